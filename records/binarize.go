@@ -1,0 +1,32 @@
+package records
+
+// Binarize returns the table of the records' coordinates compared with a public
+// threshold: 1 where the clamped value reaches it, 0 elsewhere. Images become
+// binary images, vectors binary vectors; labels stay. A table of bytes shares
+// its storage with the result.
+func Binarize(t *Table, threshold float32) *Table {
+	out := *t
+	out.schema.kind, out.schema.lo, out.schema.hi = BinaryVector, 0, 1
+	if t.schema.IsImage() {
+		out.schema.kind = BlackWhiteImage
+	}
+	out.enc = newEncoder(out.schema)
+	out.level = &[256]float32{}
+	if t.bytes != nil {
+		for i, v := range t.level {
+			if v >= threshold {
+				out.level[i] = 1
+			}
+		}
+		return &out
+	}
+	out.level[1] = 1
+	out.flat = nil
+	out.bytes = make([]uint8, len(t.flat))
+	for i, v := range t.flat {
+		if t.enc.value(v) >= threshold {
+			out.bytes[i] = 1
+		}
+	}
+	return &out
+}

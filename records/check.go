@@ -1,0 +1,154 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// maxDefects is how many defects are reported one by one.
+const maxDefects = 20
+
+// Defect is one place where a record is not in the schema. It names the place
+// and what is wrong there, never the value.
+type Defect struct {
+	Row     int // counted from 0
+	Column  int // counted from 0; -1 for the label
+	Problem string
+}
+
+func (d *Defect) Error() string {
+	if d.Column < 0 {
+		return fmt.Sprintf("records: row %d, label: %s", d.Row, d.Problem)
+	}
+	return fmt.Sprintf("records: row %d, column %d: %s", d.Row, d.Column, d.Problem)
+}
+
+// defects counts all and keeps the first few.
+type defects struct {
+	first []Defect
+	count int
+}
+
+func (d *defects) add(row, column int, problem string) {
+	if d.count++; len(d.first) < maxDefects {
+		d.first = append(d.first, Defect{row, column, problem})
+	}
+}
+
+func (d *defects) err() error {
+	var errs []error
+	for i := range d.first {
+		errs = append(errs, &d.first[i])
+	}
+	if more := d.count - len(d.first); more > 0 {
+		errs = append(errs, fmt.Errorf("records: and %d more", more))
+	}
+	return errors.Join(errs...)
+}
+
+// Check is the strict test that the data's owner may run before handing records
+// over: it reports values that are not numbers, values and labels outside the
+// schema, items outside the universe and rows that are too long. Algorithms do
+// not run it; they read the same records clamped.
+//
+// Guarantee: none. Its answer depends on the records and is not private: show it
+// to nobody but their owner.
+// Errors: *[Defect], the first twenty joined, and how many more there are. No
+// error carries a record's value.
+func Check(d Data) error {
+	switch t := d.(type) {
+	case *Table:
+		return t.check()
+	case *SetTable:
+		return t.check()
+	}
+	return checkEncoded(d)
+}
+
+func (t *Table) check() error {
+	var found defects
+	if t.bytes == nil {
+		found.dense(t.flat, 0, t.schema)
+	}
+	found.labels(t.labels.raw, 0, t.schema)
+	return found.err()
+}
+
+func (t *SetTable) check() error {
+	found := t.defects
+	found.first = append([]Defect(nil), found.first...)
+	found.labels(t.labels.raw, 0, t.schema)
+	return found.err()
+}
+
+// dense tests row-major values, the first of row number base.
+func (d *defects) dense(flat []float32, base int, s Schema) {
+	e := newEncoder(s)
+	for k, v := range flat {
+		if problem := e.problem(v); problem != "" {
+			d.add(base+k/s.dim, k%s.dim, problem)
+		}
+	}
+}
+
+func (e encoder) problem(v float32) string {
+	switch {
+	case v != v:
+		return "not a number"
+	case !(v >= e.lo && v <= e.hi):
+		return "outside the bounds"
+	case e.binary && v != 0 && v != 1:
+		return "neither 0 nor 1"
+	}
+	return ""
+}
+
+func (d *defects) labels(labels []int32, base int, s Schema) {
+	for i, l := range labels {
+		if l < 0 || int(l) >= s.Classes() {
+			d.add(base+i, -1, "none of the classes")
+		}
+	}
+}
+
+// checkEncoded tests what data of a foreign type hands out, which should be in
+// the schema already.
+func checkEncoded(d Data) error {
+	const chunk = 1024
+	var (
+		found defects
+		b     device.Batch
+		s     = d.Schema()
+	)
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	for lo := 0; lo < d.Len(); lo += chunk {
+		d.Range(lo, min(lo+chunk, d.Len()), &b)
+		if b.Sparse != nil {
+			found.sparse(b.Sparse, b.Rows, lo, s)
+		} else {
+			for i := range b.Rows {
+				found.dense(b.Dense.Data[i*b.Dense.Stride:][:s.dim], lo+i, s)
+			}
+		}
+		found.labels(b.Labels, lo, s)
+	}
+	return found.err()
+}
+
+func (d *defects) sparse(m *device.Sparse, rows, base int, s Schema) {
+	for i := range rows {
+		row := m.Items[m.Offsets[i]:m.Offsets[i+1]]
+		if len(row) > s.maxItems {
+			d.add(base+i, s.maxItems, "more items than the schema allows")
+		}
+		for j, item := range row {
+			if int64(item) >= int64(s.dim) {
+				d.add(base+i, j, "item outside the universe")
+			}
+		}
+	}
+}

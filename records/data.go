@@ -1,0 +1,66 @@
+package records
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Data is a set of sensitive records, as the private algorithms read them.
+//
+// Gather and Range never fail and never panic on account of a record's value:
+// every value is clamped into the schema on its way out. They reuse the buffers
+// of the batch, so a loop that keeps one batch allocates nothing once it has
+// seen its largest batch. They set Rows, Dense or Sparse, Labels (nil where the
+// schema has no classes) and Index; the batch's Keys are the caller's and stay
+// as they are. Any number of goroutines may read at once into batches of their
+// own.
+type Data interface {
+	// Schema is the public description of the records.
+	Schema() Schema
+	// Len is the number of records. It is private where neighbouring data sets
+	// differ in size: only a run that holds a ledger may let it steer anything.
+	Len() int
+	// Gather copies the given rows into b. A row number outside [0, Len) is a
+	// programming error and panics.
+	Gather(rows []int32, b *device.Batch)
+	// Range copies rows lo … hi-1 into b.
+	Range(lo, hi int, b *device.Batch)
+}
+
+// resize gives s length n, keeping its buffer where that is large enough.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// denseBuffer prepares b for n dense rows of dim and returns their storage.
+func denseBuffer(b *device.Batch, n, dim int) []float32 {
+	data := resize(b.Dense.Data, n*dim)
+	b.Rows = n
+	b.Dense = device.Matrix{Rows: n, Cols: dim, Stride: dim, Data: data}
+	b.Sparse = nil
+	return data
+}
+
+// sparseBuffer prepares b for n sparse rows over a universe of dim items.
+func sparseBuffer(b *device.Batch, n, dim int) *device.Sparse {
+	if b.Sparse == nil {
+		b.Sparse = &device.Sparse{}
+	}
+	b.Rows = n
+	b.Dense = device.Matrix{}
+	b.Sparse.Cols = dim
+	b.Sparse.Offsets = resize(b.Sparse.Offsets, n+1)
+	b.Sparse.Offsets[0] = 0
+	b.Sparse.Items = b.Sparse.Items[:0]
+	return b.Sparse
+}
+
+// indexRows copies the row numbers. rows may be b.Index itself.
+func indexRows(b *device.Batch, rows []int32) { b.Index = append(b.Index[:0], rows...) }
+
+// indexRange writes the row numbers lo … hi-1.
+func indexRange(b *device.Batch, lo, hi int) {
+	b.Index = resize(b.Index, hi-lo)
+	for i := range b.Index {
+		b.Index[i] = int32(lo + i)
+	}
+}

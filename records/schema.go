@@ -1,0 +1,213 @@
+package records
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kind says what one record is.
+type Kind int
+
+// The kinds of record. The zero Kind is none of them, so that a schema nobody
+// declared is refused.
+const (
+	BinaryVector    Kind = iota + 1 // every coordinate 0 or 1
+	IntervalVector                  // every coordinate in [lo, hi]
+	GreyImage                       // height × width grey levels in [0, 1], row after row
+	BlackWhiteImage                 // height × width pixels, 0 or 1
+	ItemSet                         // a subset of a universe of items, held sparse
+	kindEnd                         // one past the last kind
+)
+
+// kindNames are also the names in a schema's JSON form.
+func (k Kind) String() string {
+	switch k {
+	case BinaryVector:
+		return "binary"
+	case IntervalVector:
+		return "interval"
+	case GreyImage:
+		return "image"
+	case BlackWhiteImage:
+		return "binary image"
+	case ItemSet:
+		return "sets"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Limits of a schema. They are far above what fits in memory; they exist so that
+// a hostile file cannot make a size overflow.
+const (
+	maxDim     = 1 << 30
+	maxClasses = 1 << 20
+)
+
+// Schema is the public description of a record: what kind it is, how many
+// coordinates it has and which values they take, and the names of its classes
+// if records are labelled. It is an immutable value; its methods return copies.
+//
+// Constructors only record what they are given; [Schema.Validate] says what is
+// wrong with it, and every function that builds data calls it.
+type Schema struct {
+	kind          Kind
+	dim           int
+	height, width int
+	maxItems      int
+	lo, hi        float64
+	classes       []string
+	unknown       int
+}
+
+// Binary describes vectors of dim coordinates that are 0 or 1.
+func Binary(dim int) Schema { return Schema{kind: BinaryVector, dim: dim, lo: 0, hi: 1} }
+
+// Interval describes vectors of dim real coordinates, each clamped to [lo, hi].
+// The bounds are public: declare them from knowledge of the domain, never from
+// the records.
+func Interval(dim int, lo, hi float64) Schema {
+	return Schema{kind: IntervalVector, dim: dim, lo: lo, hi: hi}
+}
+
+// Image describes height × width images of grey levels in [0, 1].
+func Image(height, width int) Schema {
+	return Schema{kind: GreyImage, dim: area(height, width), height: height, width: width, lo: 0, hi: 1}
+}
+
+// BinaryImage describes height × width images of pixels that are 0 or 1.
+func BinaryImage(height, width int) Schema {
+	return Schema{kind: BlackWhiteImage, dim: area(height, width), height: height, width: width, lo: 0, hi: 1}
+}
+
+// Sets describes subsets of the items 0 … universe-1, of at most maxItems items
+// each. A longer record is cut to maxItems as part of its encoding, because the
+// bound is what its norm, and so its sensitivity, rests on.
+func Sets(universe, maxItems int) Schema {
+	return Schema{kind: ItemSet, dim: universe, maxItems: maxItems, lo: 0, hi: 1}
+}
+
+// area is the number of pixels, 0 where the sides cannot be those of an image.
+func area(height, width int) int {
+	if height < 1 || width < 1 || height > maxDim/width {
+		return 0
+	}
+	return height * width
+}
+
+// WithLabels returns the schema of records that also carry one of the named
+// classes. A label is the index of a name. A label that is none of them becomes
+// class 0 unless [Schema.WithUnknown] declares another.
+func (s Schema) WithLabels(names ...string) Schema {
+	s.classes = slices.Clone(names)
+	s.unknown = 0
+	return s
+}
+
+// WithUnknown declares the class that a label outside the schema becomes, which
+// must be one of the names given to [Schema.WithLabels].
+func (s Schema) WithUnknown(name string) Schema {
+	s.unknown = slices.Index(s.classes, name)
+	return s
+}
+
+// WithoutLabels returns the schema of the same records without a class.
+func (s Schema) WithoutLabels() Schema { return s.WithLabels() }
+
+// Kind is what one record is.
+func (s Schema) Kind() Kind { return s.kind }
+
+// Dim is the number of coordinates of an encoded record; for sets the size of
+// the universe.
+func (s Schema) Dim() int { return s.dim }
+
+// Sparse reports whether batches of these records are sparse.
+func (s Schema) Sparse() bool { return s.kind == ItemSet }
+
+// IsBinary reports whether every coordinate of an encoded record is 0 or 1.
+func (s Schema) IsBinary() bool {
+	return s.kind == BinaryVector || s.kind == BlackWhiteImage || s.kind == ItemSet
+}
+
+// IsImage reports whether a record is an image.
+func (s Schema) IsImage() bool { return s.kind == GreyImage || s.kind == BlackWhiteImage }
+
+// MaxItems is the largest number of items of a set, 0 for other kinds.
+func (s Schema) MaxItems() int { return s.maxItems }
+
+// Classes is the number of classes, 0 where records carry no label.
+func (s Schema) Classes() int { return len(s.classes) }
+
+// ClassNames are the names of the classes, in the order of their labels.
+func (s Schema) ClassNames() []string { return slices.Clone(s.classes) }
+
+// ClassName is the name of one class, or its number where it has none.
+func (s Schema) ClassName(label int) string {
+	if label >= 0 && label < len(s.classes) {
+		return s.classes[label]
+	}
+	return fmt.Sprint(label)
+}
+
+// Bounds are the smallest and the largest value of a coordinate.
+func (s Schema) Bounds() (lo, hi float64) { return s.lo, s.hi }
+
+// Height is the number of rows of an image, 0 for other kinds.
+func (s Schema) Height() int { return s.height }
+
+// Width is the number of columns of an image, 0 for other kinds.
+func (s Schema) Width() int { return s.width }
+
+// MaxNorm is an upper bound of the L2 norm of an encoded record, attained up to
+// rounding. It is public, and what an analytic sensitivity may rest on.
+func (s Schema) MaxNorm() float64 {
+	if s.kind == ItemSet {
+		return roundUp(math.Sqrt(float64(min(s.maxItems, s.dim))))
+	}
+	return roundUp(math.Sqrt(float64(s.dim)) * math.Max(math.Abs(s.lo), math.Abs(s.hi)))
+}
+
+// roundUp makes up for the rounding of a square root and a product; exact
+// integers, the common case of binary records, stay exact.
+func roundUp(x float64) float64 {
+	if x == math.Trunc(x) {
+		return x
+	}
+	return x * (1 + 4e-16)
+}
+
+// Equal reports whether two schemas describe the same records.
+func (s Schema) Equal(o Schema) bool {
+	a, b := s, o
+	a.classes, b.classes = nil, nil
+	return a.same(b) && slices.Equal(s.classes, o.classes)
+}
+
+func (s Schema) same(o Schema) bool {
+	return s.kind == o.kind && s.dim == o.dim && s.height == o.height && s.width == o.width &&
+		s.maxItems == o.maxItems && s.lo == o.lo && s.hi == o.hi && s.unknown == o.unknown
+}
+
+// String describes the schema in words.
+func (s Schema) String() string {
+	var b strings.Builder
+	switch s.kind {
+	case BinaryVector:
+		fmt.Fprintf(&b, "binary vectors of %d", s.dim)
+	case IntervalVector:
+		fmt.Fprintf(&b, "vectors of %d in [%g, %g]", s.dim, s.lo, s.hi)
+	case GreyImage:
+		fmt.Fprintf(&b, "%d×%d grey images", s.height, s.width)
+	case BlackWhiteImage:
+		fmt.Fprintf(&b, "%d×%d binary images", s.height, s.width)
+	case ItemSet:
+		fmt.Fprintf(&b, "sets of at most %d of %d items", s.maxItems, s.dim)
+	default:
+		return "no schema"
+	}
+	if len(s.classes) > 0 {
+		fmt.Fprintf(&b, ", %d classes", len(s.classes))
+	}
+	return b.String()
+}

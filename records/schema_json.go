@@ -1,0 +1,93 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// schemaJSON is the written form of a schema: only the fields its kind has.
+type schemaJSON struct {
+	Kind     string   `json:"kind"`
+	Dim      int      `json:"dim,omitempty"`
+	Height   int      `json:"height,omitempty"`
+	Width    int      `json:"width,omitempty"`
+	Universe int      `json:"universe,omitempty"`
+	MaxItems int      `json:"max_items,omitempty"`
+	Lo       *float64 `json:"lo,omitempty"`
+	Hi       *float64 `json:"hi,omitempty"`
+	Classes  []string `json:"classes,omitempty"`
+	Unknown  int      `json:"unknown,omitempty"`
+}
+
+// MarshalJSON writes a valid schema.
+func (s Schema) MarshalJSON() ([]byte, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	j := schemaJSON{Kind: s.kind.String(), Classes: s.classes, Unknown: s.unknown}
+	switch s.kind {
+	case BinaryVector:
+		j.Dim = s.dim
+	case IntervalVector:
+		j.Dim, j.Lo, j.Hi = s.dim, &s.lo, &s.hi
+	case GreyImage, BlackWhiteImage:
+		j.Height, j.Width = s.height, s.width
+	case ItemSet:
+		j.Universe, j.MaxItems = s.dim, s.maxItems
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a schema and validates it; a field that the schema's kind
+// does not have is an error.
+func (s *Schema) UnmarshalJSON(data []byte) error {
+	var j schemaJSON
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&j); err != nil {
+		return fmt.Errorf("records: schema: %w", err)
+	}
+	read, err := j.schema()
+	if err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+func (j schemaJSON) schema() (Schema, error) {
+	var s Schema
+	switch j.Kind {
+	case BinaryVector.String():
+		s = Binary(j.Dim)
+	case IntervalVector.String():
+		if j.Lo == nil || j.Hi == nil {
+			return s, fmt.Errorf("records: schema: an interval without bounds")
+		}
+		s = Interval(j.Dim, *j.Lo, *j.Hi)
+	case GreyImage.String():
+		s = Image(j.Height, j.Width)
+	case BlackWhiteImage.String():
+		s = BinaryImage(j.Height, j.Width)
+	case ItemSet.String():
+		s = Sets(j.Universe, j.MaxItems)
+	}
+	s.classes, s.unknown = j.Classes, j.Unknown
+	if err := s.Validate(); err != nil {
+		return Schema{}, err
+	}
+	if !j.onlyOwnFields(s.kind) {
+		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
+	}
+	return s, nil
+}
+
+func (j schemaJSON) onlyOwnFields(k Kind) bool {
+	vector := k == BinaryVector || k == IntervalVector
+	image := k == GreyImage || k == BlackWhiteImage
+	return (vector || j.Dim == 0) &&
+		(image || j.Height == 0 && j.Width == 0) &&
+		(k == ItemSet || j.Universe == 0 && j.MaxItems == 0) &&
+		(k == IntervalVector || j.Lo == nil && j.Hi == nil)
+}

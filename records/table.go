@@ -1,0 +1,225 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Table is a set of dense records: vectors or images. It holds them as float32
+// or, four times smaller, as bytes that stand for 256 levels.
+//
+// A table is immutable once built, except that the slice handed to [FromFlat]
+// stays the caller's: do not write to it while the table is in use.
+type Table struct {
+	schema Schema
+	n      int
+	enc    encoder
+	flat   []float32     // row-major raw values, or
+	bytes  []uint8       // row-major levels …
+	level  *[256]float32 // … and the encoded value each stands for
+	labels column
+}
+
+// FromFlat makes a table of the rows of a row-major slice, sharing it.
+//
+// Shapes: flat has n·Dim values; labels, present exactly if the schema has
+// classes, has n.
+// Errors: *[ShapeError], about shapes only: values are clamped when they are
+// read, and [Check] is the strict test of them.
+func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
+	t, err := newTable(s, len(flat), labels)
+	if err != nil {
+		return nil, err
+	}
+	t.flat = flat
+	return t, nil
+}
+
+// FromBytes makes a table of row-major bytes, sharing the slice: 0 stands for
+// the schema's lower bound and 255 for its upper. For a binary schema a byte of
+// 128 or more is 1.
+//
+// Shapes and errors are those of [FromFlat].
+func FromBytes(s Schema, levels []uint8, labels ...int32) (*Table, error) {
+	t, err := newTable(s, len(levels), labels)
+	if err != nil {
+		return nil, err
+	}
+	t.bytes = levels
+	t.level = levelsOf(s)
+	return t, nil
+}
+
+// levelsOf tabulates the encoded value of every byte.
+func levelsOf(s Schema) *[256]float32 {
+	e := newEncoder(s)
+	var level [256]float32
+	for i := range level {
+		level[i] = e.value(float32(s.lo + (s.hi-s.lo)*float64(i)/255))
+	}
+	return &level
+}
+
+// FromRows makes a table of a copy of the rows.
+//
+// Errors: *[ShapeError] where a row's length is not the schema's dimension, and
+// those of [FromFlat].
+func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if len(row) != s.dim {
+			return nil, &ShapeError{fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim)}
+		}
+	}
+	return FromFlat(s, slices.Concat(rows...), labels...)
+}
+
+// FromMatrix makes a table of a copy of a gonum matrix, one record a row.
+//
+// Errors: those of [FromRows].
+func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	n, dim := m.Dims()
+	if dim != s.dim {
+		return nil, &ShapeError{"records matrix", fmt.Sprintf("%d columns", dim), fmt.Sprintf("%d columns", s.dim)}
+	}
+	flat := make([]float32, 0, n*dim)
+	for i := range n {
+		for j := range dim {
+			flat = append(flat, float32(m.At(i, j)))
+		}
+	}
+	return FromFlat(s, flat, labels...)
+}
+
+// newTable is the part that every storage shares.
+func newTable(s Schema, values int, labels []int32) (*Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if s.Sparse() {
+		return nil, &ShapeError{"records.Schema.Kind", s.kind, "a dense kind: sets make a SetTable"}
+	}
+	if values%s.dim != 0 {
+		return nil, &ShapeError{"records values", values, fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim)}
+	}
+	n := values / s.dim
+	if n > maxRows {
+		return nil, &ShapeError{"records rows", n, fmt.Sprintf("at most %d", maxRows)}
+	}
+	c, err := newColumn(s, n, labels)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{schema: s, n: n, enc: newEncoder(s), labels: c}, nil
+}
+
+// maxRows is what a row number of a batch can say.
+const maxRows = 1<<31 - 1
+
+// Schema is the public description of the records.
+func (t *Table) Schema() Schema { return t.schema }
+
+// Len is the number of records; see [Data] for when it is private.
+func (t *Table) Len() int { return t.n }
+
+// Gather copies the given rows, clamped into the schema.
+//
+// Shapes: b.Dense is len(rows)×Dim.
+func (t *Table) Gather(rows []int32, b *device.Batch) {
+	dim := t.schema.dim
+	data := denseBuffer(b, len(rows), dim)
+	for k, i := range rows {
+		t.encodeRow(data[k*dim:(k+1)*dim], int(i))
+	}
+	t.labels.gather(rows, b)
+	indexRows(b, rows)
+}
+
+// Range copies rows lo … hi-1, clamped into the schema.
+//
+// Shapes: b.Dense is (hi-lo)×Dim.
+func (t *Table) Range(lo, hi int, b *device.Batch) {
+	dim := t.schema.dim
+	data := denseBuffer(b, hi-lo, dim)
+	for i := lo; i < hi; i++ {
+		t.encodeRow(data[(i-lo)*dim:(i-lo+1)*dim], i)
+	}
+	t.labels.span(lo, hi, b)
+	indexRange(b, lo, hi)
+}
+
+func (t *Table) encodeRow(dst []float32, i int) {
+	dim := t.schema.dim
+	if t.bytes == nil {
+		t.enc.row(dst, t.flat[i*dim:(i+1)*dim])
+		return
+	}
+	src := t.bytes[i*dim : (i+1)*dim]
+	dst = dst[:len(src)]
+	for j, v := range src {
+		dst[j] = t.level[v]
+	}
+}
+
+// Row copies one record, clamped into the schema, into dst, which is allocated
+// where it is too short, and returns it.
+func (t *Table) Row(dst []float32, i int) []float32 {
+	dst = resize(dst, t.schema.dim)
+	t.encodeRow(dst, i)
+	return dst
+}
+
+// Label is the class of one record, clamped into the schema; -1 where the
+// schema has no classes.
+func (t *Table) Label(i int) int {
+	if t.labels.classes == 0 {
+		return -1
+	}
+	return int(t.labels.at(i))
+}
+
+// Labels are the classes of all records, clamped into the schema; nil where the
+// schema has none.
+func (t *Table) Labels() []int32 { return t.labels.all() }
+
+// Flat is the table's row-major storage. It is the table's own slice, with the
+// values as they were given, where the table holds float32; shared says so.
+// Otherwise it is an encoded copy.
+func (t *Table) Flat() (values []float32, shared bool) {
+	if t.bytes == nil {
+		return t.flat, true
+	}
+	dim := t.schema.dim
+	values = make([]float32, t.n*dim)
+	for i := range t.n {
+		t.encodeRow(values[i*dim:(i+1)*dim], i)
+	}
+	return values, false
+}
+
+// Matrix is a float64 copy of the encoded records, one a row, for gonum. An
+// empty table gives the empty matrix.
+func (t *Table) Matrix() *mat.Dense {
+	if t.n == 0 {
+		return &mat.Dense{}
+	}
+	m := mat.NewDense(t.n, t.schema.dim, nil)
+	var row []float32
+	for i := range t.n {
+		row = t.Row(row, i)
+		dst := m.RawRowView(i)
+		for j, v := range row {
+			dst[j] = float64(v)
+		}
+	}
+	return m
+}

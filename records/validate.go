@@ -1,0 +1,94 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ShapeError says that a declaration, or data handed over under it, has the
+// wrong shape. Everything in it is public: sizes and declared values, never a
+// record's value. Its fields are those of accountant.ParamError, so that either
+// converts to the other.
+type ShapeError struct {
+	Path  string // what is wrong, as in "records.Schema.Dim"
+	Value any    // what it is
+	Want  string // what it should have been
+}
+
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
+}
+
+// Validate reports everything that is wrong with the schema.
+//
+// Errors: *[ShapeError], joined.
+func (s Schema) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &ShapeError{"records.Schema." + field, value, want})
+	}
+	switch s.kind {
+	case BinaryVector, IntervalVector:
+		if s.dim < 1 || s.dim > maxDim {
+			bad("Dim", s.dim, fmt.Sprintf("a dimension in [1, %d]", maxDim))
+		}
+	case GreyImage, BlackWhiteImage:
+		if s.dim != area(s.height, s.width) || s.dim == 0 {
+			bad("Height×Width", fmt.Sprintf("%d×%d", s.height, s.width), fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim))
+		}
+	case ItemSet:
+		if s.dim < 1 || s.dim > maxDim {
+			bad("Universe", s.dim, fmt.Sprintf("a number of items in [1, %d]", maxDim))
+		} else if s.maxItems < 1 || s.maxItems > s.dim {
+			bad("MaxItems", s.maxItems, fmt.Sprintf("a number in [1, %d], the size of the universe", s.dim))
+		}
+	default:
+		bad("Kind", int(s.kind), "a schema made by Binary, Interval, Image, BinaryImage or Sets")
+	}
+	if s.kind == IntervalVector && !validBounds(s.lo, s.hi) {
+		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi), "finite float32 bounds, the lower below the upper")
+	}
+	errs = append(errs, s.validateClasses()...)
+	return errors.Join(errs...)
+}
+
+func (s Schema) validateClasses() (errs []error) {
+	if len(s.classes) > maxClasses {
+		return []error{&ShapeError{"records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses)}}
+	}
+	seen := make(map[string]bool, len(s.classes))
+	for i, name := range s.classes {
+		if name == "" || seen[name] {
+			errs = append(errs, &ShapeError{fmt.Sprintf("records.Schema.Classes[%d]", i), fmt.Sprintf("%q", name), "a name of its own"})
+		}
+		seen[name] = true
+	}
+	if s.unknown != 0 && (s.unknown < 0 || s.unknown >= len(s.classes)) {
+		errs = append(errs, &ShapeError{"records.Schema.Unknown", s.unknown, "one of the class names"})
+	}
+	return errs
+}
+
+// validBounds wants an interval that holds at least two float32 values, because
+// that is what encoded records are made of.
+func validBounds(lo, hi float64) bool {
+	if !(math.Abs(lo) <= math.MaxFloat32 && math.Abs(hi) <= math.MaxFloat32) {
+		return false
+	}
+	l, h := innerBounds(lo, hi)
+	return l < h
+}
+
+// innerBounds rounds the bounds inward to float32, so that an encoded value is
+// never outside the declared interval.
+func innerBounds(lo, hi float64) (float32, float32) {
+	l, h := float32(lo), float32(hi)
+	if float64(l) < lo {
+		l = math.Nextafter32(l, float32(math.Inf(1)))
+	}
+	if float64(h) > hi {
+		h = math.Nextafter32(h, float32(math.Inf(-1)))
+	}
+	return l + 0, h + 0
+}
