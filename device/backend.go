@@ -1,0 +1,73 @@
+package device
+
+import "errors"
+
+// ErrUnavailable says that a device is not there: not compiled in, or no hardware.
+var ErrUnavailable = errors.New("device: unavailable")
+
+// Backend multiplies and transforms matrices that live on its device.
+//
+// Shapes that do not fit are a programming error and panic. Sizes of zero are fine everywhere.
+// Destinations must not overlap operands unless a method says so. A backend is safe for concurrent use by
+// several goroutines as long as they write to different matrices.
+type Backend interface {
+	// Name says what the numbers run on, for example "cpu (avx2)".
+	Name() string
+	// Workers is the number of cores or queues worked on at a time.
+	Workers() int
+
+	// New allocates a zeroed rows×cols matrix.
+	New(rows, cols int) Matrix
+	// Upload copies rows·cols numbers from the host, row by row without gaps, into dst.
+	Upload(dst Matrix, src []float32)
+	// Download copies src to the host, row by row without gaps.
+	Download(dst []float32, src Matrix)
+
+	// Gemm sets C = α op(A) op(B) + β C, where op transposes if told so. With β = 0 the old C is not read.
+	Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, c Matrix)
+	// SparseGemm sets C = S W + β C at a cost proportional to the ones in S.
+	SparseGemm(s *Sparse, w Matrix, beta float32, c Matrix)
+	// SparseGemmT sets C = Sᵀ D + β C.
+	SparseGemmT(s *Sparse, d Matrix, beta float32, c Matrix)
+
+	// BiasApply sets each row of m to f(row + bias). Bias is 1×cols, or the zero Matrix for none.
+	BiasApply(f Func, m, bias Matrix)
+	// Apply sets dst = f(src); dst may be src.
+	Apply(f Func, dst, src Matrix)
+	// Gradient multiplies delta by the derivative of f, expressed in f's output.
+	Gradient(f Func, delta, out Matrix)
+
+	// Axpy adds α x to y.
+	Axpy(alpha float32, x, y Matrix)
+	// Mul sets dst = a ∘ b, element by element; dst may be a or b.
+	Mul(dst, a, b Matrix)
+	// Sub sets dst = a − b; dst may be a or b.
+	Sub(dst, a, b Matrix)
+	// Fill sets every element to v.
+	Fill(m Matrix, v float32)
+
+	// ScaleRows multiplies row i by w[i].
+	ScaleRows(m Matrix, w []float32)
+	// ColSums sets dst (1×cols) to Σ wᵢ mᵢ + β dst; a nil w stands for ones.
+	ColSums(w []float32, m Matrix, beta float32, dst Matrix)
+	// RowSquaredNorms sets dst[i] = ‖mᵢ‖², with products and sums in float64.
+	RowSquaredNorms(dst []float64, m Matrix)
+	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
+	RowDots(dst []float64, a, b Matrix)
+
+	// CosSin sets dst, which has twice as many columns as src, to [scale·cos(src) | scale·sin(src)].
+	// src may be the left or the right half of dst.
+	CosSin(dst, src Matrix, scale float32)
+	// Softmax replaces each row by its softmax.
+	Softmax(m Matrix)
+	// Adam moves the parameters p by one step of Adam along the gradient g, with first moments m and second moments v.
+	Adam(p, g, m, v Matrix, s AdamStep)
+}
+
+// AdamStep holds the settings of one step of Adam.
+//
+// Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
+type AdamStep struct {
+	LR, Beta1, Beta2, Eps float32
+	T                     int // number of this step, from 1
+}

@@ -1,0 +1,86 @@
+package device
+
+import (
+	"runtime"
+	"sync"
+)
+
+// cpu is the backend of the host's own cores.
+type cpu struct {
+	kernels *kernels
+	team    *team
+	workers int
+	jobs    sync.Pool // of *job
+	panels  sync.Pool // of *[]float32, packed operands
+}
+
+// CPU is the backend that works on all cores the Go scheduler may use.
+//
+// Guarantee: the same bits whatever the number of cores.
+func CPU() Backend { return CPUWith(0) }
+
+// CPUWith is CPU on a given number of cores; 0 or less stands for all.
+func CPUWith(workers int) Backend { return newCPU(workers, fastest()) }
+
+func newCPU(workers int, k *kernels) *cpu {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	c := &cpu{kernels: k, workers: workers, team: newTeam(workers)}
+	runtime.AddCleanup(c, (*team).close, c.team)
+	return c
+}
+
+// Name is "cpu" and the level of vector instructions.
+func (c *cpu) Name() string { return "cpu (" + c.kernels.name + ")" }
+
+// Workers is the number of cores in use.
+func (c *cpu) Workers() int { return c.workers }
+
+// New allocates a zeroed matrix.
+func (c *cpu) New(rows, cols int) Matrix {
+	if rows < 0 || cols < 0 {
+		panic("device: New: negative size")
+	}
+	return HostMatrix(rows, cols, make([]float32, rows*cols))
+}
+
+// Upload copies src into dst.
+func (c *cpu) Upload(dst Matrix, src []float32) {
+	dst.check("Upload")
+	if len(src) != dst.Rows*dst.Cols {
+		panic("device: Upload: the numbers do not fill the matrix")
+	}
+	for i := range dst.Rows {
+		copy(dst.Row(i), src[i*dst.Cols:])
+	}
+}
+
+// Download copies src into dst.
+func (c *cpu) Download(dst []float32, src Matrix) {
+	src.check("Download")
+	if len(dst) != src.Rows*src.Cols {
+		panic("device: Download: the numbers do not fill the slice")
+	}
+	for i := range src.Rows {
+		copy(dst[i*src.Cols:(i+1)*src.Cols], src.Row(i))
+	}
+}
+
+// job takes a blank job from the pool.
+func (c *cpu) job() *job {
+	j, _ := c.jobs.Get().(*job)
+	if j == nil {
+		j = new(job)
+	}
+	j.kernels = c.kernels
+	return j
+}
+
+// done forgets the job's operands, which may be large, and returns it to the pool.
+func (c *cpu) done(j *job) {
+	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
+	j.a, j.b, j.c, j.d = Matrix{}, Matrix{}, Matrix{}, Matrix{}
+	j.product = product{}
+	c.jobs.Put(j)
+}

@@ -1,0 +1,97 @@
+package device
+
+// ColSums sets dst = Σ wᵢ mᵢ + β dst.
+//
+// Columns, not rows, are shared out among the cores: each sum is one chain over the rows.
+func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
+	m.check("ColSums")
+	dst.checkShape("ColSums", 1, m.Cols)
+	if w != nil && len(w) != m.Rows {
+		panic("device: ColSums: one weight a row is wanted")
+	}
+	if m.Cols == 0 {
+		return
+	}
+	j := c.job()
+	j.a, j.b, j.w, j.x = m, dst, w, beta
+	j.do = doColSums
+	c.team.run(j, m.Cols, share(m.Cols, m.Rows, c.workers))
+	c.done(j)
+}
+
+func doColSums(j *job, lo, hi int) {
+	dst := j.b.Row(0)[lo:hi]
+	j.kernels.scaleOrClear(j.x, dst)
+	for i := range j.a.Rows {
+		w := float32(1)
+		if j.w != nil {
+			w = j.w[i]
+		}
+		j.kernels.axpy(w, j.a.Row(i)[lo:hi], dst)
+	}
+}
+
+// share is a grain that gives every worker a run of columns, whole cache lines each, if the work is worth sharing.
+func share(cols, rows, workers int) int {
+	if cols*rows < 1<<15 {
+		return cols
+	}
+	return max((cols/workers+15)&^15, 64)
+}
+
+// RowSquaredNorms sets dst[i] = ‖mᵢ‖².
+func (c *cpu) RowSquaredNorms(dst []float64, m Matrix) { c.rowDots("RowSquaredNorms", dst, m, m) }
+
+// RowDots sets dst[i] = aᵢ·bᵢ.
+func (c *cpu) RowDots(dst []float64, a, b Matrix) { c.rowDots("RowDots", dst, a, b) }
+
+func (c *cpu) rowDots(what string, dst []float64, a, b Matrix) {
+	a.check(what)
+	b.checkShape(what, a.Rows, a.Cols)
+	if len(dst) != a.Rows {
+		panic("device: " + what + ": room for one number a row is wanted")
+	}
+	j := c.job()
+	j.a, j.b, j.sums = a, b, dst
+	c.rows(j, doRowDots, a.Rows, a.Cols)
+	c.done(j)
+}
+
+func doRowDots(j *job, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		j.sums[i] = j.kernels.dot(j.a.Row(i), j.b.Row(i))
+	}
+}
+
+// Softmax replaces each row by its softmax.
+func (c *cpu) Softmax(m Matrix) {
+	m.check("Softmax")
+	if m.Empty() {
+		return
+	}
+	j := c.job()
+	j.a = m
+	c.rows(j, doSoftmax, m.Rows, 8*m.Cols)
+	c.done(j)
+}
+
+func doSoftmax(j *job, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := j.a.Row(i)
+		top := row[0]
+		for _, v := range row[1:] {
+			if v > top || v != v {
+				top = v
+			}
+		}
+		for k := range row {
+			row[k] -= top
+		}
+		j.kernels.apply[Exp](row, row)
+		sum := 0.0
+		for _, v := range row {
+			sum += float64(v)
+		}
+		j.kernels.scale(float32(1/sum), row)
+	}
+}

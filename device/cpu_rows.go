@@ -1,0 +1,54 @@
+package device
+
+// rowOp is an element-wise operation on stretches of up to three operands of equal length.
+type rowOp func(j *job, a, b, c []float32)
+
+// each runs op over all elements: by rows, or by stretches of the whole where the operands have no gaps.
+// b and c may be zero Matrices. Cost is what an element costs, in additions.
+func (c *cpu) each(j *job, op rowOp, cost int) {
+	rows, cols := j.a.Rows, j.a.Cols
+	if rows == 0 || cols == 0 {
+		return
+	}
+	j.op = op
+	j.flat = j.a.contiguous() && (j.b.Data == nil || j.b.contiguous()) && (j.c.Data == nil || j.c.contiguous())
+	const piece = 1 << 15 // additions worth the trouble of handing them over
+	if j.flat {
+		j.do = doFlat
+		grain := max(piece/cost, 16) &^ 15
+		c.team.run(j, rows*cols, grain)
+		return
+	}
+	j.do = doRows
+	c.team.run(j, rows, max(piece/(cost*cols), 1))
+}
+
+func doFlat(j *job, lo, hi int) {
+	j.op(j, stretch(j.a.Data, lo, hi), stretch(j.b.Data, lo, hi), stretch(j.c.Data, lo, hi))
+}
+
+func doRows(j *job, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		j.op(j, rowOrNil(j.a, i), rowOrNil(j.b, i), rowOrNil(j.c, i))
+	}
+}
+
+func stretch(s []float32, lo, hi int) []float32 {
+	if s == nil {
+		return nil
+	}
+	return s[lo:hi]
+}
+
+func rowOrNil(m Matrix, i int) []float32 {
+	if m.Data == nil {
+		return nil
+	}
+	return m.Row(i)
+}
+
+// rows runs do over n rows that cost that many additions each.
+func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
+	j.do = do
+	c.team.run(j, n, max((1<<15)/max(cost, 1), 1))
+}

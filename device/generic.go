@@ -1,0 +1,189 @@
+package device
+
+import "math"
+
+// generic is the portable twin of every kernel.
+func generic() *kernels {
+	return &kernels{
+		name: "generic",
+		apply: [funcs]func(dst, src []float32){
+			Identity: func(dst, src []float32) { copy(dst, src) }, ReLU: reluGeneric, LeakyReLU: leakyGeneric, Tanh: tanhGeneric,
+			Sigmoid: sigmoidGeneric, Softplus: softplusGeneric, Exp: expGeneric, Log: logGeneric,
+		},
+		gradient: [funcs]func(delta, out []float32){
+			Identity: func(delta, out []float32) {}, ReLU: reluGradient, LeakyReLU: leakyGradient, Tanh: tanhGradient,
+			Sigmoid: sigmoidGradient, Softplus: softplusGradient, Exp: expGradient, Log: logGradient,
+		},
+		axpy: axpyGeneric, scale: scaleGeneric, mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
+		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
+	}
+}
+
+func reluGeneric(dst, src []float32) {
+	for i, x := range src {
+		if x < 0 {
+			x = 0
+		}
+		dst[i] = x
+	}
+}
+
+func leakyGeneric(dst, src []float32) {
+	for i, x := range src {
+		if x < 0 {
+			x *= LeakySlope
+		}
+		dst[i] = x
+	}
+}
+
+func tanhGeneric(dst, src []float32) {
+	for i, x := range src {
+		dst[i] = float32(math.Tanh(float64(x)))
+	}
+}
+
+func sigmoidGeneric(dst, src []float32) {
+	for i, x := range src {
+		dst[i] = float32(1 / (1 + math.Exp(-float64(x))))
+	}
+}
+
+func softplusGeneric(dst, src []float32) {
+	for i, x := range src {
+		v := float64(x)
+		dst[i] = float32(max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))))
+	}
+}
+
+func expGeneric(dst, src []float32) {
+	for i, x := range src {
+		dst[i] = float32(math.Exp(float64(x)))
+	}
+}
+
+func logGeneric(dst, src []float32) {
+	for i, x := range src {
+		dst[i] = float32(math.Log(float64(x)))
+	}
+}
+
+func reluGradient(delta, out []float32) {
+	for i, y := range out {
+		if y <= 0 {
+			delta[i] = 0
+		}
+	}
+}
+
+func leakyGradient(delta, out []float32) {
+	for i, y := range out {
+		if y <= 0 {
+			delta[i] *= LeakySlope
+		}
+	}
+}
+
+func tanhGradient(delta, out []float32) {
+	for i, y := range out {
+		delta[i] *= 1 - y*y
+	}
+}
+
+func sigmoidGradient(delta, out []float32) {
+	for i, y := range out {
+		delta[i] *= y * (1 - y)
+	}
+}
+
+func softplusGradient(delta, out []float32) {
+	for i, y := range out {
+		delta[i] *= float32(-math.Expm1(-float64(y)))
+	}
+}
+
+func expGradient(delta, out []float32) {
+	for i, y := range out {
+		delta[i] *= y
+	}
+}
+
+func logGradient(delta, out []float32) {
+	for i, y := range out {
+		delta[i] *= float32(math.Exp(-float64(y)))
+	}
+}
+
+func axpyGeneric(alpha float32, x, y []float32) {
+	for i, v := range x {
+		y[i] += alpha * v
+	}
+}
+
+func scaleGeneric(alpha float32, x []float32) {
+	for i := range x {
+		x[i] *= alpha
+	}
+}
+
+func mulGeneric(dst, a, b []float32) {
+	for i := range dst {
+		dst[i] = a[i] * b[i]
+	}
+}
+
+func subGeneric(dst, a, b []float32) {
+	for i := range dst {
+		dst[i] = a[i] - b[i]
+	}
+}
+
+func dotGeneric(a, b []float32) float64 {
+	sum := 0.0
+	for i, x := range a {
+		sum += float64(x) * float64(b[i])
+	}
+	return sum
+}
+
+func cosSinGeneric(cos, sin, src []float32, scale float32) {
+	for i, x := range src {
+		s, c := math.Sincos(float64(x))
+		cos[i], sin[i] = scale*float32(c), scale*float32(s)
+	}
+}
+
+func gatherGeneric(dst, w []float32, stride int, items []uint32) {
+	for _, item := range items {
+		row := w[int(item)*stride:]
+		for i := range dst {
+			dst[i] += row[i]
+		}
+	}
+}
+
+func scatterGeneric(c []float32, stride int, items []uint32, src []float32) {
+	for _, item := range items {
+		row := c[int(item)*stride:]
+		for i, x := range src {
+			row[i] += x
+		}
+	}
+}
+
+func (s AdamStep) rates() adamRates {
+	t := float64(s.T)
+	return adamRates{
+		beta1: s.Beta1, rest1: 1 - s.Beta1, beta2: s.Beta2, rest2: 1 - s.Beta2, eps: s.Eps,
+		step: float32(float64(s.LR) / (1 - math.Pow(float64(s.Beta1), t))),
+		root: float32(1 / math.Sqrt(1-math.Pow(float64(s.Beta2), t))),
+	}
+}
+
+func adamGeneric(p, g, m, v []float32, r *adamRates) {
+	for i, x := range g {
+		m[i] = r.beta1*m[i] + r.rest1*x
+		v[i] = r.beta2*v[i] + r.rest2*(x*x)
+		p[i] -= r.step * m[i] / (float32(math.Sqrt(float64(v[i])))*r.root + r.eps)
+	}
+}

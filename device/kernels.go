@@ -1,0 +1,33 @@
+package device
+
+// kernels is one way to do the inner loops. Operands of one call have equal lengths, possibly zero;
+// a destination may be the same slice as an operand but not overlap it otherwise.
+type kernels struct {
+	name string
+
+	apply    [funcs]func(dst, src []float32)
+	gradient [funcs]func(delta, out []float32)
+	axpy     func(alpha float32, x, y []float32)
+	scale    func(alpha float32, x []float32)
+	mul, sub func(dst, a, b []float32)
+	dot      func(a, b []float32) float64
+	cosSin   func(cos, sin, src []float32, scale float32)
+	adam     func(p, g, m, v []float32, r *adamRates)
+	// gather adds the named rows of w (stride numbers apart) to dst.
+	gather func(dst, w []float32, stride int, items []uint32)
+	// scatter adds src to the named rows of c.
+	scatter func(c []float32, stride int, items []uint32, src []float32)
+
+	gemm gemmKernels
+}
+
+// scaleOrClear multiplies x by β, where β = 0 means that the old numbers, NaN included, do not matter.
+func (k *kernels) scaleOrClear(beta float32, x []float32) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		k.scale(beta, x)
+	}
+}

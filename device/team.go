@@ -1,0 +1,161 @@
+package device
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// team is a handful of goroutines that help one caller at a time.
+//
+// Products here last some hundred microseconds, and waking a parked goroutine costs a good part of that, so helpers poll
+// for a moment before they park. A caller never waits for a helper that did not take a piece of its job, and a
+// caller that finds the team busy does the whole job itself: results do not depend on who does what.
+type team struct {
+	helpers int
+	busy    sync.Mutex
+	started bool
+	current atomic.Pointer[job]
+	posted  atomic.Uint64 // jobs posted so far
+	active  atomic.Int64  // helpers that may hold current
+	closed  atomic.Bool
+	parked  []parking
+}
+
+type parking struct {
+	waits atomic.Bool
+	wake  chan struct{}
+	_     [40]byte // keeps the flags of two helpers out of one cache line
+}
+
+// patience is how long a helper polls for the next job before it parks.
+const patience = 50 * time.Microsecond
+
+func newTeam(workers int) *team {
+	t := &team{helpers: workers - 1}
+	t.parked = make([]parking, max(t.helpers, 0))
+	for i := range t.parked {
+		t.parked[i].wake = make(chan struct{}, 1)
+	}
+	return t
+}
+
+// run does j's n units in pieces of grain units, here and on the helpers that come in time.
+func (t *team) run(j *job, n, grain int) {
+	j.n, j.grain = n, grain
+	if t.helpers <= 0 || n <= grain || !t.busy.TryLock() {
+		if n > 0 {
+			j.do(j, 0, n)
+		}
+		return
+	}
+	if !t.started {
+		t.started = true
+		for i := range t.parked {
+			go t.help(&t.parked[i])
+		}
+	}
+	j.next.Store(0)
+	t.current.Store(j)
+	t.posted.Add(1)
+	for i := range t.parked {
+		t.parked[i].rouse()
+	}
+	j.work()
+	t.current.Store(nil)
+	for spins := 0; t.active.Load() != 0; spins++ {
+		if spins > 200 {
+			runtime.Gosched()
+		}
+	}
+	t.busy.Unlock()
+}
+
+// work takes pieces of the job until none is left.
+func (j *job) work() {
+	grain := int64(j.grain)
+	for {
+		lo := j.next.Add(grain) - grain
+		if lo >= int64(j.n) {
+			return
+		}
+		j.do(j, int(lo), int(min(lo+grain, int64(j.n))))
+	}
+}
+
+// help is a helper's life.
+func (t *team) help(p *parking) {
+	seen := uint64(0)
+	for {
+		seen = t.await(p, seen)
+		if t.closed.Load() {
+			return
+		}
+		// Announced before current is read: the caller, who clears current and then reads active,
+		// either sees this helper or has hidden the job from it.
+		t.active.Add(1)
+		if j := t.current.Load(); j != nil {
+			j.work()
+		}
+		t.active.Add(-1)
+	}
+}
+
+// await returns once a job was posted after the seen ones.
+func (t *team) await(p *parking, seen uint64) uint64 {
+	deadline := time.Now().Add(patience)
+	for {
+		for range 64 {
+			if now := t.posted.Load(); now != seen {
+				return now
+			}
+		}
+		runtime.Gosched()
+		if time.Now().Before(deadline) {
+			continue
+		}
+		p.waits.Store(true)
+		if t.posted.Load() == seen || !p.waits.CompareAndSwap(true, false) {
+			<-p.wake
+		}
+		deadline = time.Now().Add(patience)
+	}
+}
+
+// rouse wakes the helper if it is parked or about to park.
+func (p *parking) rouse() {
+	if p.waits.CompareAndSwap(true, false) {
+		p.wake <- struct{}{}
+	}
+}
+
+// close sends the helpers home.
+func (t *team) close() {
+	t.closed.Store(true)
+	t.posted.Add(1)
+	for i := range t.parked {
+		t.parked[i].rouse()
+	}
+}
+
+// job is one operation cut into pieces. It has room for the operands of any operation, so that jobs
+// can be reused and starting one allocates nothing.
+type job struct {
+	do       func(j *job, lo, hi int)
+	n, grain int
+	next     atomic.Int64
+
+	kernels *kernels
+	a, b, c Matrix
+	d       Matrix
+	f       Func
+	op      rowOp
+	flat    bool
+	x, y    float32
+	w       []float32
+	sums    []float64
+	sparse  *Sparse
+	adam    adamRates
+	product product
+}
