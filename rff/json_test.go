@@ -1,0 +1,97 @@
+package rff_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+func TestMapSurvivesJSON(t *testing.T) {
+	x := []float32{0.3, 1, 0, 1, 0.2}
+	for _, phase := range []bool{false, true} {
+		for name, k := range kernels(10, phase) {
+			m := newMap(t, k, 5, 1<<63+17)
+			data, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back rff.Map
+			if err := json.Unmarshal(data, &back); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if back.In() != 5 || back.Dim() != 10 || back.Seed() != m.Seed() || back.NormBound() != m.NormBound() {
+				t.Errorf("%s: read back as %s", name, data)
+			}
+			if a, b := transform(m, dense(1, 5, x)), transform(&back, dense(1, 5, x)); !slices.Equal(a.Data, b.Data) {
+				t.Errorf("%s: features differ after a round trip", name)
+			}
+			again, err := json.Marshal(&back)
+			if err != nil || string(again) != string(data) {
+				t.Errorf("%s: written again as %s, first as %s (%v)", name, again, data, err)
+			}
+		}
+	}
+}
+
+func TestKernelSurvivesJSON(t *testing.T) {
+	for name, k := range kernels(10, false) {
+		data, err := rff.MarshalKernel(k)
+		if name == "custom" {
+			if err == nil {
+				t.Error("a function was written to a file")
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := rff.UnmarshalKernel(data); err != nil || back != k {
+			t.Errorf("%s: %+v came back as %+v (%v)", name, k, back, err)
+		}
+	}
+}
+
+var hostile = []string{
+	``, `null`, `{}`, `[]`, `7`, `{"kernel":null}`,
+	`{"kernel":{"kernel":"rbf","params":{"dim":4,"bandwidth":1}},"in":0,"seed":"1"}`,
+	`{"kernel":{"kernel":"rbf","params":{"dim":4,"bandwidth":-1}},"in":4,"seed":"1"}`,
+	`{"kernel":{"kernel":"rbf","params":{"dim":900000000000,"bandwidth":1}},"in":90000000000,"seed":"1"}`,
+	`{"kernel":{"kernel":"nothing","params":{}},"in":4,"seed":"1"}`,
+	`{"custom":{"name":"x","dim":4,"frequencies":"AAAA"},"in":2,"seed":"1"}`,
+	`{"custom":{"name":"x","dim":1000000000,"frequencies":""},"in":1,"seed":"1"}`,
+	`{"custom":{"name":"x","dim":2,"frequencies":"AADAfw=="},"in":1,"seed":"1"}`,
+	`{"custom":{"name":"x","dim":1,"frequencies":"AAAAAA==","phases":"!"},"in":1,"seed":"1"}`,
+}
+
+func TestHostileMapsAreErrors(t *testing.T) {
+	for _, s := range hostile {
+		var m rff.Map
+		if err := m.UnmarshalJSON([]byte(s)); err == nil {
+			t.Errorf("%s is accepted", s)
+		}
+	}
+	var m rff.Map
+	if err := m.UnmarshalJSON([]byte(`{`)); !errors.Is(err, rff.ErrFormat) {
+		t.Errorf("truncated: %v", err)
+	}
+}
+
+func FuzzMapJSON(f *testing.F) {
+	for _, s := range hostile {
+		f.Add([]byte(s))
+	}
+	f.Add([]byte(`{"kernel":{"kernel":"rbf","params":{"dim":4,"bandwidth":1}},"in":4,"seed":"1"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m rff.Map
+		if m.UnmarshalJSON(data) != nil || m.In()*m.Dim() > 1<<16 {
+			return
+		}
+		out := transform(&m, dense(1, m.In(), make([]float32, m.In())))
+		if n := norm(out.Row(0)); n > m.NormBound() {
+			t.Errorf("norm %v", n)
+		}
+	})
+}

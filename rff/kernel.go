@@ -1,0 +1,98 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Kernel is a shift-invariant kernel together with the size of its feature map.
+//
+// New draws a map for records of the given width. The same kernel, width and
+// seed give the same map. Errors: *ParamError, joined.
+type Kernel interface {
+	New(in int, seed uint64) (*Map, error)
+}
+
+// ParamError says which parameter of a kernel cannot be used.
+type ParamError struct {
+	Path  string // for example "rff.RBF.Dim"
+	Value any
+	Want  string
+}
+
+func (e *ParamError) Error() string {
+	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
+}
+
+const (
+	// maxFrequencies bounds width × frequencies, so that a few bytes of a file
+	// cannot ask for more than 2 GiB of them.
+	maxFrequencies = 1 << 29
+	// Bandwidths outside this range turn frequencies into infinities or zeros
+	// of float32 whatever the kernel's tails.
+	minBandwidth, maxBandwidth = 1e-18, 1e18
+)
+
+// spectrum is what a kernel contributes to a map.
+type spectrum struct {
+	name       string // of the kernel's type, for errors and files
+	dim        int
+	phase      bool
+	orthogonal bool
+	// draw fills w with one frequency. Isotropic kernels are a uniform
+	// direction times an independent length, which orthogonal maps rely on.
+	draw func(rng *rand.Rand, w []float64)
+}
+
+// frequencies is the number of them that dim features need.
+func (s spectrum) frequencies() int {
+	if s.phase {
+		return s.dim
+	}
+	return s.dim / 2
+}
+
+func (s spectrum) validate(in int) error {
+	var errs []error
+	switch {
+	case s.dim < 1:
+		errs = append(errs, &ParamError{s.path("Dim"), s.dim, "a positive integer"})
+	case !s.phase && s.dim%2 != 0:
+		errs = append(errs, &ParamError{s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"})
+	case s.dim > maxFrequencies:
+		errs = append(errs, &ParamError{s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)})
+	}
+	if in < 1 || in > maxFrequencies {
+		errs = append(errs, &ParamError{s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)})
+	}
+	if len(errs) == 0 && in > maxFrequencies/s.frequencies() {
+		errs = append(errs, &ParamError{s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)})
+	}
+	return errors.Join(errs...)
+}
+
+func (s spectrum) path(field string) string { return "rff." + s.name + "." + field }
+
+func checkBandwidth(name string, b float64) error {
+	if !(b >= minBandwidth && b <= maxBandwidth) {
+		return &ParamError{"rff." + name + ".Bandwidth", b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth)}
+	}
+	return nil
+}
+
+// build validates everything at once and returns a map that draws its
+// frequencies when it is first used.
+func build(k Kernel, s spectrum, in int, seed uint64, more ...error) (*Map, error) {
+	if err := errors.Join(append([]error{s.validate(in)}, more...)...); err != nil {
+		return nil, err
+	}
+	return &Map{kernel: k, spectrum: s, in: in, seed: seed}, nil
+}
+
+// BandwidthForGamma converts the other common way of writing the RBF kernel,
+// exp(−γ‖x−y‖²), into the bandwidth ℓ of exp(−‖x−y‖²/(2ℓ²)).
+//
+// The frequencies then have variance 2γ (not standard deviation 2γ).
+func BandwidthForGamma(gamma float64) float64 { return 1 / math.Sqrt(2*gamma) }

@@ -1,0 +1,253 @@
+package rff_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// exact holds each kernel's closed form as a function of the difference.
+var exact = map[string]func(delta []float64) float64{
+	"rbf":        func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
+	"orthogonal": func(d []float64) float64 { return math.Exp(-square(d) / (2 * 4)) },
+	"laplacian": func(d []float64) float64 {
+		var s float64
+		for _, v := range d {
+			s += math.Abs(v)
+		}
+		return math.Exp(-s / 6)
+	},
+	"cauchy": func(d []float64) float64 {
+		p := 1.0
+		for _, v := range d {
+			p /= 1 + v*v/9
+		}
+		return p
+	},
+	"matern": func(d []float64) float64 {
+		r := math.Sqrt(3*square(d)) / 2
+		return (1 + r) * math.Exp(-r)
+	},
+	"custom": func(d []float64) float64 {
+		p := 1.0
+		for _, v := range d {
+			p *= math.Cos(v / 2)
+		}
+		return p
+	},
+}
+
+func square(d []float64) (s float64) {
+	for _, v := range d {
+		s += v * v
+	}
+	return s
+}
+
+// pairs draws differences of several lengths, so that kernel values from about
+// 1 to about 0 occur.
+func pairs(rng *rand.Rand, n, in int) (x, y []float32) {
+	for p := range n {
+		length := 0.1 + 4*float64(p)/float64(n)
+		for range in {
+			a := rng.NormFloat64()
+			x = append(x, float32(a))
+			y = append(y, float32(a+rng.NormFloat64()*length/math.Sqrt(float64(in))))
+		}
+	}
+	return x, y
+}
+
+// worst is the largest |z(x)·z(y) − k(x,y)| over the pairs.
+func worst(t *testing.T, k rff.Kernel, seed uint64, in, n int, exact func([]float64) float64) float64 {
+	t.Helper()
+	x, y := pairs(rand.New(rand.NewPCG(11, 12)), n, in)
+	m := newMap(t, k, in, seed)
+	a, b := transform(m, dense(n, in, x)), transform(m, dense(n, in, y))
+	var bad float64
+	delta := make([]float64, in)
+	for i := range n {
+		var dot float64
+		for j, v := range a.Row(i) {
+			dot += float64(v) * float64(b.Row(i)[j])
+		}
+		for j := range delta {
+			delta[j] = float64(x[i*in+j]) - float64(y[i*in+j])
+		}
+		bad = max(bad, math.Abs(dot-exact(delta)))
+	}
+	return bad
+}
+
+// hoeffding bounds the error of the mean of m terms within [-r, r] at all n
+// pairs at once, with the given chance of a false alarm.
+func hoeffding(m, n int, r, alarm float64) float64 {
+	return r * math.Sqrt(2*math.Log(2*float64(n)/alarm)/float64(m))
+}
+
+// TestKernelApproximation: paired features average cos⟨w,x−y⟩ ∈ [−1,1]; phases
+// average 2·cos·cos ∈ [−2,2]. False alarm 1e-9 a kernel (seeds are fixed), for
+// independent frequencies; orthogonal ones are held to the same bound.
+func TestKernelApproximation(t *testing.T) {
+	const in, dim, n = 9, 8000, 60
+	for name, k := range kernels(dim, false) {
+		bound := hoeffding(dim/2, n, 1, 1e-9) + 1e-4
+		if e := worst(t, k, 21, in, n, exact[name]); e > bound {
+			t.Errorf("%s: error %.4f above %.4f", name, e, bound)
+		}
+	}
+	for name, k := range kernels(dim, true) {
+		bound := hoeffding(dim, n, 2, 1e-9) + 1e-4
+		if e := worst(t, k, 22, in, n, exact[name]); e > bound {
+			t.Errorf("%s with phases: error %.4f above %.4f", name, e, bound)
+		}
+	}
+	// Power: a bandwidth off by a quarter is noticed.
+	if e, bound := worst(t, rff.RBF{Dim: dim, Bandwidth: 2.5}, 21, in, n, exact["rbf"]), hoeffding(dim/2, n, 1, 1e-9); e < bound {
+		t.Errorf("a wrong bandwidth passes: error %.4f below %.4f", e, bound)
+	}
+}
+
+func TestMaternClosedForms(t *testing.T) {
+	const in, dim, n = 5, 8000, 40
+	forms := map[float64]func(r float64) float64{
+		0.5: func(r float64) float64 { return math.Exp(-r) },
+		1.5: func(r float64) float64 { s := math.Sqrt(3) * r; return (1 + s) * math.Exp(-s) },
+		2.5: func(r float64) float64 { s := math.Sqrt(5) * r; return (1 + s + s*s/3) * math.Exp(-s) },
+	}
+	for nu, form := range forms {
+		k := rff.Matern{Dim: dim, Smoothness: nu, Bandwidth: 1.5}
+		e := worst(t, k, 4, in, n, func(d []float64) float64 { return form(math.Sqrt(square(d)) / 1.5) })
+		if bound := hoeffding(dim/2, n, 1, 1e-9) + 1e-4; e > bound {
+			t.Errorf("ν = %v: error %.4f above %.4f", nu, e, bound)
+		}
+	}
+}
+
+// TestGammaIsTheVarianceNotTheDeviation: exp(−γ‖x−y‖²) has frequencies of
+// variance 2γ. With standard deviation 2γ the kernel comes out wrong.
+func TestGammaIsTheVarianceNotTheDeviation(t *testing.T) {
+	const in, dim, n, gamma = 9, 8000, 60, 0.05
+	want := func(d []float64) float64 { return math.Exp(-gamma * square(d)) }
+	bound := hoeffding(dim/2, n, 1, 1e-9) + 1e-4
+	right := rff.RBF{Dim: dim, Bandwidth: rff.BandwidthForGamma(gamma)}
+	if e := worst(t, right, 1, in, n, want); e > bound {
+		t.Errorf("variance 2γ: error %.4f above %.4f", e, bound)
+	}
+	wrong := rff.RBF{Dim: dim, Bandwidth: 1 / (2 * gamma)}
+	if e := worst(t, wrong, 1, in, n, want); e < 2*bound {
+		t.Errorf("standard deviation 2γ passes: error %.4f", e)
+	}
+}
+
+// TestOrthogonalLowersTheVariance compares mean squared errors over 400 seeds
+// at one pair; the ratio's own standard error is about 0.1.
+func TestOrthogonalLowersTheVariance(t *testing.T) {
+	const in, dim, seeds = 16, 32, 400
+	x, y := make([]float32, in), make([]float32, in)
+	for i := range y {
+		y[i] = 0.5
+	}
+	want := math.Exp(-square([]float64{2}) / (2 * 4))
+	mse := func(orthogonal bool) (mean, mse float64) {
+		for s := range uint64(seeds) {
+			out := transform(newMap(t, rff.RBF{Dim: dim, Bandwidth: 2, Orthogonal: orthogonal}, in, s), dense(2, in, append(append([]float32{}, x...), y...)))
+			var dot float64
+			for j, v := range out.Row(0) {
+				dot += float64(v) * float64(out.Row(1)[j])
+			}
+			mean += dot / seeds
+			mse += (dot - want) * (dot - want) / seeds
+		}
+		return mean, mse
+	}
+	_, plain := mse(false)
+	mean, orthogonal := mse(true)
+	if orthogonal > 0.6*plain {
+		t.Errorf("mean squared error %.5f orthogonal, %.5f independent", orthogonal, plain)
+	}
+	if se := math.Sqrt(orthogonal / seeds); math.Abs(mean-want) > 6*se {
+		t.Errorf("orthogonal map is biased: mean %.4f, want %.4f ± %.4f", mean, want, se)
+	}
+}
+
+func TestSeedsAndGoldenFeatures(t *testing.T) {
+	x := []float32{1, 0, 1, 0.5}
+	get := func(k rff.Kernel, seed uint64) []float32 { return transform(newMap(t, k, 4, seed), dense(1, 4, x)).Row(0) }
+	k := rff.RBF{Dim: 4, Bandwidth: 2}
+	a, b, other := get(k, 7), get(k, 7), get(k, 8)
+	if a[0] != b[0] || a[3] != b[3] {
+		t.Error("the same seed gives another map")
+	}
+	if a[0] == other[0] {
+		t.Error("another seed gives the same map")
+	}
+	// A saved map holds only its seed: these numbers may never change.
+	for i, want := range golden {
+		if math.Abs(float64(a[i])-want) > 1e-6 {
+			t.Errorf("feature %d is %v, was %v in files already written", i, a[i], want)
+		}
+	}
+}
+
+func TestParameterErrors(t *testing.T) {
+	cases := []struct {
+		kernel rff.Kernel
+		in     int
+		paths  []string
+	}{
+		{rff.RBF{}, 3, []string{"rff.RBF.Dim", "rff.RBF.Bandwidth"}},
+		{rff.RBF{Dim: 3, Bandwidth: 1}, 3, []string{"rff.RBF.Dim"}},
+		{rff.RBF{Dim: 4, Bandwidth: math.NaN()}, 0, []string{"rff.RBF.Bandwidth", "rff.RBF.New.in"}},
+		{rff.RBF{Dim: 4, Bandwidth: math.Inf(1)}, 3, []string{"rff.RBF.Bandwidth"}},
+		{rff.RBF{Dim: 4, Bandwidth: -1}, 3, []string{"rff.RBF.Bandwidth"}},
+		{rff.RBF{Dim: 1 << 28, Bandwidth: 1}, 1 << 20, []string{"rff.RBF.Dim"}},
+		{rff.Laplacian{Dim: -2, Bandwidth: 1}, 3, []string{"rff.Laplacian.Dim"}},
+		{rff.Cauchy{Dim: 2}, 3, []string{"rff.Cauchy.Bandwidth"}},
+		{rff.Matern{Dim: 2, Bandwidth: 1}, 3, []string{"rff.Matern.Smoothness"}},
+		{rff.Custom{Dim: 2}, 3, []string{"rff.Custom.Frequencies"}},
+		{rff.Custom{Dim: 2, Frequencies: func(_ *rand.Rand, w []float64) { w[0] = math.Inf(1) }}, 1, []string{"rff.Custom.Frequencies"}},
+	}
+	for _, c := range cases {
+		m, err := c.kernel.New(c.in, 1)
+		var typed *rff.ParamError
+		if m != nil || !errors.As(err, &typed) {
+			t.Errorf("%+v: error %v", c.kernel, err)
+			continue
+		}
+		for _, p := range c.paths {
+			if !strings.Contains(err.Error(), p) {
+				t.Errorf("%+v: %q does not name %s", c.kernel, err, p)
+			}
+		}
+	}
+	if _, err := (rff.RBF{Dim: 3, Bandwidth: 1, Phase: true}).New(2, 1); err != nil {
+		t.Errorf("an odd number of phased features is refused: %v", err)
+	}
+}
+
+// TestAnyKernelWrittenElsewhereFits: a caller's own Kernel needs only New.
+func TestAnyKernelWrittenElsewhereFits(t *testing.T) {
+	var k rff.Kernel = mixture{}
+	m := newMap(t, k, 6, 3)
+	if n := norm(transform(m, device.Batch{Rows: 1, Dense: dense(1, 6, make([]float32, 6)).Dense}).Row(0)); n > 1 {
+		t.Errorf("norm %v", n)
+	}
+}
+
+// mixture is a sum of RBF kernels of several bandwidths.
+type mixture struct{}
+
+func (mixture) New(in int, seed uint64) (*rff.Map, error) {
+	return rff.Custom{Name: "mixture", Dim: 64, Frequencies: func(rng *rand.Rand, w []float64) {
+		scale := math.Ldexp(1, -rng.IntN(4))
+		for i := range w {
+			w[i] = rng.NormFloat64() * scale
+		}
+	}}.New(in, seed)
+}

@@ -1,0 +1,156 @@
+package rff
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)); its frequencies are normal
+// with variance 1/ℓ² in every coordinate.
+//
+// Source: Rahimi and Recht 2007; orthogonal frequencies: Yu et al. 2016.
+type RBF struct {
+	Dim       int     `json:"dim"`       // number of features; even unless Phase
+	Bandwidth float64 `json:"bandwidth"` // ℓ, in the units of a record's coordinates
+
+	// Phase selects √(2/d)·cos(⟨w,x⟩+b) with random phases b, the map of Acs
+	// et al. Its norm reaches √2, so a private sum must clip it.
+	Phase bool `json:"phase,omitempty"`
+	// Orthogonal makes the directions of frequencies orthogonal within blocks
+	// of the record width: still unbiased, with lower variance.
+	Orthogonal bool `json:"orthogonal,omitempty"`
+}
+
+// New implements [Kernel].
+func (c RBF) New(in int, seed uint64) (*Map, error) {
+	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1/c.Bandwidth) }
+	return build(c, spectrum{"RBF", c.Dim, c.Phase, c.Orthogonal, draw}, in, seed, checkBandwidth("RBF", c.Bandwidth))
+}
+
+// Laplacian is the kernel exp(−‖x−y‖₁/ℓ); its frequencies are independent
+// Cauchy variables of scale 1/ℓ.
+type Laplacian struct {
+	Dim       int     `json:"dim"`
+	Bandwidth float64 `json:"bandwidth"` // ℓ
+	Phase     bool    `json:"phase,omitempty"`
+}
+
+// New implements [Kernel].
+func (c Laplacian) New(in int, seed uint64) (*Map, error) {
+	draw := func(rng *rand.Rand, w []float64) {
+		for i := range w {
+			w[i] = math.Tan(math.Pi*(rng.Float64()-0.5)) / c.Bandwidth
+		}
+	}
+	return build(c, spectrum{"Laplacian", c.Dim, c.Phase, false, draw}, in, seed, checkBandwidth("Laplacian", c.Bandwidth))
+}
+
+// Cauchy is the product kernel Π 1/(1+(xᵢ−yᵢ)²/ℓ²); its frequencies are
+// independent Laplace variables of scale 1/ℓ.
+type Cauchy struct {
+	Dim       int     `json:"dim"`
+	Bandwidth float64 `json:"bandwidth"` // ℓ
+	Phase     bool    `json:"phase,omitempty"`
+}
+
+// New implements [Kernel].
+func (c Cauchy) New(in int, seed uint64) (*Map, error) {
+	draw := func(rng *rand.Rand, w []float64) {
+		for i := range w {
+			w[i] = (rng.ExpFloat64() - rng.ExpFloat64()) / c.Bandwidth
+		}
+	}
+	return build(c, spectrum{"Cauchy", c.Dim, c.Phase, false, draw}, in, seed, checkBandwidth("Cauchy", c.Bandwidth))
+}
+
+// Matern is the Matérn kernel of smoothness ν and length scale ℓ, between
+// exp(−r/ℓ) at ν = 1/2 and the RBF kernel as ν grows; its frequencies follow
+// a multivariate t distribution with 2ν degrees of freedom and scale 1/ℓ.
+//
+// Source: Rasmussen and Williams 2006, equation 4.15 (spectral density).
+type Matern struct {
+	Dim        int     `json:"dim"`
+	Smoothness float64 `json:"smoothness"` // ν, in [0.05, 1000]
+	Bandwidth  float64 `json:"bandwidth"`  // ℓ
+	Phase      bool    `json:"phase,omitempty"`
+	Orthogonal bool    `json:"orthogonal,omitempty"`
+}
+
+// New implements [Kernel].
+func (c Matern) New(in int, seed uint64) (*Map, error) {
+	draw := func(rng *rand.Rand, w []float64) {
+		// t = normal/√(χ²/2ν), and χ² with 2ν degrees is 2·Gamma(ν).
+		normal(rng, w, math.Sqrt(c.Smoothness/gamma(rng, c.Smoothness))/c.Bandwidth)
+	}
+	var bad error
+	if !(c.Smoothness >= 0.05 && c.Smoothness <= 1000) {
+		bad = &ParamError{"rff.Matern.Smoothness", c.Smoothness, "a number in [0.05, 1000]"}
+	}
+	return build(c, spectrum{"Matern", c.Dim, c.Phase, c.Orthogonal, draw}, in, seed, checkBandwidth("Matern", c.Bandwidth), bad)
+}
+
+// Custom is any other shift-invariant kernel, given by a sampler of its
+// spectral distribution.
+//
+// Frequencies must fill w with one frequency, using rng alone for randomness.
+// A saved map of a Custom kernel holds the frequencies, since no file can hold
+// the function.
+type Custom struct {
+	Name        string
+	Dim         int
+	Phase       bool
+	Frequencies func(rng *rand.Rand, w []float64)
+}
+
+// New implements [Kernel]. Errors: also where a drawn frequency is not finite.
+func (c Custom) New(in int, seed uint64) (*Map, error) {
+	var bad error
+	if c.Frequencies == nil {
+		bad = &ParamError{"rff.Custom.Frequencies", nil, "a sampler"}
+	}
+	m, err := build(c, spectrum{"Custom", c.Dim, c.Phase, false, c.Frequencies}, in, seed, bad)
+	if err != nil {
+		return nil, err
+	}
+	freq, _ := m.table()
+	for _, f := range freq {
+		if !finite(f) {
+			return nil, &ParamError{"rff.Custom.Frequencies", f, "finite float32 frequencies"}
+		}
+	}
+	return m, nil
+}
+
+func finite(f float32) bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
+func normal(rng *rand.Rand, w []float64, scale float64) {
+	for i := range w {
+		w[i] = rng.NormFloat64() * scale
+	}
+}
+
+// gamma draws from Gamma(shape, 1) by Marsaglia and Tsang's method, boosted
+// below shape 1.
+func gamma(rng *rand.Rand, shape float64) float64 {
+	boost := 1.0
+	if shape < 1 {
+		boost = math.Pow(positive(rng), 1/shape)
+		shape++
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(positive(rng)) < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return max(d*v*boost, math.SmallestNonzeroFloat32)
+		}
+	}
+}
+
+// positive is uniform on (0, 1].
+func positive(rng *rand.Rand) float64 { return 1 - rng.Float64() }

@@ -1,0 +1,109 @@
+package rff
+
+import (
+	"math"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Map is a drawn feature map from records of a public width to Dim features.
+// It is safe for concurrent use.
+//
+// Guarantee: each row it writes has a Euclidean norm of at most NormBound, in
+// the float32 numbers written and not only in theory, for every finite record;
+// records so large that a projection overflows give a row that is not finite,
+// which private sums replace by zero.
+type Map struct {
+	kernel   Kernel
+	spectrum spectrum
+	in       int
+	seed     uint64
+
+	once  sync.Once
+	freq  []float32 // in × frequencies, drawn on first use
+	phase []float32
+
+	mu     sync.Mutex
+	placed []*placement
+}
+
+// Dim is the number of features.
+func (m *Map) Dim() int { return m.spectrum.dim }
+
+// In is the record width the map was drawn for.
+func (m *Map) In() int { return m.in }
+
+// Seed is the public seed of the frequencies.
+func (m *Map) Seed() uint64 { return m.seed }
+
+// Kernel is the configuration the map was drawn from.
+func (m *Map) Kernel() Kernel { return m.kernel }
+
+// NormBound is the largest Euclidean norm a row of features can have: 1 for
+// paired features, √2 for phases.
+func (m *Map) NormBound() float64 {
+	if m.spectrum.phase {
+		return math.Sqrt2
+	}
+	return 1
+}
+
+// guard is the room left below the norm bound for the rounding of cosines,
+// sines and their scaling. A cosine and a sine that are each off by e (absolute)
+// move cos²+sin² by at most 2√2·e, so 2⁻²⁰ covers errors of 11 units of 2⁻²⁴
+// each, several times what any device's functions are off by.
+const guard = 1.0 / (1 << 20)
+
+// scale is the factor of every cosine and sine, rounded down to float32.
+func (m *Map) scale() float32 {
+	s := m.NormBound() / math.Sqrt(float64(m.spectrum.frequencies())) * (1 - guard)
+	f := float32(s)
+	if float64(f) > s {
+		f = math.Nextafter32(f, 0)
+	}
+	return f
+}
+
+// Transform writes the features of the batch's records into dst.
+//
+// Shapes: dst is b.Rows × Dim in be's memory; records have width In. Sparse
+// records are never made dense: they cost O(items × Dim).
+func (m *Map) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	p := m.place(be)
+	if m.spectrum.phase {
+		m.transformPhase(be, p, b, dst)
+		return
+	}
+	projection := dst.Slice(0, b.Rows, 0, m.spectrum.frequencies())
+	project(be, b, p.freq, projection)
+	be.CosSin(dst, projection, m.scale())
+}
+
+func project(be device.Backend, b device.Batch, freq, dst device.Matrix) {
+	if b.Sparse != nil {
+		be.SparseGemm(b.Sparse, freq, 0, dst)
+		return
+	}
+	be.Gemm(false, false, 1, b.Dense, freq, 0, dst)
+}
+
+// transformPhase goes through scratch rows of twice the width, in blocks of
+// bounded memory: devices make cosines and sines together, and only the
+// cosines are wanted.
+func (m *Map) transformPhase(be device.Backend, p *placement, b device.Batch, dst device.Matrix) {
+	n := m.spectrum.frequencies()
+	step := min(max((1<<20)/(2*n), 16), 4096)
+	scratch := p.take(be, step, 2*n)
+	defer p.give(scratch)
+	for lo := 0; lo < b.Rows; lo += step {
+		hi := min(lo+step, b.Rows)
+		both, out := scratch.RowRange(0, hi-lo), dst.RowRange(lo, hi)
+		cosines := both.Slice(0, hi-lo, 0, n)
+		project(be, b.Slice(lo, hi), p.freq, cosines)
+		be.BiasApply(device.Identity, cosines, p.phase)
+		be.CosSin(both, cosines, m.scale())
+		be.Fill(out, 0)
+		be.Axpy(1, cosines, out)
+	}
+}

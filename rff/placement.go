@@ -1,0 +1,86 @@
+package rff
+
+import (
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// placement is a map's tables in the memory of one device, with scratch rows
+// kept for the next call.
+type placement struct {
+	be    device.Backend // nil for host memory, which all host backends share
+	freq  device.Matrix
+	phase device.Matrix
+
+	mu   sync.Mutex
+	free []device.Matrix
+}
+
+const (
+	maxPlacements = 4 // devices at a time; the oldest is dropped
+	maxScratch    = 8 // scratch blocks kept for concurrent callers
+)
+
+// place returns the map's tables in be's memory, copying them there once.
+func (m *Map) place(be device.Backend) *placement {
+	freq, phase := m.table()
+	key := be
+	if isHost(be) {
+		key = nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.placed {
+		if p.be == key {
+			return p
+		}
+	}
+	p := &placement{be: key, freq: hostMatrix(m.in, freq), phase: hostMatrix(1, phase)}
+	if key != nil {
+		p.freq, p.phase = copyTo(be, m.in, freq), copyTo(be, 1, phase)
+	}
+	if len(m.placed) == maxPlacements {
+		m.placed = m.placed[1:]
+	}
+	m.placed = append(m.placed, p)
+	return p
+}
+
+func isHost(be device.Backend) bool { return be.New(1, 1).Mem == nil }
+
+func hostMatrix(rows int, data []float32) device.Matrix {
+	if len(data) == 0 {
+		return device.Matrix{}
+	}
+	cols := len(data) / rows
+	return device.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: data}
+}
+
+func copyTo(be device.Backend, rows int, data []float32) device.Matrix {
+	if len(data) == 0 {
+		return device.Matrix{}
+	}
+	dst := be.New(rows, len(data)/rows)
+	be.Upload(dst, data)
+	return dst
+}
+
+func (p *placement) take(be device.Backend, rows, cols int) device.Matrix {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		m := p.free[n-1]
+		p.free = p.free[:n-1]
+		return m
+	}
+	return be.New(rows, cols)
+}
+
+func (p *placement) give(m device.Matrix) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) < maxScratch {
+		p.free = append(p.free, m)
+	}
+}

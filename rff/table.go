@@ -1,0 +1,121 @@
+package rff
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// stream keeps the frequencies of a seed apart from whatever else a program
+// draws from the same seed.
+const stream = 0x7266662d66726571
+
+// table returns the frequencies, column per frequency (in × frequencies, row
+// major), and the phases (nil without). They are drawn once.
+func (m *Map) table() (freq, phase []float32) {
+	m.once.Do(func() {
+		if m.freq == nil {
+			m.freq, m.phase = m.draw()
+		}
+	})
+	return m.freq, m.phase
+}
+
+func (m *Map) draw() (freq, phase []float32) {
+	rng := rand.New(rand.NewPCG(m.seed, stream))
+	n := m.spectrum.frequencies()
+	freq = make([]float32, m.in*n)
+	w := newDirections(m.spectrum, m.in)
+	for j := range n {
+		for i, v := range w.next(rng) {
+			freq[i*n+j] = float32(v)
+		}
+	}
+	if m.spectrum.phase {
+		phase = make([]float32, n)
+		for j := range phase {
+			phase[j] = float32(2 * math.Pi * rng.Float64())
+		}
+	}
+	return freq, phase
+}
+
+// directions hands out frequencies one by one, made orthogonal within blocks
+// of the record width where the map asks for it.
+type directions struct {
+	spectrum spectrum
+	w        []float64
+	basis    [][]float64 // unit vectors of the block so far
+}
+
+func newDirections(s spectrum, in int) *directions {
+	return &directions{spectrum: s, w: make([]float64, in)}
+}
+
+func (d *directions) next(rng *rand.Rand) []float64 {
+	d.spectrum.draw(rng, d.w)
+	if d.spectrum.orthogonal {
+		d.orthogonalize(rng)
+	}
+	return d.w
+}
+
+// orthogonalize turns w into a direction orthogonal to the block's others
+// while keeping its length. The length of an isotropic frequency is
+// independent of its direction, and a uniform direction inside a uniformly
+// oriented frame is itself uniform, so each frequency keeps its distribution.
+func (d *directions) orthogonalize(rng *rand.Rand) {
+	if len(d.basis) == len(d.w) {
+		d.basis = d.basis[:0]
+	}
+	length := norm(d.w)
+	u := append([]float64(nil), d.w...)
+	for !d.reject(u) {
+		normal(rng, u, 1)
+	}
+	d.basis = append(d.basis, u)
+	for i, v := range u {
+		d.w[i] = v * length
+	}
+}
+
+// reject removes from u its part inside the span of the basis and scales the
+// rest to length one; false where nothing but rounding is left. Two passes keep
+// the basis orthogonal to working precision.
+func (d *directions) reject(u []float64) bool {
+	if !scaleToUnit(u) {
+		return false
+	}
+	for range 2 {
+		for _, b := range d.basis {
+			along := dot(u, b)
+			for i, v := range b {
+				u[i] -= along * v
+			}
+		}
+		if norm(u) < 1e-9 || !scaleToUnit(u) {
+			return false
+		}
+	}
+	return true
+}
+
+func scaleToUnit(u []float64) bool {
+	n := norm(u)
+	if !(n > 0) || math.IsInf(n, 1) {
+		return false
+	}
+	for i := range u {
+		u[i] /= n
+	}
+	return true
+}
+
+func norm(u []float64) float64 { return math.Sqrt(dot(u, u)) }
+
+func dot(a, b []float64) float64 {
+	var s float64
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
