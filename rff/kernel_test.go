@@ -178,7 +178,9 @@ func TestOrthogonalLowersTheVariance(t *testing.T) {
 
 func TestSeedsAndGoldenFeatures(t *testing.T) {
 	x := []float32{1, 0, 1, 0.5}
-	get := func(k rff.Kernel, seed uint64) []float32 { return transform(newMap(t, k, 4, seed), dense(1, 4, x)).Row(0) }
+	get := func(k rff.Kernel, seed uint64) []float32 {
+		return transform(newMap(t, k, 4, seed), dense(1, 4, x)).Row(0)
+	}
 	k := rff.RBF{Dim: 4, Bandwidth: 2}
 	a, b, other := get(k, 7), get(k, 7), get(k, 8)
 	if a[0] != b[0] || a[3] != b[3] {
