@@ -1,0 +1,160 @@
+package records
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// idxBytes is the type code of unsigned bytes in an idx header.
+const idxBytes = 0x08
+
+// ReadIDX reads records in the idx format of MNIST, plain or gzip-compressed:
+// images of one byte a pixel and, where the schema has classes, labels of one
+// byte. 0 is the schema's lower bound and 255 its upper; a binary schema reads
+// 128 and above as 1. labels is nil exactly where the schema has no classes.
+//
+// Errors: [ErrFormat] for files that are truncated, too long, of another element
+// type or of another number of coordinates than the schema says; *[ShapeError]
+// for a schema that does not fit.
+func ReadIDX(images, labels io.Reader, s Schema) (*Table, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if (labels != nil) != (s.Classes() > 0) {
+		return nil, &ShapeError{"records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes"}
+	}
+	pixels, err := readIDX(images, s.dim, "the image file")
+	if err != nil {
+		return nil, err
+	}
+	if labels == nil {
+		return FromBytes(s, pixels)
+	}
+	classes, err := readIDX(labels, 1, "the label file")
+	if err != nil {
+		return nil, err
+	}
+	if len(classes) != len(pixels)/s.dim {
+		return nil, malformed("the image file and the label file differ in length")
+	}
+	wide := make([]int32, len(classes))
+	for i, c := range classes {
+		wide[i] = int32(c)
+	}
+	return FromBytes(s, pixels, wide...)
+}
+
+// OpenIDX is [ReadIDX] on files. labels is "" where the schema has no classes.
+func OpenIDX(images, labels string, s Schema) (*Table, error) {
+	return withFile(images, func(pixels io.Reader) (*Table, error) {
+		if labels == "" {
+			return ReadIDX(pixels, nil, s)
+		}
+		return withFile(labels, func(classes io.Reader) (*Table, error) { return ReadIDX(pixels, classes, s) })
+	})
+}
+
+// readIDX reads one idx file whose records have dim bytes.
+func readIDX(r io.Reader, dim int, what string) ([]uint8, error) {
+	br, err := plain(r)
+	if err != nil {
+		return nil, err
+	}
+	n, err := readIDXHeader(br, dim, what)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readBytes(br, n*dim, what)
+	if err != nil {
+		return nil, err
+	}
+	return data, atEnd(br, what)
+}
+
+// readIDXHeader returns the number of records.
+func readIDXHeader(r io.Reader, dim int, what string) (int, error) {
+	var magic [4]byte
+	if _, err := io.ReadFull(r, magic[:]); err != nil {
+		return 0, truncated(what, err)
+	}
+	if magic[0] != 0 || magic[1] != 0 || magic[2] != idxBytes || magic[3] == 0 {
+		return 0, malformed("%s is not an idx file of bytes", what)
+	}
+	sizes := make([]uint32, magic[3])
+	if err := binary.Read(r, binary.BigEndian, sizes); err != nil {
+		return 0, truncated(what, err)
+	}
+	product := uint64(1)
+	for _, size := range sizes[1:] {
+		if product *= uint64(size); product > maxDim {
+			break
+		}
+	}
+	if product != uint64(dim) {
+		return 0, malformed("%s does not have the schema's %d bytes a record", what, dim)
+	}
+	if int64(sizes[0]) > min(maxRows, math.MaxInt/int64(dim)) {
+		return 0, malformed("%s announces more records than a table holds", what)
+	}
+	return int(sizes[0]), nil
+}
+
+// WriteIDX writes the encoded records as an idx file of bytes: the schema's
+// lower bound as 0, its upper as 255, the nearest of the 256 levels otherwise.
+// Labels, where labels is not nil, go to a second file.
+//
+// Errors: those of the writers, and *[ShapeError] where labels are asked for
+// that the table does not have or that a byte cannot hold.
+func WriteIDX(images, labels io.Writer, t *Table) error {
+	if labels != nil && (t.schema.Classes() == 0 || t.schema.Classes() > 256) {
+		return &ShapeError{"records.WriteIDX classes", t.schema.Classes(), "1 to 256, to write labels of one byte"}
+	}
+	sizes := []uint32{uint32(t.n), uint32(t.schema.dim)}
+	if t.schema.IsImage() {
+		sizes = []uint32{uint32(t.n), uint32(t.schema.height), uint32(t.schema.width)}
+	}
+	var scratch []float32
+	pixels := func(dst []uint8, i int) []uint8 {
+		scratch = t.Row(scratch, i)
+		return t.schema.appendLevels(dst, scratch)
+	}
+	if err := writeIDX(images, sizes, pixels); err != nil {
+		return err
+	}
+	if labels == nil {
+		return nil
+	}
+	return writeIDX(labels, []uint32{uint32(t.n)}, func(dst []uint8, i int) []uint8 {
+		return append(dst, uint8(t.Label(i)))
+	})
+}
+
+// writeIDX writes a header and then what row appends for every record.
+func writeIDX(w io.Writer, sizes []uint32, row func(dst []uint8, i int) []uint8) error {
+	bw := bufio.NewWriter(w)
+	bw.Write([]byte{0, 0, idxBytes, byte(len(sizes))})
+	binary.Write(bw, binary.BigEndian, sizes)
+	var buf []uint8
+	for i := range int(sizes[0]) {
+		buf = row(buf[:0], i)
+		if _, err := bw.Write(buf); err != nil {
+			return fmt.Errorf("records: writing: %w", err)
+		}
+	}
+	if err := bw.Flush(); err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
+}
+
+// appendLevels appends encoded values as bytes.
+func (s Schema) appendLevels(dst []uint8, row []float32) []uint8 {
+	for _, v := range row {
+		x := (float64(v) - s.lo) / (s.hi - s.lo) * 255
+		dst = append(dst, uint8(math.Round(min(max(x, 0), 255))))
+	}
+	return dst
+}

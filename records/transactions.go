@@ -1,0 +1,141 @@
+package records
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// ReadTransactions reads sets written one record a line as item numbers between
+// blanks, tabs, commas or semicolons, plain or gzip-compressed. An empty line is
+// the empty set. A number that is no item of the universe is dropped, as
+// [SetTable] says.
+//
+// Errors: [ErrFormat], naming the line, where something is not a whole number;
+// *[ShapeError] for a schema that is not one of sets without classes.
+func ReadTransactions(r io.Reader, s Schema) (*SetTable, error) {
+	b, err := newSetBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Classes() > 0 {
+		return nil, &ShapeError{"records.Schema.Classes", s.Classes(), "none: transactions carry no labels"}
+	}
+	br, err := plain(r)
+	if err != nil {
+		return nil, err
+	}
+	scan := transactionScanner{r: br}
+	for {
+		row, err := scan.line()
+		if err == io.EOF {
+			return b.table(nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.add(row)
+		if b.rows() > maxRows {
+			return nil, malformed("more lines than a table holds")
+		}
+	}
+}
+
+// OpenTransactions is [ReadTransactions] on a file.
+func OpenTransactions(path string, s Schema) (*SetTable, error) {
+	return withFile(path, func(r io.Reader) (*SetTable, error) { return ReadTransactions(r, s) })
+}
+
+// noItem stands for a number that no universe holds: negative, or too large.
+const noItem = math.MaxUint32
+
+// transactionScanner reads bytes rather than lines, so that a line of any length
+// costs no more than its items.
+type transactionScanner struct {
+	r     *bufio.Reader
+	lines int
+	row   []uint32
+}
+
+// line returns the items of the next line, or io.EOF after the last.
+func (t *transactionScanner) line() ([]uint32, error) {
+	t.row = t.row[:0]
+	t.lines++
+	for first := true; ; first = false {
+		c, err := t.r.ReadByte()
+		switch {
+		case err == io.EOF && first:
+			return nil, io.EOF
+		case err == io.EOF || c == '\n' && err == nil:
+			return t.row, nil
+		case err != nil:
+			return nil, truncated(fmt.Sprintf("line %d", t.lines), err)
+		case isSeparator(c):
+		default:
+			if err := t.number(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func isSeparator(c byte) bool {
+	return c == ' ' || c == '\t' || c == ',' || c == ';' || c == '\r'
+}
+
+// number reads the rest of the number that begins with c.
+func (t *transactionScanner) number(c byte) error {
+	negative := c == '-'
+	digits, value := 0, uint64(0)
+	for {
+		if !negative || digits > 0 || c != '-' {
+			if c < '0' || c > '9' {
+				return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
+			}
+			digits++
+			value = min(value*10+uint64(c-'0'), noItem)
+		}
+		next, err := t.r.Peek(1)
+		if err != nil && err != io.EOF {
+			return truncated(fmt.Sprintf("line %d", t.lines), err)
+		}
+		if len(next) == 0 || next[0] == '\n' || isSeparator(next[0]) {
+			break
+		}
+		c = next[0]
+		t.r.Discard(1)
+	}
+	if digits == 0 {
+		return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
+	}
+	if negative && value > 0 {
+		value = noItem
+	}
+	t.row = append(t.row, uint32(value))
+	return nil
+}
+
+// WriteTransactions writes the sets one record a line, items ascending between
+// blanks.
+func WriteTransactions(w io.Writer, t *SetTable) error {
+	bw := bufio.NewWriter(w)
+	var buf []byte
+	for i := range t.Len() {
+		buf = buf[:0]
+		for j, item := range t.Items(i) {
+			if j > 0 {
+				buf = append(buf, ' ')
+			}
+			buf = strconv.AppendUint(buf, uint64(item), 10)
+		}
+		if _, err := bw.Write(append(buf, '\n')); err != nil {
+			return fmt.Errorf("records: writing: %w", err)
+		}
+	}
+	if err := bw.Flush(); err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
+}
