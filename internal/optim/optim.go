@@ -1,0 +1,180 @@
+// Package optim moves parameters along gradients: plain gradient descent,
+// momentum and Adam. It knows nothing of privacy; what it is handed has been
+// released already or was never private.
+//
+// A State works on ranges of one flat parameter vector. Disjoint ranges may be
+// updated from different goroutines, so a caller can fuse whatever makes the
+// gradient (noise, averaging) with the update, chunk by chunk.
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Rule is how a gradient moves a parameter.
+type Rule int
+
+// The rules. Unset is no rule: a configuration must choose.
+const (
+	Unset Rule = iota
+	SGD
+	Momentum
+	Adam
+)
+
+var ruleNames = [...]string{Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam"}
+
+func (r Rule) String() string {
+	if r < 0 || int(r) >= len(ruleNames) {
+		return fmt.Sprintf("Rule(%d)", int(r))
+	}
+	return ruleNames[r]
+}
+
+// MarshalText writes the rule's name.
+func (r Rule) MarshalText() ([]byte, error) {
+	if r < 0 || int(r) >= len(ruleNames) {
+		return nil, fmt.Errorf("optim: unknown rule %d", int(r))
+	}
+	return []byte(ruleNames[r]), nil
+}
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (r *Rule) UnmarshalText(text []byte) error {
+	for i, name := range ruleNames {
+		if name == string(text) {
+			*r = Rule(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("optim: unknown rule %q", text)
+}
+
+// Config describes an optimiser.
+type Config struct {
+	Rule  Rule
+	LR    float64 // learning rate
+	Beta1 float64 // momentum, or Adam's decay of the mean
+	Beta2 float64 // Adam's decay of the squares
+	Eps   float64 // Adam's addition to the denominator
+}
+
+// A Problem is one field of a Config that makes no sense.
+type Problem struct {
+	Field string
+	Value any
+	Want  string
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%s: %v: want %s", p.Field, p.Value, p.Want) }
+
+// Problems lists what is wrong with the configuration.
+func (c Config) Problems() []*Problem {
+	var list []*Problem
+	check := func(good bool, field string, value any, want string) {
+		if !good {
+			list = append(list, &Problem{field, value, want})
+		}
+	}
+	check(c.Rule == SGD || c.Rule == Momentum || c.Rule == Adam, "Rule", c.Rule, "sgd, momentum or adam")
+	check(c.LR > 0 && c.LR <= math.MaxFloat32, "LR", c.LR, "a positive finite number")
+	if c.Rule == Momentum || c.Rule == Adam {
+		check(c.Beta1 >= 0 && c.Beta1 < 1, "Beta1", c.Beta1, "a number in [0, 1)")
+	}
+	if c.Rule == Adam {
+		check(c.Beta2 >= 0 && c.Beta2 < 1, "Beta2", c.Beta2, "a number in [0, 1)")
+		check(c.Eps > 0 && c.Eps <= math.MaxFloat32, "Eps", c.Eps, "a positive finite number")
+	}
+	return list
+}
+
+// Validate joins the problems into one error, nil if there are none.
+func (c Config) Validate() error {
+	var errs []error
+	for _, p := range c.Problems() {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// State is an optimiser at work on n parameters.
+type State struct {
+	cfg  Config
+	m, v []float32
+	t    int
+
+	// Adam's bias corrections folded into one rate and one epsilon, so that the
+	// loop has a single square root and division:
+	// lr·m̂/(√v̂+ε) = rate·m/(√v+eps).
+	rate, eps float32
+}
+
+// New starts an optimiser for n parameters. The configuration must be valid.
+func (c Config) New(n int) *State {
+	s := &State{cfg: c}
+	if c.Rule == Momentum || c.Rule == Adam {
+		s.m = make([]float32, n)
+	}
+	if c.Rule == Adam {
+		s.v = make([]float32, n)
+	}
+	return s
+}
+
+// BeginStep starts the next step; every parameter is updated at most once in it.
+func (s *State) BeginStep() {
+	s.t++
+	if s.cfg.Rule == Adam {
+		c1 := 1 - math.Pow(s.cfg.Beta1, float64(s.t))
+		root := math.Sqrt(1 - math.Pow(s.cfg.Beta2, float64(s.t)))
+		s.rate = float32(s.cfg.LR * root / c1)
+		s.eps = float32(s.cfg.Eps * root)
+	}
+}
+
+// Step is the number of steps begun.
+func (s *State) Step() int { return s.t }
+
+// UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
+// must be disjoint; they may be updated concurrently.
+func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
+	p := params[lo : lo+len(grad)]
+	switch s.cfg.Rule {
+	case SGD:
+		descend(p, grad, -s.cfg.LR*scale)
+	case Momentum:
+		momentum(p, s.m[lo:lo+len(grad)], grad, scale, s.cfg.LR, float32(s.cfg.Beta1))
+	case Adam:
+		s.adam(p, s.m[lo:lo+len(grad)], s.v[lo:lo+len(grad)], grad, scale)
+	}
+}
+
+func descend(p []float32, grad []float64, rate float64) {
+	for i, g := range grad {
+		p[i] += float32(rate * g)
+	}
+}
+
+// momentum is heavy-ball descent (Polyak 1964): u ← βu + g, p ← p − lr·u.
+func momentum(p, u []float32, grad []float64, scale, lr float64, beta float32) {
+	u = u[:len(p)]
+	for i, g := range grad {
+		u[i] = beta*u[i] + float32(scale*g)
+		p[i] -= float32(lr) * u[i]
+	}
+}
+
+// adam is algorithm 1 of Kingma and Ba 2015.
+func (s *State) adam(p, m, v []float32, grad []float64, scale float64) {
+	p, m, v = p[:len(grad)], m[:len(grad)], v[:len(grad)]
+	b1, b2, rate, eps := float32(s.cfg.Beta1), float32(s.cfg.Beta2), s.rate, s.eps
+	for i := range grad {
+		g := float32(scale * grad[i])
+		mi := m[i] + (1-b1)*(g-m[i])
+		vi := v[i] + (1-b2)*(g*g-v[i])
+		m[i], v[i] = mi, vi
+		p[i] -= rate * mi / (float32(math.Sqrt(float64(vi))) + eps)
+	}
+}

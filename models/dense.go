@@ -1,0 +1,301 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A stack is a chain of dense layers h ← f(hW + b). Layer l owns the parameter
+// blocks 2l (weights, in×out) and 2l+1 (bias, 1×out) of its range.
+type stack struct {
+	be     device.Backend
+	widths []int // input width, then the width after each layer
+	fs     []device.Func
+
+	weights, biases []device.Matrix
+}
+
+func newStack(be device.Backend, widths []int, fs []device.Func) *stack {
+	return &stack{be: be, widths: widths, fs: fs}
+}
+
+func (s *stack) layers() int { return len(s.fs) }
+func (s *stack) in() int     { return s.widths[0] }
+func (s *stack) out() int    { return s.widths[len(s.widths)-1] }
+
+// shapes lists the stack's parameter blocks.
+func (s *stack) shapes(prefix string) []device.Shape {
+	var list []device.Shape
+	for l := range s.fs {
+		name := fmt.Sprintf("%s.%d", prefix, l)
+		list = append(list,
+			device.Shape{Name: name + ".weight", Rows: s.widths[l], Cols: s.widths[l+1]},
+			device.Shape{Name: name + ".bias", Rows: 1, Cols: s.widths[l+1]})
+	}
+	return list
+}
+
+// bind makes the stack read its parameters from blocks first, first+1, … of p.
+func (s *stack) bind(p device.Params, first int) {
+	s.weights, s.biases = s.weights[:0], s.biases[:0]
+	for l := range s.fs {
+		s.weights = append(s.weights, p.Block(first+2*l))
+		s.biases = append(s.biases, p.Block(first+2*l+1))
+	}
+}
+
+// initialise draws Gaussian weights of variance gain/fan-in for hidden layers and
+// 1/fan-in for the last; biases stay zero.
+func (s *stack) initialise(rng *rand.Rand, gain float64) {
+	for l, w := range s.weights {
+		g := gain
+		if l == len(s.weights)-1 {
+			g = 1
+		}
+		uploadNormals(s.be, w, rng, math.Sqrt(g/float64(w.Rows)))
+	}
+}
+
+func uploadNormals(be device.Backend, m device.Matrix, rng *rand.Rand, std float64) {
+	values := make([]float32, m.Rows*m.Cols)
+	for i := range values {
+		values[i] = float32(std * rng.NormFloat64())
+	}
+	be.Upload(m, values)
+}
+
+// infer runs the stack on x with hidden outputs in bufs and the last one in dst.
+func (s *stack) infer(bufs []device.Matrix, x device.Matrix, dst device.Matrix) {
+	for l, f := range s.fs {
+		out := dst
+		if l < len(s.fs)-1 {
+			out = bufs[l].RowRange(0, x.Rows)
+		}
+		s.be.Gemm(false, false, 1, x, s.weights[l], 0, out)
+		s.be.BiasApply(f, out, s.biases[l])
+		x = out
+	}
+}
+
+// A trace is one batch's way through a stack: the inputs and the deltas of every
+// layer, which together are its per-example gradients.
+type trace struct {
+	s        *stack
+	capacity int
+	rows     int
+	x        record
+	outBuf   []device.Matrix
+	deltaBuf []device.Matrix
+	scaleBuf []device.Matrix
+	outs     []device.Matrix // outBuf cut to rows
+	deltas   []device.Matrix // deltaBuf cut to rows; deltas of the sums before f
+	na, nd   []float64
+}
+
+// record is what a first layer reads: dense rows or sparse sets.
+type record struct {
+	dense  device.Matrix
+	sparse *device.Sparse
+}
+
+func newTrace(s *stack) *trace {
+	n := s.layers()
+	return &trace{s: s,
+		outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n), scaleBuf: make([]device.Matrix, n),
+		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n)}
+}
+
+// resize makes room for rows, so that steady training allocates nothing.
+func (t *trace) resize(rows int) {
+	if rows > t.capacity {
+		t.capacity = roomFor(rows)
+		t.na, t.nd = make([]float64, t.capacity), make([]float64, t.capacity)
+		for l := range t.outBuf {
+			in, out := t.s.widths[l], t.s.widths[l+1]
+			t.outBuf[l] = t.s.be.New(t.capacity, out)
+			t.deltaBuf[l] = t.s.be.New(t.capacity, out)
+			t.scaleBuf[l] = t.s.be.New(t.capacity, min(in, out))
+			if l == 0 { // a sparse input cannot be the side that is scaled
+				t.scaleBuf[l] = t.s.be.New(t.capacity, max(min(in, out), out))
+			}
+		}
+	}
+	t.rows = rows
+	for l := range t.outs {
+		t.outs[l] = t.outBuf[l].RowRange(0, rows)
+		t.deltas[l] = t.deltaBuf[l].RowRange(0, rows)
+	}
+}
+
+// roomFor rounds up with some slack, because Poisson batches vary.
+func roomFor(rows int) int { return (rows + rows/8 + 63) / 64 * 64 }
+
+func (t *trace) last() device.Matrix      { return t.outs[len(t.outs)-1] }
+func (t *trace) lastDelta() device.Matrix { return t.deltas[len(t.deltas)-1] }
+
+// forward runs the stack on x and keeps every layer's output.
+func (t *trace) forward(x record, rows int) {
+	t.resize(rows)
+	t.x = x
+	if rows == 0 {
+		return
+	}
+	s := t.s
+	for l, f := range s.fs {
+		if l == 0 && x.sparse != nil {
+			s.be.SparseGemm(x.sparse, s.weights[0], 0, t.outs[0])
+		} else {
+			s.be.Gemm(false, false, 1, t.input(l), s.weights[l], 0, t.outs[l])
+		}
+		s.be.BiasApply(f, t.outs[l], s.biases[l])
+	}
+}
+
+// input is the dense matrix that layer l reads.
+func (t *trace) input(l int) device.Matrix {
+	if l == 0 {
+		return t.x.dense
+	}
+	return t.outs[l-1]
+}
+
+// backward carries the last layer's delta down to the first.
+func (t *trace) backward() {
+	if t.rows == 0 {
+		return
+	}
+	for l := t.s.layers() - 1; l > 0; l-- {
+		t.s.be.Gemm(false, true, 1, t.deltas[l], t.s.weights[l], 0, t.deltas[l-1])
+		t.s.be.Gradient(t.s.fs[l-1], t.deltas[l-1], t.outs[l-1])
+	}
+}
+
+// inputDelta sets dst to the derivative by the stack's input.
+func (t *trace) inputDelta(dst device.Matrix) {
+	if t.rows > 0 {
+		t.s.be.Gemm(false, true, 1, t.deltas[0], t.s.weights[0], 0, dst)
+	}
+}
+
+// largeSquare is the squared norm above which a factor of a gradient counts as
+// not finite. Below it the float32 products wᵢ·δᵢ·aᵢ of a clipped row cannot
+// overflow, and what underflow may do to them stays below 2⁻⁸⁰.
+const largeSquare = 0x1p120
+
+// addSquaredNorms adds Σ over layers (‖a‖²+1)·‖δ‖² to dst: the exact squared norm
+// of the gradient row that the float32 factors a and δ stand for.
+func (t *trace) addSquaredNorms(dst []float64) {
+	if t.rows == 0 {
+		return
+	}
+	na, nd := t.na[:t.rows], t.nd[:t.rows]
+	for l := range t.deltas {
+		if l == 0 && t.x.sparse != nil {
+			sparseSquaredNorms(na, t.x.sparse)
+		} else {
+			t.s.be.RowSquaredNorms(na, t.input(l))
+		}
+		t.s.be.RowSquaredNorms(nd, t.deltas[l])
+		for i := range na {
+			dst[i] += (bounded(na[i]) + 1) * bounded(nd[i])
+		}
+	}
+}
+
+// bounded maps everything too large, and NaN, to NaN, which no later sum undoes.
+func bounded(squared float64) float64 {
+	if squared < largeSquare {
+		return squared
+	}
+	return math.NaN()
+}
+
+// sparseSquaredNorms sets dst to the squared norms of rows of ones. An item that
+// a careless caller lists twice enters the product twice, so it counts as 2² = 4.
+func sparseSquaredNorms(dst []float64, s *device.Sparse) {
+	for i := range dst {
+		items := s.Items[s.Offsets[i]:s.Offsets[i+1]]
+		dst[i] = float64(len(items))
+		if !strictlyIncreasing(items) {
+			dst[i] = squaredCounts(items)
+		}
+	}
+}
+
+func strictlyIncreasing(items []uint32) bool {
+	for i := 1; i < len(items); i++ {
+		if items[i] <= items[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+func squaredCounts(items []uint32) float64 {
+	sorted := slices.Sorted(slices.Values(items))
+	total, run := 0.0, 0.0
+	for i, item := range sorted {
+		if i > 0 && item != sorted[i-1] {
+			total, run = total+run*run, 0
+		}
+		run++
+	}
+	return total + run*run
+}
+
+// addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. The narrower factor of
+// every layer is copied and scaled, so the trace survives for further calls.
+func (t *trace) addWeightedSum(dst device.Params, first int, w []float32) {
+	if t.rows == 0 {
+		return
+	}
+	t.dropNonFinite(w)
+	be := t.s.be
+	for l := range t.deltas {
+		weight, bias := dst.Block(first+2*l), dst.Block(first+2*l+1)
+		delta := t.deltas[l]
+		switch {
+		case l == 0 && t.x.sparse != nil:
+			be.SparseGemmT(t.x.sparse, t.scaled(l, delta, w), 1, weight)
+		case t.input(l).Cols <= delta.Cols:
+			be.Gemm(true, false, 1, t.scaled(l, t.input(l), w), delta, 1, weight)
+		default:
+			be.Gemm(true, false, 1, t.input(l), t.scaled(l, delta, w), 1, weight)
+		}
+		be.ColSums(w, delta, 1, bias)
+	}
+}
+
+func (t *trace) scaled(l int, m device.Matrix, w []float32) device.Matrix {
+	c := t.scaleBuf[l].Slice(0, t.rows, 0, m.Cols)
+	t.s.be.Apply(device.Identity, c, m)
+	t.s.be.ScaleRows(c, w)
+	return c
+}
+
+// dropNonFinite clears the factors of examples of weight zero that hold NaN or
+// infinities, because 0·NaN is not 0: one bad record must not reach the sum.
+func (t *trace) dropNonFinite(w []float32) {
+	for i, wi := range w[:t.rows] {
+		if wi != 0 {
+			continue
+		}
+		for l := range t.deltas {
+			if l > 0 || t.x.sparse == nil {
+				clearNonFinite(t.s.be, t.input(l).RowRange(i, i+1), t.na[:1])
+			}
+			clearNonFinite(t.s.be, t.deltas[l].RowRange(i, i+1), t.na[:1])
+		}
+	}
+}
+
+func clearNonFinite(be device.Backend, row device.Matrix, norm []float64) {
+	be.RowSquaredNorms(norm, row)
+	if !(norm[0] <= math.MaxFloat64) {
+		be.Fill(row, 0)
+	}
+}

@@ -1,0 +1,105 @@
+package models
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A Network is anything with parameters and per-example gradients.
+//
+// Its gradient for one example must be a function of that example (its record,
+// label and key), of the current parameters and of state that BeginStep
+// fixed; never of the other examples in the batch. Private training bounds what
+// one record can change by clipping that record's own gradient, so a network
+// that mixes records (batch normalisation, a mean over the batch) has no guarantee
+// at all.
+type Network interface {
+	// Params are the parameters being trained. Writing them changes the network.
+	Params() device.Params
+	// Gradients computes the per-example gradients of the loss at the current
+	// parameters. The result is valid until the next call. b.Rows may be 0.
+	Gradients(b device.Batch) Gradients
+}
+
+// Gradients are the per-example gradients of one batch, in whatever form the
+// network finds convenient.
+type Gradients interface {
+	// SquaredNorms sets dst[i] to ‖gᵢ‖², or to an upper bound of it.
+	// Computed in float64. Whatever is not finite marks an example that must be
+	// left out; it may be NaN or +Inf.
+	//
+	// Guarantee: private training relies on dst[i] ≥ ‖gᵢ‖² for the very rows that
+	// AddWeightedSum adds. An upper bound only clips more.
+	SquaredNorms(dst []float64)
+	// AddWeightedSum adds Σ wᵢ gᵢ to dst, gᵢ being the gradient of the loss.
+	// An example of weight 0 contributes exactly nothing, even if its gradient is
+	// not finite. It may be called several times for one batch.
+	AddWeightedSum(dst device.Params, weights []float32)
+}
+
+// A Stepper has work to do once a step, whatever the size of the batch and
+// before any Gradients of that step, from released parameters and public
+// randomness alone: the persistent chains of a Boltzmann machine advance here.
+type Stepper interface{ BeginStep() }
+
+// A Generator is a network that can also be sampled.
+type Generator interface {
+	Network
+	// Sample fills every row of dst with the mean of one record given a fresh
+	// draw of the latent variables: probabilities for Bernoulli likelihoods.
+	// It is safe for concurrent use, each caller with its own rng, as long as
+	// nothing trains the network meanwhile.
+	Sample(rng *rand.Rand, dst device.Matrix)
+}
+
+// A Binder can move its parameters into storage that somebody else owns, so
+// that several networks may share one contiguous vector.
+type Binder interface {
+	// Bind copies the current parameters into p and uses p from then on.
+	// The shapes must be those of Params.
+	Bind(p device.Params)
+}
+
+// A Stateful network has public state beside its parameters, derived from
+// released parameters and public randomness only, that sampling or further
+// training starts from: a saved model should hold it.
+type Stateful interface {
+	// AppendState appends the state to dst.
+	AppendState(dst []byte) []byte
+	// SetState restores what AppendState wrote for a network of the same
+	// shape. Errors: state of any other length or form.
+	SetState(state []byte) error
+}
+
+// Lossy gradients can also say the loss of each example. A loss is a private
+// statistic of the records: nothing in this module calls it unless asked to.
+type Lossy interface {
+	// Losses sets dst[i] to the loss of example i.
+	Losses(dst []float64)
+}
+
+// Visible describes the records a generator models. All of it is public.
+type Visible struct {
+	Dim        int        `json:"dim"`        // coordinates of an encoded record
+	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
+	Sparse     bool       `json:"sparse"`     // records come as sets of items
+}
+
+// Validate reports what is wrong with the description, nil if nothing.
+func (v Visible) Validate() error {
+	var c checker
+	c.positive("models.Visible.Dim", v.Dim)
+	c.ok(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood), "Bernoulli or GaussianUnit")
+	c.ok(!v.Sparse || v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood, "Bernoulli for sparse binary records")
+	return c.err()
+}
+
+// An Architecture is a public, JSON-able description of a generator.
+type Architecture interface {
+	// New builds the generator with fresh parameters from a public seed.
+	// Errors: joined *ConfigError values, one for each mistake.
+	New(be device.Backend, v Visible, seed uint64) (Generator, error)
+	// Name is a short stable name, such as "vae".
+	Name() string
+}

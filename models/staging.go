@@ -1,0 +1,101 @@
+package models
+
+import "github.com/seed7ba64551/privgen/device"
+
+// staging brings host batches to a backend whose memory is elsewhere, and is
+// free where the backend works on host memory.
+type staging struct {
+	be     device.Backend
+	remote bool
+	dense  device.Matrix
+	host   []float32
+}
+
+func newStaging(be device.Backend) staging {
+	return staging{be: be, remote: be.New(1, 1).Data == nil}
+}
+
+// record is b's records where the backend can multiply them.
+func (s *staging) record(b device.Batch) record {
+	if b.Sparse != nil {
+		return record{sparse: b.Sparse}
+	}
+	if !s.remote || b.Dense.Data == nil || b.Rows == 0 {
+		return record{dense: b.Dense}
+	}
+	return record{dense: s.upload(b.Dense)}
+}
+
+// upload copies a host matrix of any stride into device memory that is reused.
+func (s *staging) upload(m device.Matrix) device.Matrix {
+	if s.dense.Rows < m.Rows || s.dense.Cols != m.Cols {
+		s.dense = s.be.New(roomFor(m.Rows), m.Cols)
+	}
+	dst := s.dense.RowRange(0, m.Rows)
+	s.be.Upload(dst, s.flat(m))
+	return dst
+}
+
+// flat is m's numbers row by row without gaps.
+func (s *staging) flat(m device.Matrix) []float32 {
+	if m.Stride == m.Cols {
+		return m.Data[:m.Rows*m.Cols]
+	}
+	s.host = grow(s.host, m.Rows*m.Cols)
+	for i := range m.Rows {
+		copy(s.host[i*m.Cols:], m.Row(i))
+	}
+	return s.host
+}
+
+// subtract sets m = m − x for dense or sparse x.
+func (s *staging) subtract(m device.Matrix, x record) {
+	if x.sparse == nil {
+		s.be.Sub(m, m, x.dense)
+		return
+	}
+	if !s.remote {
+		for i := range m.Rows {
+			row := m.Row(i)
+			for _, item := range x.sparse.Row(i) {
+				row[item]--
+			}
+		}
+		return
+	}
+	s.be.Sub(m, m, s.densify(x.sparse, m.Rows))
+}
+
+func (s *staging) densify(x *device.Sparse, rows int) device.Matrix {
+	s.host = grow(s.host, rows*x.Cols)
+	clear(s.host)
+	for i := range rows {
+		for _, item := range x.Row(i) {
+			s.host[i*x.Cols+int(item)]++
+		}
+	}
+	if s.dense.Rows < rows || s.dense.Cols != x.Cols {
+		s.dense = s.be.New(roomFor(rows), x.Cols)
+	}
+	dst := s.dense.RowRange(0, rows)
+	s.be.Upload(dst, s.host)
+	return dst
+}
+
+// grow is buf with length n, reallocated with room to spare if it is too short.
+func grow[T any](buf []T, n int) []T {
+	if n > cap(buf) {
+		return make([]T, n, roomFor(n))
+	}
+	return buf[:n]
+}
+
+// toHost is m's numbers on the host; buf is used where they must be copied.
+func toHost(be device.Backend, m device.Matrix, buf []float32) device.Matrix {
+	if m.Mem == nil {
+		return m
+	}
+	buf = grow(buf, m.Rows*m.Cols)
+	be.Download(buf, m)
+	return device.HostMatrix(m.Rows, m.Cols, buf)
+}

@@ -1,0 +1,377 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+func newTestVAE(t *testing.T, a VAE, v Visible) *vae {
+	t.Helper()
+	g, err := a.New(device.CPU(), v, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := g.(*vae)
+	perturb(n, rand.New(rand.NewPCG(1, 2)), 0.1)
+	return n
+}
+
+// referenceVAE is the textbook loss in float64.
+type referenceVAE struct {
+	n *vae
+	b device.Batch
+	x [][]float32
+}
+
+func reference64(f Activation, x float64) float64 {
+	switch f {
+	case ReLU:
+		return max(x, 0)
+	case LeakyReLU:
+		if x < 0 {
+			return device.LeakySlope * x
+		}
+		return x
+	case Tanh:
+		return math.Tanh(x)
+	case Sigmoid:
+		return 1 / (1 + math.Exp(-x))
+	}
+	return math.Log1p(math.Exp(x))
+}
+
+// stack64 runs the layers whose parameters start at p[at], leaving the last linear.
+func stack64(p []float64, at int, widths []int, f Activation, x []float64) []float64 {
+	for l := 1; l < len(widths); l++ {
+		in, out := widths[l-1], widths[l]
+		y := append([]float64(nil), p[at+in*out:at+in*out+out]...)
+		for i, xi := range x {
+			for j := range y {
+				y[j] += xi * p[at+i*out+j]
+			}
+		}
+		if l < len(widths)-1 {
+			for j := range y {
+				y[j] = reference64(f, y[j])
+			}
+		}
+		x, at = y, at+in*out+out
+	}
+	return x
+}
+
+func stackLen(widths []int) int {
+	n := 0
+	for l := 1; l < len(widths); l++ {
+		n += (widths[l-1] + 1) * widths[l]
+	}
+	return n
+}
+
+func (r referenceVAE) loss(p []float64, i int) float64 {
+	a := r.n.arch
+	enc, dec := encoderWidths(a, r.n.visible.Dim), decoderWidths(a, r.n.visible.Dim)
+	x := make([]float64, len(r.x[i]))
+	for j, v := range r.x[i] {
+		x[j] = float64(v)
+	}
+	head := stack64(p, 0, enc, a.Activation, x)
+	eps := make([]float32, a.Latent)
+	keyedNormals(eps, r.b.Keys[i])
+	z, kl := make([]float64, a.Latent), 0.0
+	for j := range z {
+		rho := logStdRange * math.Tanh(head[a.Latent+j]/logStdRange)
+		z[j] = head[j] + math.Exp(rho)*float64(eps[j])
+		kl += 0.5*(head[j]*head[j]+math.Exp(2*rho)-1) - rho
+	}
+	out := stack64(p, stackLen(enc), dec, a.Activation, z)
+	rec := 0.0
+	for j, o := range out {
+		if r.n.visible.Likelihood == GaussianUnit {
+			rec += 0.5 * (o - x[j]) * (o - x[j])
+		} else {
+			rec += math.Log1p(math.Exp(-math.Abs(o))) + max(o, 0) - x[j]*o
+		}
+	}
+	return kl + rec
+}
+
+func rowsOf(b device.Batch) [][]float32 {
+	var rows [][]float32
+	for i := range b.Rows {
+		rows = append(rows, b.Dense.Row(i))
+	}
+	return rows
+}
+
+func TestVAEGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, a := range []VAE{
+		{Hidden: []int{9}, Latent: 2, Activation: Tanh},
+		{Hidden: []int{8, 5}, Latent: 3, Activation: Softplus},
+		{Hidden: []int{7}, Latent: 1, Activation: Sigmoid},
+		{Hidden: nil, Latent: 2},
+		{Hidden: []int{9}, Latent: 2, Activation: ReLU},
+		{Hidden: []int{9}, Latent: 2, Activation: LeakyReLU},
+	} {
+		for _, v := range []Visible{{Dim: 13}, {Dim: 6, Likelihood: GaussianUnit}} {
+			n := newTestVAE(t, a, v)
+			b := binaryBatch(rng, 11, v.Dim, 0.4)
+			if v.Likelihood == GaussianUnit {
+				for i := range b.Dense.Data {
+					b.Dense.Data[i] = float32(rng.NormFloat64())
+				}
+			}
+			checkDerivative(t, n, b, referenceVAE{n, b, rowsOf(b)}.loss)
+			checkFactored(t, n, b, 0)
+			checkEmpty(t, n, v.Dim)
+			checkTotal(t, n, b)
+		}
+	}
+}
+
+func TestVAESparseEqualsDense(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 5))
+	n := newTestVAE(t, VAE{Hidden: []int{12}, Latent: 2, Activation: Tanh}, Visible{Dim: 40, Sparse: true})
+	dense := binaryBatch(rng, 9, 40, 0.1)
+	clear(dense.Dense.Row(4)) // an empty set
+	sparse := sparsify(dense)
+	checkFactored(t, n, sparse, 0)
+	a, b := exampleGradients(n, dense), exampleGradients(n, sparse)
+	for i := range a {
+		for j := range a[i] {
+			if math.Abs(float64(a[i][j]-b[i][j])) > 1e-5 {
+				t.Fatalf("example %d, coordinate %d: dense %v, sparse %v", i, j, a[i][j], b[i][j])
+			}
+		}
+	}
+}
+
+// An item listed twice enters the matrix product twice; counting it as one would
+// understate the norm and so the sensitivity.
+func TestSparseNormCountsRepeats(t *testing.T) {
+	s := &device.Sparse{Cols: 9, Offsets: []int{0, 3, 3, 7}, Items: []uint32{1, 4, 8, 5, 2, 5, 5}}
+	got := make([]float64, 3)
+	sparseSquaredNorms(got, s)
+	if got[0] != 3 || got[1] != 0 || got[2] != 10 {
+		t.Errorf("squared norms %v, want [3 0 10]", got)
+	}
+}
+
+// A record's gradient must not depend on the records around it: sensitivity is
+// computed for one record at a time.
+func TestVAEExamplesDoNotInteract(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 5))
+	n := newTestVAE(t, VAE{Hidden: []int{16}, Latent: 2}, Visible{Dim: 30})
+	b := binaryBatch(rng, 70, 30, 0.3)
+	whole := make([]float64, b.Rows)
+	n.Gradients(b).SquaredNorms(whole)
+	for i := range b.Rows {
+		alone := make([]float64, 1)
+		n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
+		if alone[0] != whole[i] {
+			t.Fatalf("example %d: squared norm %v in the batch, %v alone", i, whole[i], alone[0])
+		}
+	}
+}
+
+func TestVAEIsTotalUnderWildParameters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 5))
+	for _, scale := range []float64{10, 1e4, 1e9, 1e20, 1e38} {
+		n := newTestVAE(t, VAE{Hidden: []int{16}, Latent: 2}, Visible{Dim: 30})
+		perturb(n, rng, scale)
+		b := binaryBatch(rng, 20, 30, 0.3)
+		norms := make([]float64, 20)
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		w := make([]float32, 20)
+		for i, s := range norms {
+			if s <= math.MaxFloat64 {
+				w[i] = float32(1 / math.Sqrt(s))
+			}
+		}
+		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+		g.AddWeightedSum(sum, w)
+		if norm := math.Sqrt(squaredNorm(sum.Flat.Data)); !(norm <= 20.001) {
+			t.Errorf("parameters of size %g: 20 clipped gradients add up to norm %v", scale, norm)
+		}
+		if scale == 10 && w[0] == 0 {
+			t.Error("moderate parameters already lose their gradients")
+		}
+	}
+}
+
+func TestVAELosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 5))
+	for _, v := range []Visible{{Dim: 12}, {Dim: 12, Likelihood: GaussianUnit}, {Dim: 12, Sparse: true}} {
+		n := newTestVAE(t, VAE{Hidden: []int{5}, Latent: 2, Activation: Tanh}, v)
+		b := binaryBatch(rng, 6, v.Dim, 0.3)
+		ref := referenceVAE{n, b, rowsOf(b)}
+		in := b
+		if v.Sparse {
+			in = sparsify(b)
+		}
+		got := make([]float64, b.Rows)
+		n.Gradients(in).(Lossy).Losses(got)
+		p := make([]float64, n.Params().Len())
+		for j, x := range n.Params().Flat.Data {
+			p[j] = float64(x)
+		}
+		for i := range got {
+			if want := ref.loss(p, i); math.Abs(got[i]-want) > 1e-4*(1+want) {
+				t.Errorf("%v: loss %v, want %v", v, got[i], want)
+			}
+		}
+	}
+}
+
+// Without privacy and by plain descent the model must learn two patterns.
+func TestVAELearns(t *testing.T) {
+	const dim, rows = 16, 64
+	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(), Visible{Dim: dim}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	for i := range rows {
+		for j := range dim / 2 {
+			b.Dense.Row(i)[j+i%2*dim/2] = 1
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	w := make([]float32, rows)
+	for i := range w {
+		w[i] = -0.002
+	}
+	for range 1500 {
+		for i := range b.Keys {
+			b.Keys[i] = rng.Uint64()
+		}
+		g.Gradients(b).AddWeightedSum(g.Params(), w)
+	}
+	out := device.HostMatrix(400, dim, make([]float32, 400*dim))
+	g.Sample(rng, out)
+	good, first := 0, 0
+	for i := range out.Rows {
+		a, c := mean(out.Row(i)[:dim/2]), mean(out.Row(i)[dim/2:])
+		if max(a, c) > 0.9 && min(a, c) < 0.1 {
+			good++
+		}
+		if a > c {
+			first++
+		}
+	}
+	if good < 300 || first < 80 || first > 320 {
+		t.Errorf("%d of 400 samples show a pattern, %d the first one", good, first)
+	}
+}
+
+func mean(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum / float64(len(x))
+}
+
+func TestVAESampleIsConcurrentAndReproducible(t *testing.T) {
+	n := newTestVAE(t, PaperVAE(), Visible{Dim: 20})
+	want := device.CPU().New(600, 20)
+	n.Sample(rand.New(rand.NewPCG(1, 9)), want)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			got := device.CPU().New(600, 20)
+			n.Sample(rand.New(rand.NewPCG(1, 9)), got)
+			for i, v := range got.Data {
+				if v != want.Data[i] || v < 0 || v > 1 {
+					t.Errorf("sample %d: %v and %v", i, v, want.Data[i])
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestVAEBind(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 5))
+	n := newTestVAE(t, VAE{Hidden: []int{5}, Latent: 2}, Visible{Dim: 8})
+	b := binaryBatch(rng, 4, 8, 0.5)
+	before := exampleGradients(n, b)
+	all := device.Concat(device.CPU(), n.Params(), n.Params())
+	blocks := len(n.Params().Shapes)
+	n.Bind(all.Sub(blocks, 2*blocks))
+	after := exampleGradients(n, b)
+	for i := range before {
+		for j := range before[i] {
+			if before[i][j] != after[i][j] {
+				t.Fatal("Bind changed the network")
+			}
+		}
+	}
+	all.Flat.Data[all.Len()-1] += 5
+	if n.Params().Flat.Data[n.Params().Len()-1] != all.Flat.Data[all.Len()-1] {
+		t.Error("the network does not use the storage it was bound to")
+	}
+}
+
+func TestVAEConfig(t *testing.T) {
+	a := VAE{Hidden: []int{200, 3}, Latent: 2, Activation: Tanh, OutputBias: -1.5}
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back VAE
+	if err := json.Unmarshal(text, &back); err != nil || back.Hidden[1] != 3 || back.Activation != Tanh || back.OutputBias != -1.5 {
+		t.Errorf("%s became %+v, %v", text, back, err)
+	}
+	bad := VAE{Hidden: []int{0, -1}, Activation: 99, OutputBias: math.NaN()}
+	_, err = bad.New(device.CPU(), Visible{Likelihood: 7}, 0)
+	for _, path := range []string{"models.VAE.Hidden[0]", "models.VAE.Hidden[1]", "models.VAE.Latent", "models.VAE.Activation", "models.VAE.OutputBias", "models.Visible.Dim", "models.Visible.Likelihood"} {
+		if !names(err, path) {
+			t.Errorf("%s is not reported: %v", path, err)
+		}
+	}
+	if _, err := PaperVAE().New(nil, Visible{Dim: 1}, 0); err == nil {
+		t.Error("no backend accepted")
+	}
+}
+
+// names says whether a joined error holds a ConfigError for path.
+func names(err error, path string) bool {
+	var c *ConfigError
+	if errors.As(err, &c) && c.Path == path {
+		return true
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			if names(e, path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestVAE(t, PaperVAE(), Visible{Dim: 50})
+	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
+	norms, w := make([]float64, 64), make([]float32, 64)
+	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		g.AddWeightedSum(sum, w)
+	}
+	step()
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}
