@@ -1,0 +1,206 @@
+package privgen_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed7ba64551/privgen"
+
+// policy says which of our packages each package may import. A package that is
+// not listed may import nothing of ours, so a new one has to be placed here first.
+//
+// The table is the architecture: privacy knowledge flows down from the systems,
+// arithmetic and matrices know nothing of it, and nothing below the systems
+// knows which system uses it.
+var policy = map[string][]string{
+	"accountant":       {},
+	"device":           {},
+	"internal/entropy": {},
+	"internal/optim":   {"device"},
+	"records":          {"device"},
+	"records/tensors":  {"device", "records"},
+	"mechanism":        {"accountant", "internal/entropy"},
+	"models":           {"device"},
+	"rff":              {"device"},
+	"kmeans":           {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
+	"sgd":              {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
+	"dpgm":             {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim"},
+	"evaluate":         {"records", "device", "models", "internal/optim"},
+	"privacytest":      {"accountant", "mechanism", "records", "internal/entropy", "device"},
+	"device/devicetest": {"device"},
+	"":                 {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "dpgm"},
+}
+
+// confined names foreign imports that only one package may reach, because
+// linking them costs every importer something: tensor 15 MB, cu a driver.
+var confined = map[string]string{
+	"gorgonia.org/tensor":                "records/tensors",
+	"gorgonia.org/cu":                    "device/cuda",
+	"go4.org/unsafe/assume-no-moving-gc": "records/tensors",
+	"golang.org/x/exp/mmap":              "records",
+	"gonum.org/v1/plot":                  "examples",
+	"golang.org/x/image":                 "examples",
+}
+
+// banned may be imported by no library package.
+var banned = map[string]string{
+	"math/rand":             "use math/rand/v2; noise comes from mechanism",
+	"golang.org/x/exp/rand": "use math/rand/v2; noise comes from mechanism",
+	"log":                   "a library does not log on its own account",
+	"C":                     "the core is pure Go",
+}
+
+func TestImportsPointDown(t *testing.T) {
+	files := 0
+	for pkg, file := range sources(t) {
+		for _, f := range file {
+			files++
+			checkFile(t, pkg, f)
+		}
+	}
+	if files < 20 {
+		t.Fatalf("only %d files seen: the walk is broken, not the architecture sound", files)
+	}
+}
+
+// TestPolicyCatchesWrongImports proves the check can fail.
+func TestPolicyCatchesWrongImports(t *testing.T) {
+	for _, c := range []struct{ pkg, target string }{
+		{"accountant", module + "/mechanism"},
+		{"models", module + "/accountant"},
+		{"device", module + "/records"},
+		{"kmeans", module + "/rff"},
+		{"dpgm", module + "/evaluate"},
+		{"", module + "/privacytest"},
+		{"", module + "/records/tensors"},
+		{"sgd", "math/rand"},
+		{"records", "gorgonia.org/tensor"},
+		{"unlisted", module + "/device"},
+	} {
+		if reason := refuse(c.pkg, c.target); reason == "" {
+			t.Errorf("package %q importing %q passes", c.pkg, c.target)
+		}
+	}
+	if reason := refuse("sgd", module+"/accountant"); reason != "" {
+		t.Errorf("an allowed import is refused: %s", reason)
+	}
+}
+
+type source struct {
+	name string
+	ast  *ast.File
+}
+
+// sources parses the library's own non-test files, by package folder; nested
+// modules, test data and hidden folders are no part of it.
+func sources(t *testing.T) map[string][]source {
+	t.Helper()
+	out := map[string][]source{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isModule(p)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(p))
+		if pkg == "." {
+			pkg = ""
+		}
+		out[pkg] = append(out[pkg], source{p, f})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func checkFile(t *testing.T, pkg string, f source) {
+	for _, spec := range f.ast.Imports {
+		target, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reason := refuse(pkg, target); reason != "" {
+			t.Errorf("%s imports %s: %s", f.name, target, reason)
+		}
+	}
+	if isExample(pkg) {
+		return
+	}
+	for _, decl := range f.ast.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			t.Errorf("%s has an init function: effects belong to calls", f.name)
+		}
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains([]string{"Exit", "Getenv", "LookupEnv", "Environ"}, sel.Sel.Name) {
+				t.Errorf("%s uses os.%s: a library neither ends the process nor reads its environment", f.name, sel.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+func isExample(pkg string) bool { return pkg == "examples" || strings.HasPrefix(pkg, "examples/") }
+
+// refuse says why pkg may not import target, or "".
+func refuse(pkg, target string) string {
+	if isExample(pkg) {
+		if target == module+"/privacytest" {
+			return "privacytest is for tests"
+		}
+		return ""
+	}
+	if why, bad := banned[target]; bad {
+		return why
+	}
+	for prefix, home := range confined {
+		if (target == prefix || strings.HasPrefix(target, prefix+"/")) && pkg != home {
+			return "only " + home + " may import it"
+		}
+	}
+	if target != module && !strings.HasPrefix(target, module+"/") {
+		return ""
+	}
+	ours := strings.TrimPrefix(strings.TrimPrefix(target, module), "/")
+	if pkg == strings.TrimSuffix(ours, "/"+path.Base(ours)) && strings.Contains(ours, "/internal/") {
+		return ""
+	}
+	allowed, listed := policy[pkg]
+	switch {
+	case !listed:
+		return "the package has no place in the policy yet"
+	case !slices.Contains(allowed, ours):
+		return "the policy does not allow it"
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+// Package artefact is the file form of everything that is released: a
+// self-describing header in JSON, sections of numbers, and a checksum.
+//
+//	magic    8 bytes  "privgen" and the format's version
+//	length   8 bytes  of the header, little endian
+//	header            JSON: kind, what the kind says of itself, names and lengths of the sections
+//	sections          in the order of the header
+//	checksum 32 bytes SHA-256 of all before it
+//
+// A file is read in pieces that grow with the bytes that really arrive, so a
+// short hostile file cannot ask for memory; it is parsed only after its checksum
+// was found right, so damage is reported as damage.
+package artefact
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+)
+
+// Errors of Read. Every failure that is not the reader's own is one of them.
+var (
+	ErrFormat    = errors.New("not a privgen file")
+	ErrVersion   = errors.New("written by a version of privgen this one does not know")
+	ErrTruncated = errors.New("the file ends too early")
+	ErrChecksum  = errors.New("the file is damaged: wrong checksum")
+)
+
+const (
+	magic      = "privgen\x01"
+	maxHeader  = 64 << 20
+	maxSection = 1 << 40
+)
+
+// File is the content of an artefact.
+type File struct {
+	Kind     string          // which system wrote it
+	Header   json.RawMessage // what the system says of itself
+	Sections []Section
+}
+
+// A Section is a named run of bytes.
+type Section struct {
+	Name string
+	Data []byte
+}
+
+// Section returns the named section's bytes. Errors: ErrFormat where there is none.
+func (f *File) Section(name string) ([]byte, error) {
+	for _, s := range f.Sections {
+		if s.Name == name {
+			return s.Data, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: section %.40q is missing", ErrFormat, name)
+}
+
+type header struct {
+	Kind     string          `json:"kind"`
+	Content  json.RawMessage `json:"content"`
+	Sections []extent        `json:"sections"`
+}
+
+type extent struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Write writes an artefact. Errors are the writer's.
+func Write(w io.Writer, f *File) error {
+	h := header{Kind: f.Kind, Content: f.Header}
+	for _, s := range f.Sections {
+		h.Sections = append(h.Sections, extent{s.Name, int64(len(s.Data))})
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	both := io.MultiWriter(w, sum)
+	parts := [][]byte{[]byte(magic), binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head}
+	for _, s := range f.Sections {
+		parts = append(parts, s.Data)
+	}
+	for _, p := range parts {
+		if _, err := both.Write(p); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// Read reads an artefact and checks it whole.
+func Read(r io.Reader) (*File, error) {
+	in := &reader{r: r, sum: sha256.New()}
+	start, err := in.take(16)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if err := checkMagic(start[:8]); err != nil {
+		return nil, err
+	}
+	length := binary.LittleEndian.Uint64(start[8:])
+	if length > maxHeader {
+		return nil, fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
+	}
+	head, err := in.take(int64(length))
+	if err != nil {
+		return nil, err
+	}
+	var h header
+	if err := json.Unmarshal(head, &h); err != nil {
+		return nil, fmt.Errorf("%w: header: %v", ErrFormat, err)
+	}
+	f := &File{Kind: h.Kind, Header: h.Content}
+	for _, e := range h.Sections {
+		if e.Bytes < 0 || e.Bytes > maxSection {
+			return nil, fmt.Errorf("%w: a section of %d bytes", ErrFormat, e.Bytes)
+		}
+		data, err := in.take(e.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		f.Sections = append(f.Sections, Section{e.Name, data})
+	}
+	return f, in.verify()
+}
+
+func checkMagic(got []byte) error {
+	switch {
+	case string(got) == magic:
+		return nil
+	case string(got[:7]) == magic[:7]:
+		return fmt.Errorf("%w: format %d", ErrVersion, got[7])
+	}
+	return ErrFormat
+}
+
+type reader struct {
+	r   io.Reader
+	sum hash.Hash
+}
+
+// take reads exactly n bytes; memory grows with what arrives, not with n.
+func (in *reader) take(n int64) ([]byte, error) {
+	var b bytes.Buffer
+	got, err := io.CopyN(io.MultiWriter(&b, in.sum), in.r, n)
+	if got < n {
+		if err == io.EOF {
+			return nil, ErrTruncated
+		}
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (in *reader) verify() error {
+	want := in.sum.Sum(nil)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(in.r, got); err != nil {
+		return ErrTruncated
+	}
+	if !bytes.Equal(got, want) {
+		return ErrChecksum
+	}
+	return nil
+}
+
+// Floats32 writes numbers as little-endian float32.
+func Floats32(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat for another count of
+// numbers than want, or for one that is not finite.
+func ReadFloats32(b []byte, want int) ([]float32, error) {
+	if len(b) != 4*want {
+		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
+	}
+	v := make([]float32, want)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%w: a number is not finite", ErrFormat)
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,133 @@
+package artefact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"testing"
+)
+
+func sample() *File {
+	return &File{Kind: "dpgm", Header: json.RawMessage(`{"k":3}`),
+		Sections: []Section{{"centres", Floats32([]float32{1, -2, 3.5})}, {"empty", nil}, {"weights", Floats32([]float32{0.25})}}}
+}
+
+func encoded(t testing.TB, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestRoundTrip(t *testing.T) {
+	got, err := Read(bytes.NewReader(encoded(t, sample())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Kind != "dpgm" || string(got.Header) != `{"k":3}` || len(got.Sections) != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	data, err := got.Section("centres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ReadFloats32(data, 3)
+	if err != nil || v[2] != 3.5 {
+		t.Fatalf("got %v, %v", v, err)
+	}
+	if _, err := got.Section("none"); !errors.Is(err, ErrFormat) {
+		t.Errorf("a missing section: %v", err)
+	}
+}
+
+// TestEveryDamageIsFound flips every byte and cuts at every length.
+func TestEveryDamageIsFound(t *testing.T) {
+	whole := encoded(t, sample())
+	for i := range whole {
+		bad := bytes.Clone(whole)
+		bad[i] ^= 0x20
+		if _, err := Read(bytes.NewReader(bad)); err == nil {
+			t.Errorf("byte %d flipped: no error", i)
+		}
+		if _, err := Read(bytes.NewReader(whole[:i])); err == nil {
+			t.Errorf("cut at %d: no error", i)
+		}
+	}
+}
+
+func TestHugeClaimsAllocateLittle(t *testing.T) {
+	f := sample()
+	whole := encoded(t, f)
+	huge := bytes.Replace(whole, []byte(`"bytes":12`), []byte(`"bytes":1099511627776`), 1)
+	huge[8] += byte(len(huge) - len(whole))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Read(bytes.NewReader(huge))
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrTruncated) {
+		t.Errorf("got %v, want %v", err, ErrTruncated)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("a file of %d bytes made Read allocate %d", len(huge), got)
+	}
+}
+
+func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := ReadFloats32(Floats32([]float32{float32(x)}), 1); !errors.Is(err, ErrFormat) {
+			t.Errorf("%v: got %v", x, err)
+		}
+	}
+	if _, err := ReadFloats32(make([]byte, 5), 1); !errors.Is(err, ErrFormat) {
+		t.Error("five bytes pass for one number")
+	}
+}
+
+func TestVersionIsNamed(t *testing.T) {
+	whole := encoded(t, sample())
+	whole[7] = 2
+	if _, err := Read(bytes.NewReader(whole)); !errors.Is(err, ErrVersion) {
+		t.Errorf("got %v, want %v", err, ErrVersion)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(encoded(f, sample()))
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := Write(&again, file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(&again); err != nil {
+			t.Fatalf("what was read cannot be read again: %v", err)
+		}
+	})
+}
+
+type fullDisk struct{ room int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if d.room -= len(p); d.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestFullDiskIsReported(t *testing.T) {
+	size := len(encoded(t, sample()))
+	for room := range size {
+		if err := Write(&fullDisk{room}, sample()); err == nil {
+			t.Fatalf("no error with room for %d of %d bytes", room, size)
+		}
+	}
+}
