@@ -1,0 +1,48 @@
+// Package digits draws labelled images of the ten digits, as many as asked for,
+// so that examples and tests have records to learn from on a machine that has
+// none. The images stand in for handwriting: each starts from the outline of a
+// digit in one of the Go fonts and gets a pen, a slant, a size and a tremor of
+// its own.
+package digits
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Side is the height and the width of an image.
+const Side = 28
+
+// Schema describes the images: 28×28 grey levels, labelled "0" to "9".
+func Schema() records.Schema {
+	return records.Image(Side, Side).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+}
+
+// Draw draws n images, each of a class chosen uniformly. Image i depends on seed
+// and i alone: a longer table begins with the shorter one, on any number of
+// cores.
+func Draw(n int, seed uint64) (*records.Table, error) {
+	faces, err := loadFaces()
+	if err != nil {
+		return nil, err
+	}
+	pixels := make([]uint8, n*Side*Side)
+	labels := make([]int32, n)
+	workers := runtime.GOMAXPROCS(0)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			pen := newPen(faces)
+			for i := w; i < n; i += workers {
+				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				labels[i] = int32(rng.IntN(10))
+				pen.draw(rng, int(labels[i]), pixels[i*Side*Side:(i+1)*Side*Side])
+			}
+		})
+	}
+	wait.Wait()
+	return records.FromBytes(Schema(), pixels, labels...)
+}

@@ -1,0 +1,113 @@
+// Package grid writes images side by side into one PNG, a captioned row for
+// each group.
+package grid
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
+	"math"
+	"os"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/math/fixed"
+)
+
+// Sheet is a grid of grey images of one size.
+type Sheet struct {
+	Height, Width int // of one image, in its own pixels
+	Zoom          int // screen pixels for one of them; 0 for 2
+	Rows          []Row
+}
+
+// Row is a caption and the images to the right of it, each Height·Width values
+// in [0, 1], 0 for black.
+type Row struct {
+	Caption string
+	Images  [][]float32
+}
+
+// gap is the paper between images.
+const gap = 2
+
+// Save writes the sheet to a PNG file.
+func (s Sheet) Save(path string) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	if err := s.Encode(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// Encode writes the sheet as PNG.
+func (s Sheet) Encode(w io.Writer) error {
+	picture, err := s.Render()
+	if err != nil {
+		return err
+	}
+	return png.Encode(w, picture)
+}
+
+// Render draws the sheet.
+func (s Sheet) Render() (*image.Gray, error) {
+	if s.Height < 1 || s.Width < 1 || s.Zoom < 0 {
+		return nil, fmt.Errorf("grid: images of %d×%d pixels at zoom %d", s.Height, s.Width, s.Zoom)
+	}
+	if s.Zoom == 0 {
+		s.Zoom = 2
+	}
+	columns, margin := s.extent()
+	high, wide := s.Height*s.Zoom+gap, s.Width*s.Zoom+gap
+	out := image.NewGray(image.Rect(0, 0, margin+columns*wide+gap, len(s.Rows)*high+gap))
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	for r, row := range s.Rows {
+		top := r*high + gap
+		caption(out, row.Caption, top+(high-gap)/2)
+		for c, pixels := range row.Images {
+			if len(pixels) != s.Height*s.Width {
+				return nil, fmt.Errorf("grid: row %d, image %d: %d pixels, want %d", r, c, len(pixels), s.Height*s.Width)
+			}
+			s.paint(out, margin+c*wide, top, pixels)
+		}
+	}
+	return out, nil
+}
+
+// extent is the number of columns, and the width of the captions.
+func (s Sheet) extent() (columns, margin int) {
+	for _, row := range s.Rows {
+		columns = max(columns, len(row.Images))
+		if row.Caption != "" {
+			margin = max(margin, font.MeasureString(basicfont.Face7x13, row.Caption).Ceil()+8)
+		}
+	}
+	return columns, max(margin, gap)
+}
+
+func caption(out *image.Gray, text string, middle int) {
+	d := font.Drawer{Dst: out, Src: image.Black, Face: basicfont.Face7x13, Dot: fixed.P(4, middle+4)}
+	d.DrawString(text)
+}
+
+func (s Sheet) paint(out *image.Gray, left, top int, pixels []float32) {
+	for y := range s.Height * s.Zoom {
+		for x := range s.Width * s.Zoom {
+			v := float64(pixels[y/s.Zoom*s.Width+x/s.Zoom])
+			if !(v > 0) {
+				v = 0
+			}
+			out.SetGray(left+x, top+y, color.Gray{Y: uint8(math.Round(255 * min(v, 1)))})
+		}
+	}
+}
