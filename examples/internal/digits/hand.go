@@ -7,7 +7,6 @@ import (
 
 // hand is how one image is written.
 type hand struct {
-	face           int
 	xx, xy, yx, yy float64 // the page's linear map, to pixels: size, slant, rotation
 	shift          point
 	weight         float64 // pixels that the pen adds to either side of a stroke
@@ -23,20 +22,24 @@ type wave struct {
 	phase float64
 }
 
-// digitHeight is the height of an average digit in pixels.
-const digitHeight = 19.5
+// digitHeight is the height of an average digit in pixels, and penWidth that of
+// its strokes.
+const (
+	digitHeight = 19.5
+	penWidth    = 2.45
+)
 
-func newHand(rng *rand.Rand, faces int) hand {
+// newHand draws how to write a shape whose strokes have the given width.
+func newHand(rng *rand.Rand, stroke float64) hand {
 	h := hand{
-		face:     rng.IntN(faces),
-		weight:   0.42*rng.NormFloat64() - 0.05,
 		blur:     0.10 + 0.15*rng.Float64(),
-		contrast: 1.15 + 0.5*rng.Float64(),
+		contrast: 1.2 + 0.5*rng.Float64(),
 		grain:    0.03 + 0.05*rng.Float64(),
 		shift:    point{Side/2 + 0.6*rng.NormFloat64(), Side/2 + 0.6*rng.NormFloat64()},
 	}
-	h.weight = min(max(h.weight, -0.6), 0.9)
 	h.linear(rng)
+	width := penWidth * math.Exp(0.27*within(rng, 2))
+	h.weight = (width - stroke*digitHeight) / 2
 	for i := range h.waves {
 		h.waves[i] = newWave(rng)
 	}
@@ -57,12 +60,12 @@ func (h *hand) linear(rng *rand.Rand) {
 
 func newWave(rng *rand.Rand) wave {
 	angle := 2 * math.Pi * rng.Float64()
-	size := 0.022 * within(rng, 2.5)
+	size := 0.045 * within(rng, 2)
 	frequency := 2 * math.Pi * (0.4 + 0.6*rng.Float64())
 	along := 2 * math.Pi * rng.Float64()
 	return wave{
 		k:     point{frequency * math.Cos(angle), frequency * math.Sin(angle)},
-		d:     point{size * math.Cos(along) * 1.5, size * math.Sin(along) * 1.5},
+		d:     point{size * math.Cos(along), size * math.Sin(along)},
 		phase: 2 * math.Pi * rng.Float64(),
 	}
 }

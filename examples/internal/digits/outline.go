@@ -2,8 +2,8 @@ package digits
 
 import (
 	"fmt"
+	"math"
 
-	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goitalic"
 	"golang.org/x/image/font/gofont/gomedium"
@@ -23,8 +23,34 @@ type point struct{ x, y float64 }
 // other.
 type outline [][]point
 
-// face holds the ten digits of one font.
-type face [10]outline
+// shape is an outline and the width of its strokes, in units of its height.
+type shape struct {
+	outline
+	stroke float64
+}
+
+// face holds the shapes of one font that people write for each digit.
+type face [10][]shape
+
+// letter is a character of a font made into a digit: stretched to the height of
+// one, and to the given width where that is not 0.
+type letter struct {
+	char  rune
+	width float64
+}
+
+// letters lists what is drawn for a digit. A font's own nought has a bar across
+// it and its one has a foot, which few hands write: an O serves for the first,
+// and a bar for most of the second.
+func letters(digit int) []letter {
+	switch digit {
+	case 0:
+		return []letter{{'O', 0.70}}
+	case 1:
+		return []letter{{'1', 0}, {'|', 0}, {'|', 0}}
+	}
+	return []letter{{rune('0' + digit), 0}}
+}
 
 // fontFiles are the fonts; the lighter ones look most like a pen.
 func fontFiles() [][]byte {
@@ -53,35 +79,32 @@ func loadFace(file []byte) (f face, err error) {
 	}
 	var buf sfnt.Buffer
 	em := fixed.I(1000)
-	metrics, err := parsed.Metrics(&buf, em, font.HintingNone)
-	if err != nil {
-		return f, err
-	}
 	for d := range f {
-		glyph, err := parsed.GlyphIndex(&buf, rune('0'+d))
-		if err != nil {
-			return f, err
+		for _, l := range letters(d) {
+			glyph, err := parsed.GlyphIndex(&buf, l.char)
+			if err != nil {
+				return f, err
+			}
+			segments, err := parsed.LoadGlyph(&buf, glyph, em, nil)
+			if err != nil {
+				return f, err
+			}
+			f[d] = append(f[d], newShape(flatten(segments), l.width))
 		}
-		segments, err := parsed.LoadGlyph(&buf, glyph, em, nil)
-		if err != nil {
-			return f, err
-		}
-		f[d] = flatten(segments, float64(metrics.CapHeight))
 	}
 	return f, nil
 }
 
 // pieces is how many straight lines stand for one segment; they must be short
 // enough to bend when the page is warped.
-const pieces = 5
+const pieces = 6
 
-// flatten turns font segments into polygons, scaled by the height of a capital
-// and centred on the middle of their bounding box.
-func flatten(segments sfnt.Segments, height float64) outline {
+// flatten turns font segments into polygons.
+func flatten(segments sfnt.Segments) outline {
 	var out outline
 	var at point
 	for _, s := range segments {
-		p := func(i int) point { return point{float64(s.Args[i].X) / height, float64(s.Args[i].Y) / height} }
+		p := func(i int) point { return point{float64(s.Args[i].X), float64(s.Args[i].Y)} }
 		switch s.Op {
 		case sfnt.SegmentOpMoveTo:
 			at = p(0)
@@ -92,7 +115,7 @@ func flatten(segments sfnt.Segments, height float64) outline {
 			at = out.bend(at, p(0), p(1))
 		}
 	}
-	return out.centred()
+	return out
 }
 
 func mid(a, b point) point { return point{(a.x + b.x) / 2, (a.y + b.y) / 2} }
@@ -108,20 +131,44 @@ func (o outline) bend(a, b, c point) point {
 	return c
 }
 
-func (o outline) centred() outline {
-	lo, hi := o[0][0], o[0][0]
+// newShape scales an outline to height 1, and to a width if one is given, and
+// moves its middle to the origin.
+func newShape(o outline, width float64) shape {
+	lo, hi := o.box()
+	middle, high, wide := mid(lo, hi), hi.y-lo.y, hi.y-lo.y
+	if width > 0 {
+		wide = (hi.x - lo.x) / width
+	}
+	for _, polygon := range o {
+		for i, p := range polygon {
+			polygon[i] = point{(p.x - middle.x) / wide, (p.y - middle.y) / high}
+		}
+	}
+	return shape{o, o.stroke()}
+}
+
+func (o outline) box() (lo, hi point) {
+	lo, hi = o[0][0], o[0][0]
 	for _, polygon := range o {
 		for _, p := range polygon {
 			lo = point{min(lo.x, p.x), min(lo.y, p.y)}
 			hi = point{max(hi.x, p.x), max(hi.y, p.y)}
 		}
 	}
-	centre := mid(lo, hi)
+	return lo, hi
+}
+
+// stroke is the width of the strokes: a long stroke's area is its width times
+// half its outline.
+func (o outline) stroke() float64 {
+	area, length := 0.0, 0.0
 	for _, polygon := range o {
-		for i := range polygon {
-			polygon[i].x -= centre.x
-			polygon[i].y -= centre.y
+		before := polygon[len(polygon)-1]
+		for _, p := range polygon {
+			area += (before.x*p.y - p.x*before.y) / 2
+			length += math.Hypot(p.x-before.x, p.y-before.y)
+			before = p
 		}
 	}
-	return o
+	return 2 * math.Abs(area) / length
 }

@@ -37,17 +37,19 @@ func newPen(faces []face) *pen {
 
 // draw writes one image of a digit.
 func (p *pen) draw(rng *rand.Rand, digit int, dst []uint8) {
-	h := newHand(rng, len(p.faces))
-	p.ink(h, p.faces[h.face][digit])
+	choices := p.faces[rng.IntN(len(p.faces))][digit]
+	glyph := choices[rng.IntN(len(choices))]
+	h := newHand(rng, glyph.stroke)
+	p.ink(h, glyph.outline)
 	p.blur(h.blur)
 	p.expose(rng, h, dst)
 }
 
 // ink rasterises the outline as this hand writes it.
-func (p *pen) ink(h hand, shape outline) {
+func (p *pen) ink(h hand, o outline) {
 	p.raster.Reset(canvas, canvas)
 	p.raster.DrawOp = draw.Src
-	for _, polygon := range shape {
+	for _, polygon := range o {
 		p.path = h.write(p.path[:0], polygon)
 		for i, q := range p.path {
 			x, y := float32(q.x*fine), float32(q.y*fine)
