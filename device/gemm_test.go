@@ -1,6 +1,7 @@
 package device
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -19,9 +20,15 @@ func randomMatrix(r *rand.Rand, rows, cols, gap int) Matrix {
 
 func TestGemmSmoke(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	c := CPU()
-	for range 300 {
-		m, n, k := r.IntN(40), r.IntN(40), r.IntN(600)
+	for _, level := range available() {
+		c := newCPU(2, level)
+		t.Run(level.name, func(t *testing.T) { testGemm(t, r, c) })
+	}
+}
+
+func testGemm(t *testing.T, r *rand.Rand, c *cpu) {
+	for range 1000 {
+		m, n, k := r.IntN(70), r.IntN(70), r.IntN(600)
 		ta, tb := r.IntN(2) == 0, r.IntN(2) == 0
 		a, b := randomMatrix(r, m, k, r.IntN(3)), randomMatrix(r, k, n, r.IntN(3))
 		if ta {
@@ -62,12 +69,30 @@ func TestGemmSmoke(t *testing.T) {
 
 func BenchmarkGemm(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	x, w := randomMatrix(r, 600, 784, 0), randomMatrix(r, 784, 400, 0)
-	c := CPU()
-	y := c.New(600, 400)
+	for _, s := range [][3]int{{600, 784, 400}, {600, 784, 200}, {64, 784, 200}, {64, 200, 64}, {128, 784, 400}} {
+		for _, form := range []string{"NN", "TN", "NT"} {
+			for _, level := range available()[1:] {
+				b.Run(fmt.Sprintf("%s_%dx%dx%d/%s", form, s[0], s[1], s[2], level.name), func(b *testing.B) {
+					benchmarkGemm(b, r, newCPU(1, level), form, s[0], s[1], s[2])
+				})
+			}
+		}
+	}
+}
+
+// benchmarkGemm takes the layer (batch×in)(in×out) and measures its output (NN), the gradient of its weights (TN) or of its input (NT).
+func benchmarkGemm(b *testing.B, r *rand.Rand, c *cpu, form string, batch, in, out int) {
+	x, w, y := randomMatrix(r, batch, in, 0), randomMatrix(r, in, out, 0), randomMatrix(r, batch, out, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Gemm(false, false, 1, x, w, 0, y)
+		switch form {
+		case "NN":
+			c.Gemm(false, false, 1, x, w, 0, y)
+		case "TN":
+			c.Gemm(true, false, 1, x, y, 0, w)
+		case "NT":
+			c.Gemm(false, true, 1, y, w, 0, x)
+		}
 	}
-	b.ReportMetric(2*600*784*400*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+	b.ReportMetric(2*float64(batch*in*out)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
 }

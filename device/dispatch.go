@@ -1,4 +1,0 @@
-package device
-
-// fastest is the best set of kernels for this machine.
-func fastest() *kernels { return generic() }

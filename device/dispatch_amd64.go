@@ -1,0 +1,59 @@
+//go:build !purego
+
+package device
+
+import has "golang.org/x/sys/cpu"
+
+//go:generate go -C internal/asmgen run . -part gemm -out ../../gemm_amd64.s -stubs ../../gemm_amd64.go -pkg device
+//go:generate go -C internal/asmgen run . -part pack -out ../../pack_amd64.s -stubs ../../pack_amd64.go -pkg device
+
+// fastest is the best set of kernels for this machine.
+func fastest() *kernels {
+	levels := available()
+	return levels[len(levels)-1]
+}
+
+// available lists the sets of kernels that this machine can run, slowest first.
+func available() []*kernels {
+	levels := []*kernels{generic()}
+	if has.X86.HasAVX2 && has.X86.HasFMA {
+		levels = append(levels, avx2())
+		if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
+			levels = append(levels, avx512())
+		}
+	}
+	return levels
+}
+
+func avx2() *kernels {
+	k := generic()
+	k.name = "avx2"
+	k.gemm = gemmKernels{
+		rows: 6, lanes: 8, deepNN: 400, deepTN: 200,
+		tile: [15][3]tileKernel{
+			1: {1: gemmAVX2_1x1, 2: gemmAVX2_1x2}, 2: {1: gemmAVX2_2x1, 2: gemmAVX2_2x2}, 3: {1: gemmAVX2_3x1, 2: gemmAVX2_3x2},
+			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2}, 6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
+		},
+		packColumns: packColumnsAVX2,
+	}
+	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
+	return k
+}
+
+func avx512() *kernels {
+	k := avx2()
+	k.name = "avx512"
+	k.gemm = gemmKernels{
+		rows: 14, lanes: 16, deepNN: 512, deepTN: 256,
+		tile: [15][3]tileKernel{
+			1: {1: gemmAVX512_1x1, 2: gemmAVX512_1x2}, 2: {1: gemmAVX512_2x1, 2: gemmAVX512_2x2}, 3: {1: gemmAVX512_3x1, 2: gemmAVX512_3x2},
+			4: {1: gemmAVX512_4x1, 2: gemmAVX512_4x2}, 5: {1: gemmAVX512_5x1, 2: gemmAVX512_5x2}, 6: {1: gemmAVX512_6x1, 2: gemmAVX512_6x2},
+			7: {1: gemmAVX512_7x1, 2: gemmAVX512_7x2}, 8: {1: gemmAVX512_8x1, 2: gemmAVX512_8x2}, 9: {1: gemmAVX512_9x1, 2: gemmAVX512_9x2},
+			10: {1: gemmAVX512_10x1, 2: gemmAVX512_10x2}, 11: {1: gemmAVX512_11x1, 2: gemmAVX512_11x2}, 12: {1: gemmAVX512_12x1, 2: gemmAVX512_12x2},
+			13: {1: gemmAVX512_13x1, 2: gemmAVX512_13x2}, 14: {1: gemmAVX512_14x1, 2: gemmAVX512_14x2},
+		},
+		packColumns: packColumnsAVX2,
+	}
+	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
+	return k
+}

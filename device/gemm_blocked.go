@@ -1,0 +1,239 @@
+package device
+
+// tileKernel works out tiles of C that lie below each other; see the generator for its arguments. Strides are in bytes.
+type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+
+// gemmKernels are the micro-kernels of one level of vector instructions. Zero rows stand for none.
+type gemmKernels struct {
+	rows  int               // most rows of a tile
+	lanes int               // numbers in a vector
+	tile  [15][3]tileKernel // by rows and vectors of the tile
+	// packRows copies k rows of one or two vectors, stride bytes apart, so that they touch.
+	packRows [3]func(k int, src *float32, stride int, dst *float32)
+	// packColumns transposes eight columns of 8·blocks numbers.
+	packColumns func(blocks int, src *float32, stride int, dst *float32, width int)
+	deepNN      int // most of k worked on at a time where A's rows are contiguous
+	deepTN      int // the same where its columns are
+}
+
+// blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by groups of panels.
+//
+// How it is cut cannot change a bit of the result: an element's chain over k is interrupted, in C, but never reordered.
+type blocking struct {
+	k0, k1     int // part of k in hand
+	n0, n1     int // columns in hand
+	width      int // columns of a panel
+	panels     int
+	inPlace    bool // whole panels are read where they lie
+	packed     []float32
+	deep       int
+	rowBlock   int
+	panelGroup int
+	groups     int
+}
+
+const (
+	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB stay in the outer cache
+	packedDeep = 1 << 14 // most of k packed at a time
+	unitFlops  = 3 << 20 // least work worth handing to a helper
+)
+
+// blocked works out a product with micro-kernels.
+func (c *cpu) blocked(j *job) {
+	p, g := &j.product, &j.kernels.gemm
+	w := &p.block
+	w.width = 2 * g.lanes
+	w.inPlace = p.bn == 1 && p.alpha == 1 && p.m <= 2*g.rows
+	w.deep = g.deepNN
+	if p.ak != 1 {
+		w.deep = g.deepTN
+	}
+	size := min(packedSize, (p.n+w.width)*min(p.k, packedDeep))
+	buffer := c.buffer(size)
+	w.packed = *buffer
+	for w.n0 = 0; w.n0 < p.n; w.n0 = w.n1 {
+		depth := min(p.k, packedDeep)
+		w.n1 = min(p.n, w.n0+packedSize/depth/w.width*w.width)
+		w.panels = (w.n1 - w.n0 + w.width - 1) / w.width
+		c.cut(p)
+		for w.k0 = 0; w.k0 < p.k; w.k0 = w.k1 {
+			w.k1 = min(p.k, w.k0+depth)
+			j.do = doPack
+			c.team.run(j, w.panels, max((1<<14)/(depth*w.width), 1))
+			j.do = doBlocks
+			c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)
+		}
+	}
+	c.panels.Put(buffer)
+}
+
+// buffer takes room for that many packed numbers from the pool. It is big enough to begin on a cache line.
+func (c *cpu) buffer(size int) *[]float32 {
+	buffer, _ := c.panels.Get().(*[]float32)
+	if buffer == nil {
+		buffer = new([]float32)
+	}
+	if len(*buffer) < size {
+		*buffer = make([]float32, max(size, 1<<14))
+	}
+	return buffer
+}
+
+// cut decides on the units that are handed out: a block of rows of A that stays in the second cache, times enough
+// panels to be worth the trouble.
+func (c *cpu) cut(p *product) {
+	w, tall := &p.block, 42*6 // divides into tiles of 6 and of 14 rows
+	blocks := max((p.m+tall/2)/tall, 1)
+	w.rowBlock = ((p.m+blocks-1)/blocks + 41) / 42 * 42
+	blocks = (p.m + w.rowBlock - 1) / w.rowBlock
+	flops := 2 * p.m * (w.n1 - w.n0) * p.k
+	w.groups = 1
+	if c.workers > 1 {
+		units := min(flops/unitFlops, 8*c.workers)
+		w.groups = min(max((units+blocks-1)/blocks, 1), w.panels)
+	}
+	w.panelGroup = (w.panels + w.groups - 1) / w.groups
+	w.groups = (w.panels + w.panelGroup - 1) / w.panelGroup
+}
+
+// panel describes panel i: where its columns begin and end, and how many vectors it takes.
+func (w *blocking) panel(i, lanes int) (n0, n1, vecs int) {
+	n0 = w.n0 + i*w.width
+	n1 = min(n0+w.width, w.n1)
+	return n0, n1, (n1 - n0 + lanes - 1) / lanes
+}
+
+// doPack lays panels lo to hi−1 of α op(B) out so that a kernel reads them from end to end. Missing columns are zero.
+func doPack(j *job, lo, hi int) {
+	p, g := &j.product, &j.kernels.gemm
+	w := &p.block
+	depth := w.k1 - w.k0
+	for i := lo; i < hi; i++ {
+		n0, n1, vecs := w.panel(i, g.lanes)
+		if w.inPlace && n1-n0 == vecs*g.lanes {
+			continue
+		}
+		dst := w.packed[i*w.width*depth:][:depth*vecs*g.lanes]
+		p.packPanel(g, dst, n0, n1, vecs*g.lanes)
+		if p.alpha != 1 {
+			j.kernels.scale(p.alpha, dst)
+		}
+	}
+}
+
+func (p *product) packPanel(g *gemmKernels, dst []float32, n0, n1, width int) {
+	k0, depth := p.block.k0, p.block.k1-p.block.k0
+	if n1-n0 < width {
+		clear(dst)
+	}
+	if p.bn == 1 {
+		if n1-n0 == width {
+			g.packRows[width/g.lanes](depth, &p.b[k0*p.bk+n0], 4*p.bk, &dst[0])
+			return
+		}
+		for k := range depth {
+			row := p.b[(k0+k)*p.bk+n0:][:n1-n0]
+			for i, v := range row {
+				dst[k*width+i] = v
+			}
+		}
+		return
+	}
+	n, whole := n0, depth&^7
+	for ; whole > 0 && n+8 <= n1; n += 8 {
+		g.packColumns(depth/8, &p.b[k0+n*p.bn], 4*p.bn, &dst[n-n0], 4*width)
+		p.packScalar(dst, n0, n, n+8, whole, width)
+	}
+	p.packScalar(dst, n0, n, n1, 0, width)
+}
+
+// packScalar packs columns lo to hi−1 from row from on, one number at a time.
+func (p *product) packScalar(dst []float32, n0, lo, hi, from, width int) {
+	depth := p.block.k1 - p.block.k0
+	for n := lo; n < hi; n++ {
+		at := (p.block.k0+from)*p.bk + n*p.bn
+		for k := from; k < depth; k++ {
+			dst[k*width+n-n0] = p.b[at]
+			at += p.bk
+		}
+	}
+}
+
+// doBlocks works out units lo to hi−1: blocks of rows by groups of panels.
+func doBlocks(j *job, lo, hi int) {
+	p := &j.product
+	w := &p.block
+	for u := lo; u < hi; u++ {
+		i0 := u / w.groups * w.rowBlock
+		p0 := u % w.groups * w.panelGroup
+		doBlock(j, i0, min(i0+w.rowBlock, p.m), p0, min(p0+w.panelGroup, w.panels))
+	}
+}
+
+func doBlock(j *job, i0, i1, p0, p1 int) {
+	p, g := &j.product, &j.kernels.gemm
+	w := &p.block
+	add := 1
+	if w.k0 == 0 {
+		if p.beta == 0 {
+			add = 0
+		} else if p.beta != 1 {
+			lo, hi := w.n0+p0*w.width, min(w.n0+p1*w.width, w.n1)
+			for i := i0; i < i1; i++ {
+				j.kernels.scale(p.beta, p.c[i*p.ldc+lo:i*p.ldc+hi])
+			}
+		}
+	}
+	depth := w.k1 - w.k0
+	pieces := (depth + w.deep - 1) / w.deep
+	deep := (depth + pieces - 1) / pieces
+	for k := 0; k < depth; k += deep {
+		kn := min(deep, depth-k)
+		for i := p0; i < p1; i++ {
+			n0, n1, vecs := w.panel(i, g.lanes)
+			wide := vecs * g.lanes
+			var b *float32
+			bk, mask := 4*wide, (*int32)(nil)
+			if n1-n0 != wide {
+				mask = edge(wide-(n1-n0), g.lanes)
+			}
+			if w.inPlace && mask == nil {
+				b, bk = &p.b[(w.k0+k)*p.bk+n0], 4*p.bk
+			} else {
+				b = &w.packed[i*w.width*depth+k*wide]
+			}
+			p.column(g, i0, i1, w.k0+k, kn, b, bk, n0, vecs, add, mask)
+		}
+		add = 1
+	}
+}
+
+// column multiplies rows i0 to i1−1 of op(A), columns k to k+kn−1, with one panel.
+func (p *product) column(g *gemmKernels, i0, i1, k, kn int, b *float32, bk, n0, vecs, add int, mask *int32) {
+	rows := i1 - i0
+	tiles, tail := rows/g.rows, rows%g.rows
+	first := 0
+	if tail > 0 && tail < 4 && tiles > 0 {
+		// Few rows keep the multipliers waiting for each other: two middling tiles are faster than a full one and a sliver.
+		tiles--
+		tail += g.rows
+		first = (tail + 1) / 2
+		tail -= first
+	}
+	if tiles > 0 {
+		g.tile[g.rows][vecs](tiles, kn, &p.a[i0*p.ar+k*p.ak], 4*p.ar, 4*p.ak, b, bk, &p.c[i0*p.ldc+n0], 4*p.ldc, add, mask)
+		i0 += tiles * g.rows
+	}
+	for _, r := range [2]int{first, tail} {
+		if r > 0 {
+			g.tile[r][vecs](1, kn, &p.a[i0*p.ar+k*p.ak], 4*p.ar, 4*p.ak, b, bk, &p.c[i0*p.ldc+n0], 4*p.ldc, add, mask)
+			i0 += r
+		}
+	}
+}
+
+// edges is sixteen lanes to keep and as many to leave alone; a window into it masks one vector. It is never written.
+var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
+
+// edge masks the last lanes of a vector whose lanes number 8 or 16.
+func edge(missing, lanes int) *int32 { return &edges[16-lanes+missing] }

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it walks along k. It
+// does so for several tiles that lie below each other, all against the same panel of B.
+//
+//	tiles  how many tiles
+//	k      length of the products, at least 1
+//	a      first element of A;  ar, ak: bytes between its rows and between its columns
+//	b      first element of the panel, whole vectors;  bk: bytes between its rows
+//	c      first element of C;  cr: bytes between its rows
+//	add    1 to start from C, 0 to start from zero
+//	mask   nil, or one int32 per lane of the last vector: memory of C is touched only where it is −1
+const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)"
+
+func gemm() {
+	for rows := 1; rows <= 6; rows++ {
+		for vecs := 1; vecs <= 2; vecs++ {
+			tile{rows: rows, vecs: vecs, lanes: 8}.kernel()
+		}
+	}
+	for rows := 1; rows <= 14; rows++ {
+		for vecs := 1; vecs <= 2; vecs++ {
+			tile{rows: rows, vecs: vecs, lanes: 16}.kernel()
+		}
+	}
+}
+
+// tile is the form of a kernel's register tile: 8 lanes stand for AVX2, 16 for AVX-512.
+type tile struct {
+	rows, vecs, lanes int
+}
+
+func (t tile) name() string {
+	level := map[int]string{8: "AVX2", 16: "AVX512"}[t.lanes]
+	return fmt.Sprintf("gemm%s_%dx%d", level, t.rows, t.vecs)
+}
+
+func (t tile) bytes() int { return 4 * t.lanes }
+
+func (t tile) vector() VecVirtual {
+	if t.lanes == 16 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// rowsOf addresses consecutive rows of a matrix from few registers: x86 scales an index by 1, 2 and 4,
+// and a register of three strides adds the third row.
+type rowsOf struct {
+	base           []GPVirtual // one per five rows (three without triple)
+	stride, triple GPVirtual
+	group          int
+}
+
+func newRows(base, stride GPVirtual, rows int) rowsOf {
+	r := rowsOf{stride: stride, group: 3}
+	if rows > 6 {
+		r.group = 5
+	}
+	if r.group == 5 {
+		r.triple = GP64()
+		LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, r.triple)
+	}
+	for at := 0; at < rows; at += r.group {
+		r.base = append(r.base, GP64())
+	}
+	return r
+}
+
+// reset points at the rows that begin at start.
+func (r rowsOf) reset(start GPVirtual) {
+	MOVQ(start, r.base[0])
+	for i := 1; i < len(r.base); i++ {
+		if r.group == 5 {
+			LEAQ(Mem{Base: r.base[i-1], Index: r.stride, Scale: 4}, r.base[i])
+			ADDQ(r.stride, r.base[i])
+			continue
+		}
+		LEAQ(Mem{Base: r.base[i-1], Index: r.stride, Scale: 2}, r.base[i])
+		ADDQ(r.stride, r.base[i])
+	}
+}
+
+// step moves all rows by a number of bytes.
+func (r rowsOf) step(by Op) {
+	for _, b := range r.base {
+		ADDQ(by, b)
+	}
+}
+
+func (r rowsOf) at(row, disp int) Mem {
+	m := Mem{Base: r.base[row/r.group], Disp: disp}
+	switch row % r.group {
+	case 1, 2, 4:
+		m.Index, m.Scale = r.stride, uint8(row%r.group)
+	case 3:
+		m.Index, m.Scale = r.triple, 1
+	}
+	return m
+}
+
+func (t tile) kernel() {
+	TEXT(t.name(), NOSPLIT, signature)
+	Pragma("noescape")
+	ar, ak, bk, cr := GP64(), GP64(), GP64(), GP64()
+	a, c := GP64(), GP64()
+	Load(Param("a"), a)
+	Load(Param("ar"), ar)
+	Load(Param("ak"), ak)
+	Load(Param("bk"), bk)
+	Load(Param("c"), c)
+	Load(Param("cr"), cr)
+	aRows := newRows(a, ar, t.rows)
+	acc := make([][]VecVirtual, t.rows)
+	for i := range acc {
+		acc[i] = make([]VecVirtual, t.vecs)
+		for v := range acc[i] {
+			acc[i][v] = t.vector()
+		}
+	}
+
+	Label("tile")
+	aRows.reset(a)
+	t.start(acc, c, cr)
+	t.along(acc, aRows, ak, bk)
+	t.finish(acc, c, cr)
+	down := GP64()
+	IMUL3Q(U8(t.rows), ar, down)
+	ADDQ(down, a)
+	IMUL3Q(U8(t.rows), cr, down)
+	ADDQ(down, c)
+	DECQ(argument("tiles"))
+	JNZ(LabelRef("tile"))
+	VZEROUPPER()
+	RET()
+}
+
+// along runs over k.
+func (t tile) along(acc [][]VecVirtual, a rowsOf, ak, bk GPVirtual) {
+	b, left := GP64(), GP64()
+	Load(Param("b"), b)
+	Load(Param("k"), left)
+	bv := make([]VecVirtual, t.vecs)
+	for v := range bv {
+		bv[v] = t.vector()
+	}
+	Label("along")
+	for v := range bv {
+		VMOVUPS(Mem{Base: b, Disp: v * t.bytes()}, bv[v])
+	}
+	for i := range acc {
+		if t.lanes == 16 && t.vecs == 1 {
+			VFMADD231PS_BCST(a.at(i, 0), bv[0], acc[i][0])
+			continue
+		}
+		x := t.vector()
+		VBROADCASTSS(a.at(i, 0), x)
+		for v := range bv {
+			VFMADD231PS(x, bv[v], acc[i][v])
+		}
+	}
+	a.step(ak)
+	ADDQ(bk, b)
+	DECQ(left)
+	JNZ(LabelRef("along"))
+}
+
+// start fills the tile's registers: with C, or with zeros.
+func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
+	CMPQ(argument("add"), U8(0))
+	JEQ(LabelRef("zero"))
+	t.move("load", acc, c, cr, false)
+	JMP(LabelRef("started"))
+	Label("zero")
+	for _, row := range acc {
+		for _, x := range row {
+			if t.lanes == 16 {
+				VPXORD(x, x, x)
+			} else {
+				VXORPS(x, x, x)
+			}
+		}
+	}
+	Label("started")
+}
+
+// finish writes the tile to C.
+func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) { t.move("store", acc, c, cr, true) }
+
+// move loads or stores the tile, of its last column of vectors only what the mask allows.
+func (t tile) move(label string, acc [][]VecVirtual, c, cr GPVirtual, store bool) {
+	rows := newRows(c, cr, t.rows)
+	rows.reset(c)
+	mask := GP64()
+	Load(Param("mask"), mask)
+	TESTQ(mask, mask)
+	JZ(LabelRef(label + "_whole"))
+	if t.lanes == 16 {
+		t.moveMasked512(acc, rows, mask, store)
+	} else {
+		t.moveMasked256(acc, rows, mask, store)
+	}
+	JMP(LabelRef(label + "_done"))
+	Label(label + "_whole")
+	for i, row := range acc {
+		for v, x := range row {
+			t.moveWhole(x, rows.at(i, v*t.bytes()), store)
+		}
+	}
+	Label(label + "_done")
+}
+
+func (t tile) moveWhole(x VecVirtual, m Mem, store bool) {
+	if store {
+		VMOVUPS(x, m)
+		return
+	}
+	VMOVUPS(m, x)
+}
+
+func (t tile) moveMasked512(acc [][]VecVirtual, rows rowsOf, mask GPVirtual, store bool) {
+	signs, k := ZMM(), K()
+	VMOVDQU32(Mem{Base: mask}, signs)
+	VPMOVD2M(signs, k)
+	last := t.vecs - 1
+	for i, row := range acc {
+		for v, x := range row {
+			m := rows.at(i, v*t.bytes())
+			switch {
+			case v < last:
+				t.moveWhole(x, m, store)
+			case store:
+				VMOVUPS(x, k, m)
+			default:
+				VMOVUPS_Z(m, k, x)
+			}
+		}
+	}
+}
+
+func (t tile) moveMasked256(acc [][]VecVirtual, rows rowsOf, mask GPVirtual, store bool) {
+	keep := YMM()
+	VMOVUPS(Mem{Base: mask}, keep)
+	last := t.vecs - 1
+	for i, row := range acc {
+		for v, x := range row {
+			m := rows.at(i, v*t.bytes())
+			switch {
+			case v < last:
+				t.moveWhole(x, m, store)
+			case store:
+				VMASKMOVPS(x, keep, m)
+			default:
+				VMASKMOVPS(m, keep, x)
+			}
+		}
+	}
+}
+
+// argument addresses an argument where the caller left it.
+func argument(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}

@@ -1,0 +1,27 @@
+// Asmgen writes the assembly of package device. It is a module of its own so that users of the
+// library never download the assembler generator.
+//
+// Run it by go generate in the folder of package device.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	part := flag.String("part", "", "which file to write: gemm, pack or vector")
+	parts := map[string]func(){"gemm": gemm, "pack": pack}
+	flag.Parse()
+	write, ok := parts[*part]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "asmgen: no part %q\n", *part)
+		os.Exit(2)
+	}
+	ConstraintExpr("!purego")
+	write()
+	Generate()
+}

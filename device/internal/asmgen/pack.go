@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// copyRows writes the packer of operands whose rows are contiguous: k rows of whole vectors, stride bytes apart, end up
+// next to each other.
+func copyRows(level string, lanes, vecs int) {
+	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT, "func(k int, src *float32, stride int, dst *float32)")
+	Pragma("noescape")
+	k, src, stride, dst := GP64(), GP64(), GP64(), GP64()
+	Load(Param("k"), k)
+	Load(Param("src"), src)
+	Load(Param("stride"), stride)
+	Load(Param("dst"), dst)
+	ahead := GP64()
+	LEAQ(Mem{Base: src, Index: stride, Scale: 8}, ahead)
+	t := tile{lanes: lanes}
+	Label("row")
+	PREFETCHT0(Mem{Base: ahead})
+	if vecs*lanes > 16 {
+		PREFETCHT0(Mem{Base: ahead, Disp: 64})
+	}
+	for v := range vecs {
+		x := t.vector()
+		VMOVUPS(Mem{Base: src, Disp: v * t.bytes()}, x)
+		VMOVUPS(x, Mem{Base: dst, Disp: v * t.bytes()})
+	}
+	ADDQ(stride, src)
+	ADDQ(stride, ahead)
+	ADDQ(U32(vecs*t.bytes()), dst)
+	DECQ(k)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// transposeRows writes the packer of operands whose columns are contiguous: eight rows, stride bytes apart and
+// 8·blocks long, end up as 8·blocks rows of eight, width bytes apart.
+func transposeRows() {
+	TEXT("packColumnsAVX2", NOSPLIT, "func(blocks int, src *float32, stride int, dst *float32, width int)")
+	Pragma("noescape")
+	blocks, src, stride, dst, width := GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("blocks"), blocks)
+	Load(Param("src"), src)
+	Load(Param("stride"), stride)
+	Load(Param("dst"), dst)
+	Load(Param("width"), width)
+	from, to := newRows(src, stride, 8), newRows(dst, width, 8)
+	from.reset(src)
+	to.reset(dst)
+	step := GP64()
+	MOVQ(width, step)
+	SHLQ(U8(3), step)
+	Label("block")
+	// Rows i and i+4 share a register from the start, so that the last step, crossing halves, comes for free.
+	var r [8]VecVirtual
+	for i := range 4 {
+		for h := range 2 {
+			x := YMM()
+			VMOVUPS(from.at(i, 16*h), x.AsX())
+			VINSERTF128(U8(1), from.at(i+4, 16*h), x, x)
+			r[4*h+i] = x
+		}
+	}
+	for h := range 2 {
+		q := r[4*h : 4*h+4]
+		lo01, hi01, lo23, hi23 := YMM(), YMM(), YMM(), YMM()
+		VUNPCKLPS(q[1], q[0], lo01)
+		VUNPCKHPS(q[1], q[0], hi01)
+		VUNPCKLPS(q[3], q[2], lo23)
+		VUNPCKHPS(q[3], q[2], hi23)
+		for i := range 4 {
+			x := YMM()
+			a, b := lo01, lo23
+			if i >= 2 {
+				a, b = hi01, hi23
+			}
+			if i%2 == 0 {
+				VUNPCKLPD(b, a, x)
+			} else {
+				VUNPCKHPD(b, a, x)
+			}
+			VMOVUPS(x, to.at(4*h+i, 0))
+		}
+	}
+	from.step(U8(32))
+	to.step(step)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+func pack() {
+	copyRows("AVX2", 8, 1)
+	copyRows("AVX2", 8, 2)
+	copyRows("AVX512", 16, 1)
+	copyRows("AVX512", 16, 2)
+	transposeRows()
+}
