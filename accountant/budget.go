@@ -1,0 +1,57 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// MinDelta is the smallest δ the package answers for.
+const MinDelta = 1e-12
+
+// Budget is a target guarantee: (Epsilon, Delta)-differential privacy under Relation.
+type Budget struct {
+	Epsilon  float64  `json:"epsilon"`
+	Delta    float64  `json:"delta"`
+	Relation Relation `json:"relation"`
+}
+
+// Validate reports every mistake at once, as *ParamError joined by errors.Join.
+func (b Budget) Validate() error {
+	var errs []error
+	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {
+		errs = append(errs, &ParamError{"accountant.Budget.Epsilon", b.Epsilon, "a positive finite number"})
+	}
+	if err := checkDelta("accountant.Budget.Delta", b.Delta); err != nil {
+		errs = append(errs, err)
+	}
+	if err := b.Relation.validate("accountant.Budget.Relation"); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// String reads (ε=1, δ=1e-05) under add_or_remove_one.
+func (b Budget) String() string {
+	return fmt.Sprintf("(ε=%g, δ=%g) under %s", b.Epsilon, b.Delta, b.Relation)
+}
+
+func checkDelta(path string, delta float64) error {
+	if !(delta >= MinDelta && delta < 1) {
+		return &ParamError{path, delta, "a number in [1e-12, 1)"}
+	}
+	return nil
+}
+
+// Bound brackets a privacy parameter. Upper is sound and is what is published; Lower is proven to be no more
+// than the cost of the event's worst case as modelled; Estimate lies between them.
+type Bound struct {
+	Lower    float64 `json:"lower"`
+	Estimate float64 `json:"estimate"`
+	Upper    float64 `json:"upper"`
+}
+
+// String shows the published end first.
+func (b Bound) String() string {
+	return fmt.Sprintf("%.6g (between %.6g and %.6g)", b.Upper, b.Lower, b.Upper)
+}

@@ -1,0 +1,30 @@
+package accountant
+
+import "math"
+
+// Epsilon is the smallest ε the package can prove for e at the given δ under r.
+//
+// Guarantee: Bound.Upper is never below the true ε of the event's worst case.
+// Errors: *ParamError for parameters out of range, ErrUnsupported where no sound analysis is known.
+func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
+	if err := checkDelta("accountant.Epsilon.delta", delta); err != nil {
+		return Bound{}, err
+	}
+	terms, err := reduce(e, r)
+	if err != nil {
+		return Bound{}, err
+	}
+	return epsilonTerms(terms, delta, r)
+}
+
+// Delta is the smallest δ the package can prove for e at the given ε ≥ 0 under r.
+func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
+		return Bound{}, &ParamError{"accountant.Delta.epsilon", epsilon, "a finite number, zero or more"}
+	}
+	terms, err := reduce(e, r)
+	if err != nil {
+		return Bound{}, err
+	}
+	return deltaTerms(terms, epsilon, r)
+}

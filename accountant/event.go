@@ -1,0 +1,397 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Event describes one thing that happened to private records, completely enough to price it. Events are plain
+// values: build them as literals, compare them with [EqualEvents], write them with [MarshalEvent].
+//
+// Every noise multiplier is a noise standard deviation divided by the L2 sensitivity (L1 for Laplace and
+// discrete Laplace scales) under the relation the event is priced for. A sum of records clipped to norm C has
+// sensitivity C under AddOrRemoveOne and 2C under ReplaceOne: the caller states the multiplier for the relation in use.
+type Event interface {
+	// Validate reports every out-of-range parameter as a *ParamError.
+	Validate() error
+	kind() string
+}
+
+// Gaussian is one release with normal noise. Source: Dwork et al. 2006; Balle and Wang 2018 for the exact curve.
+type Gaussian struct {
+	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ L2 sensitivity
+}
+
+// Laplace is one release with Laplace noise.
+type Laplace struct {
+	Scale float64 `json:"scale"` // b ÷ L1 sensitivity
+}
+
+// DiscreteGaussian is one integer release with discrete Gaussian noise. Source: Canonne, Kamath and Steinke 2020.
+type DiscreteGaussian struct {
+	Sigma       float64 `json:"sigma"`       // parameter σ on the integers
+	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
+}
+
+// DiscreteLaplace is one integer release with noise of mass proportional to exp(−A·|x|).
+type DiscreteLaplace struct {
+	A           float64 `json:"a"`
+	Sensitivity int     `json:"sensitivity"`
+}
+
+// RandomizedResponse reports one of Categories values: the true one with probability 1−Noise+Noise/Categories, any
+// other with probability Noise/Categories.
+type RandomizedResponse struct {
+	Noise      float64 `json:"noise"`
+	Categories int     `json:"categories"`
+}
+
+// ExponentialMechanism chooses with probability proportional to exp(Epsilon·u/(2Δu)); it is Epsilon-differentially private and
+// has bounded range Epsilon. Source: McSherry and Talwar 2007; Dong, Durfee and Rogers 2020.
+type ExponentialMechanism struct {
+	Epsilon float64 `json:"epsilon"`
+}
+
+// Pure is any mechanism known to be ε-differentially private. Source of its dominating pair: Kairouz, Oh and Viswanath 2015.
+type Pure struct {
+	Epsilon float64 `json:"epsilon"`
+}
+
+// Approximate is any mechanism known to be (ε, δ)-differentially private.
+type Approximate struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// ZCDP is any ρ-zero-concentrated differentially private mechanism. Source: Bun and Steinke 2016.
+type ZCDP struct {
+	Rho float64 `json:"rho"`
+}
+
+// PoissonSampled runs Event on a sample that contains each record independently with the given probability.
+type PoissonSampled struct {
+	Probability float64 `json:"probability"`
+	Event       Event   `json:"event"`
+}
+
+// SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the Population records (not on
+// shuffled epochs). Only under ReplaceOne, where the population's size is public.
+type SampledWithoutReplacement struct {
+	Population int   `json:"population"`
+	Sample     int   `json:"sample"`
+	Event      Event `json:"event"`
+}
+
+// TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by a Gaussian release of a sum.
+// NoiseMultiplier is standard deviation ÷ clip norm of one record under either relation, because both a leaving and an entering
+// record occur. Source: Ganesh 2025.
+type TruncatedPoisson struct {
+	Probability     float64 `json:"probability"`
+	Population      int     `json:"population"`
+	MaxBatch        int     `json:"max_batch"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+}
+
+// SameBatch is several Gaussian releases computed from one batch, multipliers fixed beforehand. They cost one Gaussian of
+// multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that is one subsampled Gaussian. Adding separately subsampled costs
+// would under-report, because a first release changes the probability that a record was in the batch.
+type SameBatch struct {
+	NoiseMultipliers []float64 `json:"noise_multipliers"`
+}
+
+// GaussianMixture is normal noise on a sum to which one record adds a vector of random norm: Sensitivities[i] with probability
+// Probabilities[i]. NoiseMultiplier is standard deviation ÷ unit of the sensitivities. Source: Choquette-Choo et al. 2024.
+type GaussianMixture struct {
+	NoiseMultiplier float64   `json:"noise_multiplier"`
+	Sensitivities   []float64 `json:"sensitivities"`
+	Probabilities   []float64 `json:"probabilities"`
+}
+
+// Repeated is Count adaptive uses of Event.
+type Repeated struct {
+	Event Event `json:"event"`
+	Count int   `json:"count"`
+}
+
+// Composed is all Events on the same records, in any order. An empty list releases nothing.
+type Composed struct {
+	Events []Event `json:"events"`
+}
+
+// Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function of the record and of
+// released or public values. Where a record's part may change between steps, write Repeated{Disjoint{…}}, so that each step pays for
+// its most expensive part; Disjoint{Repeated…} is for parts that never change.
+//
+// Under ReplaceOne a record may also move. Moving[i] is part i's event with multipliers relative to the sensitivity to one
+// record joining or leaving it; when Moving is empty Parts is used, which is sound where joining or leaving changes no
+// release by more than replacing does.
+type Disjoint struct {
+	Parts  []Event `json:"parts"`
+	Moving []Event `json:"moving,omitempty"`
+}
+
+// RepeatAndSelect runs Event a random number of times and releases the best result only. The number of runs is
+// Poisson of the given Mean when Poisson is set (it may then be zero), and otherwise truncated negative binomial of the given Mean and
+// Shape η > −1: η=1 is geometric, η=0 logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
+type RepeatAndSelect struct {
+	Event   Event   `json:"event"`
+	Mean    float64 `json:"mean"`
+	Shape   float64 `json:"shape"`
+	Poisson bool    `json:"poisson,omitempty"`
+}
+
+// Curve is a mechanism of which the hockey-stick curve is known at finitely many points: Deltas[i] ≥ δ(Epsilons[i]). Between the points the
+// curve is connected by chords in e^ε, which is sound because the true curve is convex there; above the last point δ stays at its
+// last value. AddDeltas is the curve of adding a record where it differs from that of removing one. Build one with [Tabulate].
+type Curve struct {
+	Name      string    `json:"name"`
+	Epsilons  []float64 `json:"epsilons"`
+	Deltas    []float64 `json:"deltas"`
+	AddDeltas []float64 `json:"add_deltas,omitempty"`
+}
+
+func (Gaussian) kind() string                  { return "gaussian" }
+func (Laplace) kind() string                   { return "laplace" }
+func (DiscreteGaussian) kind() string          { return "discrete_gaussian" }
+func (DiscreteLaplace) kind() string           { return "discrete_laplace" }
+func (RandomizedResponse) kind() string        { return "randomized_response" }
+func (ExponentialMechanism) kind() string      { return "exponential_mechanism" }
+func (Pure) kind() string                      { return "pure" }
+func (Approximate) kind() string               { return "approximate" }
+func (ZCDP) kind() string                      { return "zcdp" }
+func (PoissonSampled) kind() string            { return "poisson_sampled" }
+func (SampledWithoutReplacement) kind() string { return "sampled_without_replacement" }
+func (TruncatedPoisson) kind() string          { return "truncated_poisson" }
+func (SameBatch) kind() string                 { return "same_batch" }
+func (GaussianMixture) kind() string           { return "gaussian_mixture" }
+func (Repeated) kind() string                  { return "repeated" }
+func (Composed) kind() string                  { return "composed" }
+func (Disjoint) kind() string                  { return "disjoint" }
+func (RepeatAndSelect) kind() string           { return "repeat_and_select" }
+func (Curve) kind() string                     { return "curve" }
+
+// EffectiveMultiplier is the noise multiplier of several Gaussian releases of the same records taken together: (Σ σᵢ⁻²)^(−1/2).
+func EffectiveMultiplier(multipliers ...float64) float64 {
+	// Scaling by the smallest keeps squares in range for any finite input.
+	least := math.Inf(1)
+	for _, s := range multipliers {
+		least = math.Min(least, s)
+	}
+	if !(least > 0) || math.IsInf(least, 1) {
+		return least
+	}
+	sum := 0.0
+	for _, s := range multipliers {
+		r := least / s
+		sum += r * r
+	}
+	return least / math.Sqrt(sum)
+}
+
+func positive(path string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return &ParamError{path, v, "a positive finite number"}
+	}
+	return nil
+}
+
+func positiveInt(path string, v int) error {
+	if v <= 0 {
+		return &ParamError{path, v, "a positive integer"}
+	}
+	return nil
+}
+
+func probability(path string, v float64) error {
+	if !(v >= 0 && v <= 1) {
+		return &ParamError{path, v, "a probability in [0, 1]"}
+	}
+	return nil
+}
+
+func inner(path string, e Event) error {
+	if e == nil {
+		return &ParamError{path, nil, "an event"}
+	}
+	return e.Validate()
+}
+
+// Validate implements Event.
+func (e Gaussian) Validate() error {
+	return positive("accountant.Gaussian.NoiseMultiplier", e.NoiseMultiplier)
+}
+
+// Validate implements Event.
+func (e Laplace) Validate() error { return positive("accountant.Laplace.Scale", e.Scale) }
+
+// Validate implements Event.
+func (e DiscreteGaussian) Validate() error {
+	return errors.Join(positive("accountant.DiscreteGaussian.Sigma", e.Sigma),
+		positiveInt("accountant.DiscreteGaussian.Sensitivity", e.Sensitivity))
+}
+
+// Validate implements Event.
+func (e DiscreteLaplace) Validate() error {
+	return errors.Join(positive("accountant.DiscreteLaplace.A", e.A),
+		positiveInt("accountant.DiscreteLaplace.Sensitivity", e.Sensitivity))
+}
+
+// Validate implements Event.
+func (e RandomizedResponse) Validate() error {
+	var errs []error
+	if !(e.Noise > 0 && e.Noise <= 1) {
+		errs = append(errs, &ParamError{"accountant.RandomizedResponse.Noise", e.Noise, "a number in (0, 1]"})
+	}
+	if e.Categories < 2 {
+		errs = append(errs, &ParamError{"accountant.RandomizedResponse.Categories", e.Categories, "at least 2"})
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e ExponentialMechanism) Validate() error {
+	return positive("accountant.ExponentialMechanism.Epsilon", e.Epsilon)
+}
+
+// Validate implements Event.
+func (e Pure) Validate() error { return positive("accountant.Pure.Epsilon", e.Epsilon) }
+
+// Validate implements Event.
+func (e Approximate) Validate() error {
+	var errs []error
+	if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 0) {
+		errs = append(errs, &ParamError{"accountant.Approximate.Epsilon", e.Epsilon, "a finite number, zero or more"})
+	}
+	if !(e.Delta >= 0 && e.Delta < 1) {
+		errs = append(errs, &ParamError{"accountant.Approximate.Delta", e.Delta, "a number in [0, 1)"})
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e ZCDP) Validate() error { return positive("accountant.ZCDP.Rho", e.Rho) }
+
+// Validate implements Event.
+func (e PoissonSampled) Validate() error {
+	return errors.Join(probability("accountant.PoissonSampled.Probability", e.Probability),
+		inner("accountant.PoissonSampled.Event", e.Event))
+}
+
+// Validate implements Event.
+func (e SampledWithoutReplacement) Validate() error {
+	var errs []error
+	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err != nil {
+		errs = append(errs, err)
+	} else if e.Sample < 1 || e.Sample > e.Population {
+		errs = append(errs, &ParamError{"accountant.SampledWithoutReplacement.Sample", e.Sample, "between 1 and the population"})
+	}
+	return errors.Join(append(errs, inner("accountant.SampledWithoutReplacement.Event", e.Event))...)
+}
+
+// Validate implements Event.
+func (e TruncatedPoisson) Validate() error {
+	return errors.Join(probability("accountant.TruncatedPoisson.Probability", e.Probability),
+		positiveInt("accountant.TruncatedPoisson.Population", e.Population),
+		positiveInt("accountant.TruncatedPoisson.MaxBatch", e.MaxBatch),
+		positive("accountant.TruncatedPoisson.NoiseMultiplier", e.NoiseMultiplier))
+}
+
+// Validate implements Event.
+func (e SameBatch) Validate() error {
+	if len(e.NoiseMultipliers) == 0 {
+		return &ParamError{"accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers, "at least one noise multiplier"}
+	}
+	var errs []error
+	for i, s := range e.NoiseMultipliers {
+		errs = append(errs, positive(fmt.Sprintf("accountant.SameBatch.NoiseMultipliers[%d]", i), s))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e GaussianMixture) Validate() error {
+	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
+	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
+		return errors.Join(append(errs, &ParamError{"accountant.GaussianMixture.Sensitivities", len(e.Sensitivities), "as many as probabilities, at least one"})...)
+	}
+	sum := 0.0
+	for i, s := range e.Sensitivities {
+		if !(s >= 0) || math.IsInf(s, 0) {
+			errs = append(errs, &ParamError{fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s, "a finite number, zero or more"})
+		}
+		errs = append(errs, probability(fmt.Sprintf("accountant.GaussianMixture.Probabilities[%d]", i), e.Probabilities[i]))
+		sum += e.Probabilities[i]
+	}
+	if !(math.Abs(sum-1) <= 1e-12) {
+		errs = append(errs, &ParamError{"accountant.GaussianMixture.Probabilities", sum, "a sum of 1"})
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e Repeated) Validate() error {
+	return errors.Join(inner("accountant.Repeated.Event", e.Event), positiveInt("accountant.Repeated.Count", e.Count))
+}
+
+// Validate implements Event.
+func (e Composed) Validate() error {
+	var errs []error
+	for i, p := range e.Events {
+		errs = append(errs, inner(fmt.Sprintf("accountant.Composed.Events[%d]", i), p))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e Disjoint) Validate() error {
+	var errs []error
+	if len(e.Parts) == 0 {
+		errs = append(errs, &ParamError{"accountant.Disjoint.Parts", 0, "at least one part"})
+	}
+	for i, p := range e.Parts {
+		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Parts[%d]", i), p))
+	}
+	if len(e.Moving) != 0 && len(e.Moving) != len(e.Parts) {
+		errs = append(errs, &ParamError{"accountant.Disjoint.Moving", len(e.Moving), "none, or one for each part"})
+	}
+	for i, p := range e.Moving {
+		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Moving[%d]", i), p))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e RepeatAndSelect) Validate() error {
+	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event), positive("accountant.RepeatAndSelect.Mean", e.Mean)}
+	if !e.Poisson {
+		if e.Mean < 1 {
+			errs = append(errs, &ParamError{"accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"})
+		}
+		if !(e.Shape > -1) || math.IsInf(e.Shape, 0) {
+			errs = append(errs, &ParamError{"accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e Curve) Validate() error {
+	n := len(e.Epsilons)
+	if n < 2 || len(e.Deltas) != n || (len(e.AddDeltas) != 0 && len(e.AddDeltas) != n) {
+		return &ParamError{"accountant.Curve.Epsilons", n, "two points or more and one δ for each"}
+	}
+	for i, x := range e.Epsilons {
+		if math.IsNaN(x) || math.Abs(x) > 700 || (i > 0 && !(x > e.Epsilons[i-1])) {
+			return &ParamError{fmt.Sprintf("accountant.Curve.Epsilons[%d]", i), x, "increasing numbers within ±700"}
+		}
+	}
+	for _, deltas := range [][]float64{e.Deltas, e.AddDeltas} {
+		for i, d := range deltas {
+			if !(d >= 0 && d <= 1) || (i > 0 && d > deltas[i-1]) {
+				return &ParamError{fmt.Sprintf("accountant.Curve.Deltas[%d]", i), d, "probabilities that do not increase"}
+			}
+		}
+	}
+	return nil
+}

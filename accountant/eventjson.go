@@ -1,0 +1,245 @@
+package accountant
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.
+const maxEventDepth = 32
+
+// MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an equal value.
+func MarshalEvent(e Event) ([]byte, error) {
+	if e == nil {
+		return nil, &ParamError{"accountant.MarshalEvent", nil, "an event"}
+	}
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(eventJSON{e})
+}
+
+// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds and unknown fields are errors.
+func UnmarshalEvent(data []byte) (Event, error) {
+	e, err := decodeEvent(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	return e, e.Validate()
+}
+
+// EqualEvents says whether two events describe the same thing in the same words.
+func EqualEvents(a, b Event) bool {
+	ka, errA := eventKey(a)
+	kb, errB := eventKey(b)
+	return errA == nil && errB == nil && ka == kb
+}
+
+// eventKey is the canonical text of an event; equal texts are equal events.
+func eventKey(e Event) (string, error) {
+	b, err := MarshalEvent(e)
+	return string(b), err
+}
+
+// eventJSON adds the kind in front of an event's own fields.
+type eventJSON struct{ Event }
+
+func (w eventJSON) MarshalJSON() ([]byte, error) {
+	body, err := json.Marshal(jsonFields(w.Event))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `{"kind":%q`, w.kind())
+	if len(body) > 2 {
+		out.WriteByte(',')
+		out.Write(body[1 : len(body)-1])
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+func wrapAll(events []Event) []eventJSON {
+	out := make([]eventJSON, len(events))
+	for i, e := range events {
+		out[i] = eventJSON{e}
+	}
+	return out
+}
+
+// jsonFields replaces nested events by their wrapped forms; leaf events marshal as they are.
+func jsonFields(e Event) any {
+	switch v := e.(type) {
+	case PoissonSampled:
+		return struct {
+			Probability float64   `json:"probability"`
+			Event       eventJSON `json:"event"`
+		}{v.Probability, eventJSON{v.Event}}
+	case SampledWithoutReplacement:
+		return struct {
+			Population int       `json:"population"`
+			Sample     int       `json:"sample"`
+			Event      eventJSON `json:"event"`
+		}{v.Population, v.Sample, eventJSON{v.Event}}
+	case Repeated:
+		return struct {
+			Event eventJSON `json:"event"`
+			Count int       `json:"count"`
+		}{eventJSON{v.Event}, v.Count}
+	case Composed:
+		return struct {
+			Events []eventJSON `json:"events"`
+		}{wrapAll(v.Events)}
+	case Disjoint:
+		return struct {
+			Parts  []eventJSON `json:"parts"`
+			Moving []eventJSON `json:"moving,omitempty"`
+		}{wrapAll(v.Parts), wrapAll(v.Moving)}
+	case RepeatAndSelect:
+		return struct {
+			Event   eventJSON `json:"event"`
+			Mean    float64   `json:"mean"`
+			Shape   float64   `json:"shape"`
+			Poisson bool      `json:"poisson,omitempty"`
+		}{eventJSON{v.Event}, v.Mean, v.Shape, v.Poisson}
+	}
+	return e
+}
+
+// strictUnmarshal refuses fields it does not know: a misspelt parameter must not fall back to a default.
+func strictUnmarshal(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+func decodeLeaf[E Event](data []byte) (Event, error) {
+	var v struct {
+		Kind string `json:"kind"`
+		Body E      `json:"-"`
+	}
+	// Two passes: the body is decoded strictly once the kind has been removed.
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "kind")
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	if err := strictUnmarshal(rest, &v.Body); err != nil {
+		return nil, err
+	}
+	return v.Body, nil
+}
+
+func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
+	var out []Event
+	for _, r := range raw {
+		e, err := decodeEvent(r, depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func decodeEvent(data []byte, depth int) (Event, error) {
+	if depth > maxEventDepth {
+		return nil, &ParamError{"accountant.Event", depth, fmt.Sprintf("events nested at most %d deep", maxEventDepth)}
+	}
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("accountant: event: %w", err)
+	}
+	e, err := decodeKind(head.Kind, data, depth+1)
+	if err != nil {
+		return nil, fmt.Errorf("accountant: event %q: %w", head.Kind, err)
+	}
+	return e, nil
+}
+
+func decodeKind(kind string, data []byte, depth int) (Event, error) {
+	switch kind {
+	case "gaussian":
+		return decodeLeaf[Gaussian](data)
+	case "laplace":
+		return decodeLeaf[Laplace](data)
+	case "discrete_gaussian":
+		return decodeLeaf[DiscreteGaussian](data)
+	case "discrete_laplace":
+		return decodeLeaf[DiscreteLaplace](data)
+	case "randomized_response":
+		return decodeLeaf[RandomizedResponse](data)
+	case "exponential_mechanism":
+		return decodeLeaf[ExponentialMechanism](data)
+	case "pure":
+		return decodeLeaf[Pure](data)
+	case "approximate":
+		return decodeLeaf[Approximate](data)
+	case "zcdp":
+		return decodeLeaf[ZCDP](data)
+	case "truncated_poisson":
+		return decodeLeaf[TruncatedPoisson](data)
+	case "same_batch":
+		return decodeLeaf[SameBatch](data)
+	case "gaussian_mixture":
+		return decodeLeaf[GaussianMixture](data)
+	case "curve":
+		return decodeLeaf[Curve](data)
+	}
+	return decodeNested(kind, data, depth)
+}
+
+func decodeNested(kind string, data []byte, depth int) (Event, error) {
+	var raw struct {
+		Kind        string            `json:"kind"`
+		Probability float64           `json:"probability"`
+		Population  int               `json:"population"`
+		Sample      int               `json:"sample"`
+		Count       int               `json:"count"`
+		Mean        float64           `json:"mean"`
+		Shape       float64           `json:"shape"`
+		Poisson     bool              `json:"poisson"`
+		Event       json.RawMessage   `json:"event"`
+		Events      []json.RawMessage `json:"events"`
+		Parts       []json.RawMessage `json:"parts"`
+		Moving      []json.RawMessage `json:"moving"`
+	}
+	if err := strictUnmarshal(data, &raw); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "composed":
+		events, err := decodeAll(raw.Events, depth)
+		return Composed{events}, err
+	case "disjoint":
+		parts, err := decodeAll(raw.Parts, depth)
+		if err != nil {
+			return nil, err
+		}
+		moving, err := decodeAll(raw.Moving, depth)
+		return Disjoint{parts, moving}, err
+	case "poisson_sampled", "sampled_without_replacement", "repeated", "repeat_and_select":
+	default:
+		return nil, &ParamError{"accountant.Event.kind", kind, "a known kind of event"}
+	}
+	e, err := decodeEvent(raw.Event, depth)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "poisson_sampled":
+		return PoissonSampled{raw.Probability, e}, nil
+	case "sampled_without_replacement":
+		return SampledWithoutReplacement{raw.Population, raw.Sample, e}, nil
+	case "repeated":
+		return Repeated{e, raw.Count}, nil
+	}
+	return RepeatAndSelect{e, raw.Mean, raw.Shape, raw.Poisson}, nil
+}

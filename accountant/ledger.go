@@ -1,0 +1,303 @@
+package accountant
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Ledger holds a budget and the list of everything that was set aside from it. It is the only holder of spend, asks the
+// accountant before anything is set aside, and never refunds: what is published counts every reservation in full, used or not, so
+// that a run may stop early for any reason, its own outputs included, without changing the guarantee.
+//
+// A Ledger is safe for concurrent use.
+type Ledger struct {
+	shared *ledgerShared // the lock and the check, common to a ledger and its children
+	budget Budget
+	fault  error // of the budget
+
+	entries []*entry
+	groups  []*partGroup
+	index   map[string]*entry
+
+	notPrivate string
+	policy     Policy
+	filter     float64 // order of the Rényi filter; 0 when off
+	spending   bool    // something has been taken
+
+	version   uint64 // grows whenever what is set aside changes
+	published cachedBound
+	headroom  headroom
+	soFar     soFarCache
+}
+
+// ledgerShared serialises a family of ledgers: children of disjoint parts are checked through their parent.
+type ledgerShared struct {
+	reserve sync.Mutex // one reservation at a time, held while the policy is asked
+	state   sync.Mutex // every field of every ledger of the family
+	root    *Ledger
+}
+
+type entry struct {
+	purpose string
+	event   Event
+	key     string // of the event
+	spent   int
+	// reserved never shrinks.
+	reserved int
+	late     bool
+	notes    []NoiseClass
+}
+
+type cachedBound struct {
+	version uint64
+	valid   bool
+	result  priced
+	err     error
+}
+
+// NoiseClass says how closely an implementation's noise follows the mechanism that was accounted for.
+type NoiseClass string
+
+const (
+	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted distribution.
+	ExactNoise NoiseClass = "exact"
+	// RealNoise: floating-point sums and grid-aligned noise.
+	RealNoise NoiseClass = "real"
+)
+
+// Meaning spells the class out.
+func (c NoiseClass) Meaning() string {
+	switch c {
+	case ExactNoise:
+		return "exact: sums in fixed point, noise sampled exactly on a public grid"
+	case RealNoise:
+		return "real: assumes real arithmetic in the gradient sum and the noise"
+	}
+	return string(c)
+}
+
+// Request is what a Policy is asked to allow.
+type Request struct {
+	Purpose  string
+	Event    Event
+	Count    int
+	Relation Relation
+}
+
+// Policy lets a service that keeps a central budget refuse a reservation. It is called after the ledger's own check has passed and before
+// anything is set aside, one call at a time; a nil result allows. It must not reserve on the same ledger.
+type Policy func(Request) error
+
+// LedgerOption changes how a ledger decides, never what events cost.
+type LedgerOption func(*Ledger)
+
+// WithPolicy installs a hook that can refuse reservations.
+func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
+
+// WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events' parameters (noise, sampling, whether to go
+// on) are chosen after looking at earlier releases. Everything is then priced at that order alone. Choose the order before the first
+// release. Source: Feldman and Zrnic 2021.
+func WithFilter(order float64) LedgerOption {
+	return func(l *Ledger) {
+		l.filter = order
+		if !(order > 1.01) || order > 1e6 {
+			l.fault = &ParamError{"accountant.WithFilter.order", order, "a number above 1.01, at most 1e6"}
+		}
+	}
+}
+
+// NewLedger opens a ledger with nothing set aside. An invalid budget makes every Reserve and Spend fail with its ParamErrors.
+func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
+	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
+	l.shared.root = l
+	l.fault = b.Validate()
+	for _, o := range opts {
+		o(l)
+	}
+	return l
+}
+
+// Budget is what the ledger was opened with.
+func (l *Ledger) Budget() Budget { return l.budget }
+
+// Relation is the neighbouring relation of the budget.
+func (l *Ledger) Relation() Relation { return l.budget.Relation }
+
+// Reserve sets count uses of e aside for good, if they fit beside everything already set aside.
+//
+// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *ParamError, or the policy's error.
+func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
+	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, &ParamError{"accountant.Ledger.Reserve.event", nil, "an event"}
+	}
+	key, err := eventKey(e)
+	if err != nil {
+		return nil, err
+	}
+	l.shared.reserve.Lock()
+	defer l.shared.reserve.Unlock()
+
+	if err := l.allow(e, key, count); err != nil {
+		return nil, fmt.Errorf("accountant: %q: %w", purpose, err)
+	}
+	if l.policy != nil {
+		if err := l.policy(Request{purpose, e, count, l.Relation()}); err != nil {
+			return nil, err
+		}
+	}
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	return l.setAside(purpose, e, key, count), nil
+}
+
+// allow checks the budget of the whole family with count more e in this ledger.
+func (l *Ledger) allow(e Event, key string, count int) error {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	root := l.shared.root
+	if root.fault != nil {
+		return root.fault
+	}
+	return root.headroom.allow(l, e, key, count)
+}
+
+func (l *Ledger) setAside(purpose string, e Event, key string, count int) *Reservation {
+	id := purpose + "\x00" + key
+	en := l.index[id]
+	if en == nil {
+		en = &entry{purpose: purpose, event: e, key: key, late: l.shared.root.spending}
+		l.index[id] = en
+		l.entries = append(l.entries, en)
+	}
+	en.reserved += count
+	l.shared.root.version++
+	return &Reservation{ledger: l, entry: en, remaining: count}
+}
+
+// Spend reserves one e and takes it.
+func (l *Ledger) Spend(purpose string, e Event) error {
+	r, err := l.Reserve(purpose, e, 1)
+	if err != nil {
+		return err
+	}
+	return r.Spend()
+}
+
+// Resume hands back what a purpose had set aside and not taken, for a run that continues after its ledger was saved and read back. It costs
+// nothing, because it was counted when it was reserved.
+// Errors: ErrReservationExhausted when nothing is left.
+func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
+	key, err := eventKey(e)
+	if err != nil {
+		return nil, err
+	}
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	en := l.index[purpose+"\x00"+key]
+	if en == nil || en.reserved <= en.spent {
+		return nil, ErrReservationExhausted
+	}
+	return &Reservation{ledger: l, entry: en, remaining: en.reserved - en.spent}, nil
+}
+
+// Reservation is a number of uses of one event that have been paid for.
+type Reservation struct {
+	ledger    *Ledger
+	entry     *entry
+	remaining int
+}
+
+// Spend takes one use, in constant time. Call it before the noise is drawn.
+// Errors: ErrReservationExhausted when none is left.
+func (r *Reservation) Spend() error {
+	r.ledger.shared.state.Lock()
+	defer r.ledger.shared.state.Unlock()
+	if r.remaining <= 0 || r.entry.spent >= r.entry.reserved {
+		return ErrReservationExhausted
+	}
+	r.remaining--
+	r.entry.spent++
+	r.ledger.shared.root.spending = true
+	return nil
+}
+
+// Event is what one use is.
+func (r *Reservation) Event() Event { return r.entry.event }
+
+// Remaining is how many uses are left.
+func (r *Reservation) Remaining() int {
+	r.ledger.shared.state.Lock()
+	defer r.ledger.shared.state.Unlock()
+	return r.remaining
+}
+
+// Spent is how many uses of this event have been taken for this purpose.
+func (r *Reservation) Spent() int {
+	r.ledger.shared.state.Lock()
+	defer r.ledger.shared.state.Unlock()
+	return r.entry.spent
+}
+
+// Note records the class of the noise that is drawn for this entry; the guarantee names every class.
+func (r *Reservation) Note(class NoiseClass) {
+	r.ledger.shared.state.Lock()
+	defer r.ledger.shared.state.Unlock()
+	for _, c := range r.entry.notes {
+		if c == class {
+			return
+		}
+	}
+	r.entry.notes = append(r.entry.notes, class)
+}
+
+// Entry is one line of the bill.
+type Entry struct {
+	Purpose  string
+	Event    Event
+	Reserved int
+	Spent    int
+	Late     bool         // first reserved after something had been taken
+	Notes    []NoiseClass // classes of the noise drawn
+}
+
+// Entries lists what was set aside, in order of first reservation. Entries of child ledgers are not included; see Children.
+func (l *Ledger) Entries() []Entry {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	out := make([]Entry, len(l.entries))
+	for i, en := range l.entries {
+		out[i] = Entry{en.purpose, en.event, en.reserved, en.spent, en.late, append([]NoiseClass(nil), en.notes...)}
+	}
+	return out
+}
+
+// Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is published.
+func (l *Ledger) Epsilon() Bound {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	r, _ := l.price()
+	return r.Bound
+}
+
+// MarkNotPrivate records that this run is not private at all, for example because its noise was deterministic. It cannot be undone.
+func (l *Ledger) MarkNotPrivate(reason string) {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if reason == "" {
+		reason = "unspecified"
+	}
+	root := l.shared.root
+	if root.notPrivate == "" {
+		root.notPrivate = reason
+	}
+}
+
+// NotPrivate is the first reason given to MarkNotPrivate, or empty.
+func (l *Ledger) NotPrivate() string {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	return l.shared.root.notPrivate
+}

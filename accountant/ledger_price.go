@@ -1,0 +1,141 @@
+package accountant
+
+import "math"
+
+// event is everything set aside in this ledger and its children, with extra more uses of e in the ledger at.
+func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
+	var all []Event
+	for _, en := range l.entries {
+		all = append(all, Repeated{en.event, en.reserved})
+	}
+	if l == at && extra > 0 {
+		all = append(all, Repeated{e, extra})
+	}
+	for _, g := range l.groups {
+		parts := make([]Event, len(g.children))
+		for i, c := range g.children {
+			parts[i] = c.event(at, e, extra)
+		}
+		all = append(all, Disjoint{Parts: parts})
+	}
+	return Composed{all}
+}
+
+// bound prices an event the way this ledger prices: by the best engine, or by its filter.
+func (l *Ledger) bound(e Event) (priced, error) {
+	terms, err := reduce(e, l.budget.Relation)
+	if err != nil {
+		return priced{}, err
+	}
+	if l.filter != 0 {
+		return filterBound(terms, l.budget.Delta, l.filter, l.budget.Relation)
+	}
+	return priceTerms(terms, l.budget.Delta, l.budget.Relation)
+}
+
+func filterBound(terms []term, delta, order float64, r Relation) (priced, error) {
+	v, ok := rdpTerms(terms, order)
+	if !ok {
+		return priced{}, unsupported("an event without Rényi divergence in a filter", r)
+	}
+	eps := 0.0
+	if len(terms) > 0 {
+		eps = epsilonFromRDP(order, v, delta)
+	}
+	return priced{Bound: Bound{0, eps, eps}, engine: engineFilter}, nil
+}
+
+// price is the cached cost of everything set aside. The caller holds the state lock.
+func (l *Ledger) price() (priced, error) {
+	root := l.shared.root
+	if l.fault != nil {
+		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, l.fault
+	}
+	if !l.published.valid || l.published.version != root.version {
+		r, err := l.bound(l.event(nil, nil, 0))
+		if err != nil {
+			r.Bound = Bound{0, math.Inf(1), math.Inf(1)}
+		}
+		l.published = cachedBound{root.version, true, r, err}
+	}
+	return l.published.result, l.published.err
+}
+
+// headroom remembers, for the event last asked about, how many uses are known to fit beside everything else, so that a
+// service which spends the same event a million times pays for a few dozen evaluations.
+type headroom struct {
+	at      *Ledger
+	key     string
+	version uint64 // of the family when the counts below were last true
+	fits    int    // this many more fit
+	fails   int    // this many more do not; 0 when unknown
+}
+
+func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
+	root := l.shared.root
+	if h.at != l || h.key != key || h.version != root.version {
+		*h = headroom{at: l, key: key, version: root.version}
+	}
+	if count > h.fits {
+		if err := h.extend(l, e, count); err != nil {
+			return err
+		}
+	}
+	// The caller sets count aside next, which moves the version by one and uses up that much room.
+	h.fits -= count
+	if h.fails > 0 {
+		h.fails -= count
+	}
+	h.version = root.version + 1
+	return nil
+}
+
+func (h *headroom) extend(l *Ledger, e Event, count int) error {
+	root := l.shared.root
+	if h.fails > 0 && count >= h.fails {
+		return ErrBudgetExceeded
+	}
+	ok, err := fitsBudget(root, l, e, count)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		h.fails = count
+		return ErrBudgetExceeded
+	}
+	h.fits = count
+	if l.used(h.key) < 8*count {
+		return nil // a first, or a large, reservation: do not speculate
+	}
+	// Repeated small reservations: find room in one go, half of what has been used or half of what is left.
+	more := l.used(h.key)/2 + count
+	if h.fails > 0 {
+		more = min(more, (count+h.fails)/2)
+	}
+	if more > count {
+		if ok, err = fitsBudget(root, l, e, more); err == nil && ok {
+			h.fits = more
+		} else if err == nil {
+			h.fails = more
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) used(key string) int {
+	n := 0
+	for _, en := range l.entries {
+		if en.key == key {
+			n += en.reserved
+		}
+	}
+	return n
+}
+
+func fitsBudget(root, at *Ledger, e Event, count int) (bool, error) {
+	r, err := root.bound(root.event(at, e, count))
+	if err != nil {
+		return false, err
+	}
+	return r.Upper <= root.budget.Epsilon, nil
+}

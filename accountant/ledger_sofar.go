@@ -1,0 +1,129 @@
+package accountant
+
+import "math"
+
+// soFarCache answers "what has been taken until now" without composing anew after each step. Between a few dozen counts at which
+// the full accountant is run the answer comes from sums of Rényi divergences; both are upper bounds and the smaller is given.
+type soFarCache struct {
+	spent []int
+	value float64
+	valid bool
+
+	orders []float64
+	rdp    [][]float64 // one row per entry
+	knots  []int
+	knot   float64
+}
+
+const knotRatio = 1.25
+
+// EpsilonSoFar is an upper bound of the cost of the events really taken until now, at the budget's δ. It is information for the person who watches:
+// what is published is Epsilon, which counts everything set aside.
+func (l *Ledger) EpsilonSoFar() float64 {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if l.fault != nil {
+		return math.Inf(1)
+	}
+	if len(l.groups) > 0 {
+		r, _ := l.price() // children are priced as set aside
+		return r.Upper
+	}
+	return l.soFar.epsilon(l)
+}
+
+func (c *soFarCache) epsilon(l *Ledger) float64 {
+	same := c.valid && len(c.spent) == len(l.entries)
+	for i := 0; same && i < len(l.entries); i++ {
+		same = c.spent[i] == l.entries[i].spent
+	}
+	if same {
+		return c.value
+	}
+	c.valid = true
+	c.spent = c.spent[:0]
+	for _, en := range l.entries {
+		c.spent = append(c.spent, en.spent)
+	}
+	c.value = math.Min(c.fromKnots(l), c.fromRDP(l))
+	return c.value
+}
+
+// knotAbove is the next count at which the full accountant runs: reserved·ratio^(−j), rounded up.
+func knotAbove(spent, reserved int) int {
+	if spent <= 0 {
+		return 0
+	}
+	k := float64(reserved)
+	for {
+		next := k / knotRatio
+		if math.Ceil(next) < float64(spent) || next < 1 {
+			return min(reserved, max(spent, int(math.Ceil(k))))
+		}
+		k = next
+	}
+}
+
+func (c *soFarCache) fromKnots(l *Ledger) float64 {
+	same := len(c.knots) == len(l.entries)
+	for i, en := range l.entries {
+		if same && c.knots[i] < en.spent {
+			same = false
+		}
+	}
+	var all []Event
+	knots := make([]int, 0, len(l.entries))
+	moved := !same
+	for i, en := range l.entries {
+		k := knotAbove(en.spent, en.reserved)
+		if same && k != c.knots[i] {
+			moved = true
+		}
+		knots = append(knots, k)
+		if k > 0 {
+			all = append(all, Repeated{en.event, k})
+		}
+	}
+	if moved {
+		c.knots = knots
+		c.knot = math.Inf(1)
+		if r, err := l.bound(Composed{all}); err == nil {
+			c.knot = r.Upper
+		}
+	}
+	return c.knot
+}
+
+func (c *soFarCache) fromRDP(l *Ledger) float64 {
+	if c.orders == nil {
+		c.orders = []float64{l.filter}
+		if l.filter == 0 {
+			c.orders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
+		}
+	}
+	for i := len(c.rdp); i < len(l.entries); i++ {
+		row := make([]float64, len(c.orders))
+		terms, err := reduce(l.entries[i].event, l.budget.Relation)
+		for j, a := range c.orders {
+			v, ok := rdpTerms(terms, a)
+			if err != nil || !ok {
+				v = math.Inf(1)
+			}
+			row[j] = v
+		}
+		c.rdp = append(c.rdp, row)
+	}
+	best := math.Inf(1)
+	for j, a := range c.orders {
+		sum := 0.0
+		for i, s := range c.spent {
+			if s > 0 {
+				sum += float64(s) * c.rdp[i][j]
+			}
+		}
+		if eps := epsilonFromRDP(a, sum, l.budget.Delta); eps < best {
+			best = eps
+		}
+	}
+	return best
+}

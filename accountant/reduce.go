@@ -1,0 +1,223 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// An atom is one indivisible mechanism under one relation, with what is needed to price any number of uses.
+type atom interface {
+	// rdp is an upper bound of the Rényi divergence of one use, over both directions; false when none is known.
+	rdp(order float64) (float64, bool)
+	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when none is known.
+	pairs() *pairs
+	// key tells equal atoms apart from different ones.
+	key() string
+}
+
+// term is n adaptive uses of one atom.
+type term struct {
+	atom atom
+	n    int
+}
+
+const maxCount = math.MaxInt64 / 4
+
+// reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted together and all plain Gaussians
+// become one, so that how a composition was written has no influence on its price.
+func reduce(e Event, r Relation) ([]term, error) {
+	if e == nil {
+		return nil, &ParamError{"accountant.Event", nil, "an event"}
+	}
+	if err := r.validate("accountant.Relation"); err != nil {
+		return nil, err
+	}
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	c := collector{relation: r, index: map[string]int{}}
+	if err := c.add(e, 1); err != nil {
+		return nil, err
+	}
+	return c.finish(), nil
+}
+
+type collector struct {
+	relation Relation
+	terms    []term
+	index    map[string]int
+	square   float64 // Σ count/σ² of the plain Gaussians
+	plain    int     // how many plain Gaussians
+}
+
+func (c *collector) push(a atom, n int) error {
+	k := a.key()
+	i, ok := c.index[k]
+	if !ok {
+		i = len(c.terms)
+		c.index[k] = i
+		c.terms = append(c.terms, term{atom: a})
+	}
+	if n > maxCount-c.terms[i].n {
+		return &ParamError{"accountant.Repeated.Count", n, "fewer events in total"}
+	}
+	c.terms[i].n += n
+	return nil
+}
+
+func (c *collector) gaussian(sigma float64, n int) {
+	mu := 1 / sigma
+	c.square += float64(n) * mu * mu
+	c.plain++
+}
+
+// finish appends the joint Gaussian, its effect rounded outward past the error of the sum.
+func (c *collector) finish() []term {
+	if c.plain > 0 && c.square > 0 {
+		mu := math.Sqrt(c.square)
+		if c.plain > 1 || mu*mu != c.square {
+			mu *= 1 + 2e-16*float64(min(c.plain, 1<<20)+1)
+		}
+		c.terms = append(c.terms, term{gaussianAtom{mu}, 1})
+	} else if c.plain > 0 {
+		// Effects so small that their squares vanish: one release of the smallest effect that squares to something.
+		c.terms = append(c.terms, term{gaussianAtom{1e-150}, 1})
+	}
+	return c.terms
+}
+
+func (c *collector) add(e Event, n int) error {
+	switch v := e.(type) {
+	case Gaussian:
+		c.gaussian(v.NoiseMultiplier, n)
+		return nil
+	case SameBatch:
+		c.gaussian(EffectiveMultiplier(v.NoiseMultipliers...), n)
+		return nil
+	case Repeated:
+		if v.Count > maxCount/n {
+			return &ParamError{"accountant.Repeated.Count", v.Count, "fewer events in total"}
+		}
+		return c.add(v.Event, n*v.Count)
+	case Composed:
+		for _, p := range v.Events {
+			if err := c.add(p, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	case PoissonSampled:
+		return c.poisson(v, n)
+	case SampledWithoutReplacement:
+		return c.withoutReplacement(v, n)
+	}
+	a, err := leafAtom(e, c.relation)
+	if err != nil {
+		return err
+	}
+	return c.push(a, n)
+}
+
+// onlyGaussian gives the effect of an event that is a joint Gaussian release and nothing else.
+func onlyGaussian(terms []term) (mu float64, ok bool) {
+	if len(terms) != 1 || terms[0].n != 1 {
+		return 0, false
+	}
+	g, ok := terms[0].atom.(gaussianAtom)
+	return g.mu, ok
+}
+
+func (c *collector) poisson(v PoissonSampled, n int) error {
+	switch v.Probability {
+	case 0:
+		_, err := reduce(v.Event, c.relation) // free, but still refused if it has no meaning
+		return err
+	case 1:
+		return c.add(v.Event, n)
+	}
+	within, err := reduce(v.Event, c.relation)
+	if err != nil || len(within) == 0 {
+		return err
+	}
+	mu, gaussian := onlyGaussian(within)
+	switch {
+	case gaussian && c.relation == ReplaceOne:
+		return c.push(gluedAtom{q: v.Probability, mu: mu}, n)
+	case gaussian:
+		return c.push(sampledGaussian{q: v.Probability, mu: mu}, n)
+	case c.relation == ReplaceOne:
+		return unsupported("a Poisson sample of anything but Gaussian releases", c.relation)
+	case len(within) == 1 && within[0].n == 1 && within[0].atom.pairs() != nil:
+		return c.push(sampledAtom{q: v.Probability, within: within[0].atom}, n)
+	}
+	return unsupported("a Poisson sample of "+v.Event.kind(), c.relation)
+}
+
+func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error {
+	if c.relation != ReplaceOne {
+		return unsupported("sampling without replacement", c.relation)
+	}
+	if v.Sample == v.Population {
+		return c.add(v.Event, n)
+	}
+	within, err := reduce(v.Event, c.relation)
+	if err != nil || len(within) == 0 {
+		return err
+	}
+	mu, ok := onlyGaussian(within)
+	if !ok {
+		return unsupported("sampling without replacement of "+v.Event.kind(), c.relation)
+	}
+	// The next number up, so that a rounded quotient never understates the rate.
+	q := math.Nextafter(float64(v.Sample)/float64(v.Population), 1)
+	return c.push(gluedAtom{q: q, mu: mu, fixedSize: true}, n)
+}
+
+func leafAtom(e Event, r Relation) (atom, error) {
+	switch v := e.(type) {
+	case ZCDP:
+		return zcdpAtom{v.Rho}, nil
+	}
+	return nil, unsupported(e.kind(), r)
+}
+
+// gaussianAtom is N(μ,1) against N(0,1): the same for both directions and under both relations.
+type gaussianAtom struct{ mu float64 }
+
+func (a gaussianAtom) key() string { return fmt.Sprintf("gaussian %b", a.mu) }
+
+// sampledGaussian is the Poisson-subsampled Gaussian under AddOrRemoveOne.
+type sampledGaussian struct{ q, mu float64 }
+
+func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q, a.mu) }
+
+// gluedAtom is the Gaussian on a sample under ReplaceOne. Its curve for ε ≥ 0 is that of ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)) and for
+// ε < 0 the mirror image, 1 − e^ε + e^ε·δ(−ε). Source: Zhu, Dong and Wang 2022, Theorem 11; for Poisson samples under
+// replace-one the same curve holds.
+type gluedAtom struct {
+	q, mu     float64
+	fixedSize bool // a subset of public size, for which the bound of Wang, Balle and Kasiviswanathan holds too
+}
+
+func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu, a.fixedSize) }
+
+type zcdpAtom struct{ rho float64 }
+
+func (a zcdpAtom) key() string { return fmt.Sprintf("zcdp %b", a.rho) }
+func (a zcdpAtom) rdp(order float64) (float64, bool) {
+	return order * a.rho * (1 + 2e-16), true
+}
+func (a zcdpAtom) pairs() *pairs { return nil }
+
+func (a gaussianAtom) rdp(order float64) (float64, bool) { return order * a.mu * a.mu / 2, true }
+func (a sampledGaussian) rdp(order float64) (float64, bool) {
+	return rdpSampledGaussian(a.q, a.mu, order), true
+}
+
+type sampledAtom struct {
+	q      float64
+	within atom
+}
+
+func (a sampledAtom) key() string                       { return fmt.Sprintf("sampled %b of %s", a.q, a.within.key()) }
+func (a sampledAtom) rdp(order float64) (float64, bool) { return 0, false }
