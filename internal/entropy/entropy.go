@@ -1,0 +1,123 @@
+// Package entropy is the only source of randomness that protects: an
+// AES-256-CTR keystream keyed by the operating system, one key for each run.
+//
+// A run's keystream is cut into sub-streams that can never overlap, so that
+// parallel chunks of noise do not depend on the schedule and no block is ever
+// used twice. Nothing here takes a seed except [Seeded], which exists for the
+// privacytest package alone; a run that uses it is marked as not private.
+package entropy
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// Purpose separates the uses of one key. Blocks of different purposes differ in
+// their first byte, so no two uses ever encrypt the same block.
+type Purpose uint8
+
+// The purposes of sub-streams.
+const (
+	Noise   Purpose = 1 + iota // one-shot noise
+	Chunked                    // noise made in parallel chunks
+	Sampler                    // Poisson sampling
+	Include                    // inclusion of a row, when a test couples neighbours
+	RowKey                     // per-example keys handed to models
+)
+
+// Source is one run's key.
+type Source struct {
+	block  cipher.Block
+	seeded bool
+}
+
+// New returns a source under a fresh key from the operating system.
+//
+// Errors: none on any system Go supports, where crypto/rand ends the program
+// rather than return a weak key.
+func New() (*Source, error) {
+	var key [32]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return nil, fmt.Errorf("entropy: no key from the operating system: %w", err)
+	}
+	return fromKey(key)
+}
+
+// Seeded returns a source that anybody who knows the seed can replay. It is for
+// tests; what is drawn from it protects nobody.
+func Seeded(seed uint64) (*Source, error) {
+	var text [16]byte
+	copy(text[:], "test-key")
+	binary.LittleEndian.PutUint64(text[8:], seed)
+	s, err := fromKey(sha256.Sum256(text[:]))
+	if s != nil {
+		s.seeded = true
+	}
+	return s, err
+}
+
+func fromKey(key [32]byte) (*Source, error) {
+	block, err := aes.NewCipher(key[:])
+	clear(key[:])
+	if err != nil {
+		return nil, fmt.Errorf("entropy: %w", err)
+	}
+	return &Source{block: block}, nil
+}
+
+// Seeded reports whether the source came from a seed.
+func (s *Source) Seeded() bool { return s.seeded }
+
+// maxID is the largest stream number that fits its field of the counter block.
+const maxID = 1<<40 - 1
+
+// counterBlock lays out purpose (1 byte), id (5 bytes), chunk (4 bytes) and a
+// block counter that starts at zero (6 bytes): 4 PiB until a sub-stream would
+// run into its neighbour.
+func counterBlock(b *[aes.BlockSize]byte, p Purpose, id uint64, chunk uint32) {
+	if id > maxID {
+		panic("entropy: more than 2^40 streams under one key")
+	}
+	binary.BigEndian.PutUint64(b[:8], uint64(p)<<56|id<<16|uint64(chunk>>16))
+	binary.BigEndian.PutUint64(b[8:], uint64(chunk&0xffff)<<48)
+}
+
+// Stream opens the sub-stream (purpose, id, chunk). Opening one twice gives the
+// same bits, so each triple is opened once.
+func (s *Source) Stream(p Purpose, id uint64, chunk uint32) *Stream {
+	var iv [aes.BlockSize]byte
+	counterBlock(&iv, p, id, chunk)
+	return &Stream{ctr: cipher.NewCTR(s.block, iv[:])}
+}
+
+// Indexed is random access by row: the same row always gives the same word,
+// whichever other rows are asked for. It is not safe for concurrent use.
+type Indexed struct {
+	block   cipher.Block
+	in, out [aes.BlockSize]byte
+}
+
+// Indexed opens the words of (purpose, id), one for each 48-bit row number.
+func (s *Source) Indexed(p Purpose, id uint64) *Indexed {
+	x := new(Indexed)
+	x.Reset(s, p, id)
+	return x
+}
+
+// Reset opens other words in the same memory.
+func (x *Indexed) Reset(s *Source, p Purpose, id uint64) {
+	x.block = s.block
+	counterBlock(&x.in, p, id, 0)
+}
+
+// At returns the row's word.
+func (x *Indexed) At(row int) uint64 {
+	// The row takes the block counter's 48 bits and one bit of the chunk.
+	binary.BigEndian.PutUint64(x.in[8:], uint64(row))
+	x.block.Encrypt(x.out[:], x.in[:])
+	return binary.LittleEndian.Uint64(x.out[:8])
+}

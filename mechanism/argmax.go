@@ -1,0 +1,64 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// NoisyArgmax adds Gaussian noise to every count and returns the index of the
+// largest noisy count, the smaller index on a tie.
+//
+// Guarantee: post-processing of a Gaussian release of the counts (noise class:
+// exact). std is the noise's standard deviation in counts; effect is the L2
+// sensitivity of the counts ÷ std, see [HistogramSensitivity].
+// Errors: [ErrNotCovered], also for an empty list; nothing has then been drawn.
+func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if len(counts) == 0 {
+		return 0, g.a.refuse("an empty list of counts")
+	}
+	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
+	l, err := newLattice(std, grid)
+	if err != nil {
+		return 0, g.a.refuse("%v", err)
+	}
+	if err := g.charge(effect); err != nil {
+		return 0, err
+	}
+	unit := int64(1 / grid)
+	bits := g.a.stream()
+	best, most := 0, int64(math.MinInt64)
+	for i, c := range counts {
+		if noisy := clampCount(c, unit)*unit + l.draw(bits); noisy > most {
+			best, most = i, noisy
+		}
+	}
+	return g.tellArgmax(counts, std, effect, best)
+}
+
+// argmaxBits is the grid's distance below the noise of a noisy maximum.
+const argmaxBits = 16
+
+// clampCount keeps count·unit within half the integers' range: clamping is
+// 1-Lipschitz, so the sensitivity stands.
+func clampCount(c, unit int64) int64 {
+	limit := int64(1<<62) / unit
+	return min(max(c, -limit), limit)
+}
+
+func (g *Grant) tellArgmax(counts []int64, std, effect float64, best int) (int, error) {
+	tap := g.a.run.tap
+	if tap == nil {
+		return best, nil
+	}
+	in := make([]float64, len(counts))
+	for i, c := range counts {
+		in[i] = float64(c)
+	}
+	out := []float64{float64(best)}
+	err := tap.Release(&entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "noisy argmax",
+		Effect: effect, Std: []float64{std}, Inputs: [][]float64{in}, Outputs: [][]float64{out}})
+	return int(out[0]), err
+}

@@ -1,0 +1,151 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// DiscreteGaussian adds noise of mass proportional to exp(−x²/(2σ²)) on the
+// integers, σ being the event's, to every value. out may be values.
+//
+// Guarantee: that of the grant's accountant.DiscreteGaussian, provided that
+// neighbours differ in one value at most, by no more than the event's
+// sensitivity. The noise is sampled exactly (noise class: exact).
+// Units: whole numbers; sums wrap around at 2^63.
+// Errors: [ErrNotCovered] under any other event or the second time.
+// Source: Canonne, Kamath and Steinke 2020, Algorithm 3.
+func (g *Grant) DiscreteGaussian(values, out []int64) error {
+	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
+	if !ok {
+		return g.a.refuse("the event is no discrete Gaussian")
+	}
+	if e.Sigma > maxDiscrete {
+		return g.a.refuse("a discrete Gaussian of σ above 2^40")
+	}
+	return g.discrete("discrete Gaussian", values, out, e.Sigma, float64(e.Sensitivity)/e.Sigma, func(bits entropy.Bits) int64 {
+		return discreteGaussian(e.Sigma, bits)
+	})
+}
+
+// DiscreteLaplace adds noise of mass proportional to exp(−A·|x|) on the
+// integers, A being the event's, to every value. out may be values.
+//
+// Guarantee: that of the grant's accountant.DiscreteLaplace, provided that
+// neighbours differ in one value at most, by no more than the event's
+// sensitivity. The noise is sampled exactly (noise class: exact).
+// Units: whole numbers; sums wrap around at 2^63.
+// Errors: [ErrNotCovered] under any other event or the second time.
+func (g *Grant) DiscreteLaplace(values, out []int64) error {
+	e, ok := g.a.terms.other.(accountant.DiscreteLaplace)
+	if !ok {
+		return g.a.refuse("the event is no discrete Laplace")
+	}
+	if e.A < 1.0/maxDiscrete {
+		return g.a.refuse("a discrete Laplace of A below 2^-40")
+	}
+	return g.discrete("discrete Laplace", values, out, 1/e.A, e.A*float64(e.Sensitivity), func(bits entropy.Bits) int64 {
+		return discreteLaplace(e.A, bits)
+	})
+}
+
+const maxDiscrete = 1 << 40
+
+// discrete adds draws to values. A tap sees the values as floats.
+func (g *Grant) discrete(name string, values, out []int64, scale, effect float64, draw func(entropy.Bits) int64) error {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if len(values) != len(out) {
+		return g.a.refuse("%d values and room for %d", len(values), len(out))
+	}
+	if err := g.chargeOnce(); err != nil {
+		return err
+	}
+	in := floatsOf(g, values)
+	bits := g.a.stream()
+	for i, v := range values {
+		out[i] = v + draw(bits)
+	}
+	return g.tellIntegers(name, effect, scale, in, out)
+}
+
+// floatsOf copies values for a tap, and only for a tap.
+func floatsOf(g *Grant, values []int64) []float64 {
+	if g.a.run.tap == nil {
+		return nil
+	}
+	f := make([]float64, len(values))
+	for i, v := range values {
+		f[i] = float64(v)
+	}
+	return f
+}
+
+func (g *Grant) tellIntegers(name string, effect, scale float64, in []float64, out []int64) error {
+	if g.a.run.tap == nil {
+		return nil
+	}
+	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: name, Effect: effect,
+		Std: []float64{scale}, Inputs: [][]float64{in}, Outputs: [][]float64{floatsOf(g, out)}}
+	err := g.a.run.tap.Release(rel)
+	for i, v := range rel.Outputs[0] {
+		out[i] = int64(v)
+	}
+	return err
+}
+
+// discreteLaplace draws mass proportional to exp(−a·|x|): the whole part of an
+// exponential number ÷ a is geometric, and a second zero (the negative one) is
+// thrown back.
+func discreteLaplace(a float64, bits entropy.Bits) int64 {
+	for {
+		e := newExponential(bits)
+		k := e.floorAffine(1/a, 0, func() (slope, offset *big.Rat) {
+			return new(big.Rat).Inv(ratio(a)), new(big.Rat)
+		}, bits)
+		negative := bits.Uint64()&1 == 1
+		if k == 0 && negative {
+			continue
+		}
+		if negative {
+			return -k
+		}
+		return k
+	}
+}
+
+// discreteGaussian draws from the discrete Laplace of scale t = ⌊σ⌋+1 and keeps
+// x with probability exp(−(|x| − σ²/t)²/(2σ²)).
+func discreteGaussian(sigma float64, bits entropy.Bits) int64 {
+	t := math.Floor(sigma) + 1
+	for {
+		x := discreteLaplaceOver(t, bits)
+		near := math.Abs(float64(x)) - sigma*sigma/t
+		exact := func() *big.Rat {
+			square := new(big.Rat).Mul(ratio(sigma), ratio(sigma))
+			y := new(big.Rat).Quo(square, ratio(t))
+			y.Sub(ratio(math.Abs(float64(x))), y)
+			y.Mul(y, y).Quo(y, square)
+			return y.Mul(y, big.NewRat(1, 2))
+		}
+		if bernoulliExp(near*near/(2*sigma*sigma), exact, bits) {
+			return x
+		}
+	}
+}
+
+// discreteLaplaceOver draws mass proportional to exp(−|x|/t).
+func discreteLaplaceOver(t float64, bits entropy.Bits) int64 {
+	for {
+		e := newExponential(bits)
+		k := e.floorAffine(t, 0, func() (slope, offset *big.Rat) { return ratio(t), new(big.Rat) }, bits)
+		if bits.Uint64()&1 == 0 {
+			return k
+		}
+		if k != 0 {
+			return -k
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package mechanism is the only door to randomness that protects.
+package mechanism

@@ -1,0 +1,118 @@
+package mechanism
+
+import "math"
+
+// FixedSum adds records exactly: every coordinate is an integer number of
+// public grid steps, so the sum depends neither on the order of the rows nor on
+// how they were spread over threads or machines.
+//
+// Each coordinate of each row is rounded toward zero first, so no row's norm
+// grows. The sum wraps around at 2^63 grid steps; noise is added under the
+// same arithmetic, so wrapping is post-processing of the unbounded noisy sum and
+// costs no privacy. At the grid of [GridFor] it would take a sum of 2^33 noise
+// standard deviations.
+//
+// A FixedSum holds private numbers; only [Grant.Release] reads them.
+type FixedSum struct {
+	sum     []int64
+	grid    float64
+	inverse float64
+}
+
+// rowLimit bounds, in grid steps, what one call adds to one coordinate: 2^13
+// noise standard deviations at the grid of GridFor.
+const rowLimit = 1 << 43
+
+// NewFixedSum returns the zero sum of dim coordinates on a grid that is a power
+// of two.
+//
+// Errors: a sum on any other grid, or of a negative dimension, is refused by Release.
+func NewFixedSum(dim int, grid float64) *FixedSum {
+	return &FixedSum{sum: make([]int64, max(dim, 0)), grid: grid, inverse: 1 / grid}
+}
+
+// GridFor is the grid for sums that receive noise of standard deviation std: the
+// power of two between 2^-31 and 2^-30 of it.
+func GridFor(std float64) float64 {
+	return powerBelow(std) * 0x1p-30
+}
+
+// powerBelow is the largest power of two that is not above x, within the range
+// where products with grids stay normal.
+func powerBelow(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return math.NaN()
+	}
+	_, e := math.Frexp(x)
+	return math.Ldexp(1, e-1)
+}
+
+// Dim is the number of coordinates.
+func (s *FixedSum) Dim() int { return len(s.sum) }
+
+// Grid is the public step.
+func (s *FixedSum) Grid() float64 { return s.grid }
+
+// AddRow adds scale × row, each coordinate rounded toward zero.
+func (s *FixedSum) AddRow(row []float32, scale float64) { s.AddRowAt(0, row, scale) }
+
+// AddRowAt adds scale × row to the coordinates that start at offset.
+func (s *FixedSum) AddRowAt(offset int, row []float32, scale float64) {
+	addSteps(s.sum[offset:offset+len(row)], row, s.factor(scale))
+}
+
+// AddRow64 adds scale × row, each coordinate rounded toward zero.
+func (s *FixedSum) AddRow64(row []float64, scale float64) { s.AddRow64At(0, row, scale) }
+
+// AddRow64At adds scale × row to the coordinates that start at offset.
+func (s *FixedSum) AddRow64At(offset int, row []float64, scale float64) {
+	addSteps(s.sum[offset:offset+len(row)], row, s.factor(scale))
+}
+
+// factor turns a row's units into grid steps. Unless the product with a
+// coordinate is exact, the factor is pulled toward zero by more than two
+// roundings, so that a float64 product cannot pass the real one.
+func (s *FixedSum) factor(scale float64) float64 {
+	f := scale * s.inverse
+	if m, _ := math.Frexp(scale); math.Abs(m) != 0.5 {
+		f *= 1 - 0x1p-52
+	}
+	return f
+}
+
+func addSteps[T float32 | float64](dst []int64, row []T, factor float64) {
+	for i, v := range row {
+		dst[i] += steps(float64(v) * factor)
+	}
+}
+
+// AddInt adds the whole number v to coordinate i.
+func (s *FixedSum) AddInt(i int, v int64) { s.sum[i] += steps(float64(v) * s.inverse) }
+
+// steps rounds toward zero and clamps to the public limit of one row. What is
+// not a number counts as zero.
+func steps(x float64) int64 {
+	switch {
+	case x >= rowLimit:
+		return rowLimit
+	case x <= -rowLimit:
+		return -rowLimit
+	case x != x:
+		return 0
+	}
+	return int64(x)
+}
+
+// Merge adds another sum of the same shape and grid, for instance of another
+// thread or shard.
+func (s *FixedSum) Merge(o *FixedSum) {
+	if len(o.sum) != len(s.sum) || o.grid != s.grid {
+		panic("mechanism: merging sums of different shapes or grids")
+	}
+	for i, v := range o.sum {
+		s.sum[i] += v
+	}
+}
+
+// Reset sets the sum to zero.
+func (s *FixedSum) Reset() { clear(s.sum) }

@@ -1,0 +1,67 @@
+package mechanism
+
+import (
+	"math"
+	"sync"
+)
+
+// Grant is the right to the randomness of one event, already on the ledger. It
+// refuses whatever the event does not pay for: releases whose squared effects
+// add up to more than its Gaussian, a second sample, another mechanism.
+type Grant struct {
+	a    *Allowance
+	step uint64
+
+	mu      sync.Mutex
+	used    float64 // Σ effect² of releases so far
+	sampled bool
+	refused error // why the grant is void
+	done    bool  // a mechanism other than Gaussian has been drawn
+}
+
+// The noise drawn is wider than asked for by the factor 1+margin, so that the
+// rounding of the comparison below can never overspend.
+const (
+	margin  = 0x1p-40
+	allowed = 1 + 0x1p-42
+)
+
+// charge takes effect from the event's Gaussian before anything is drawn.
+func (g *Grant) charge(effect float64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.a.terms
+	switch {
+	case g.refused != nil:
+		return g.refused
+	case !(effect > 0) || math.IsInf(effect, 0):
+		return g.a.refuse("an effect must be positive and finite")
+	case t.gaussian == 0:
+		return g.a.refuse("the event holds no Gaussian release")
+	case t.sampling != sampleNone && !g.sampled:
+		return g.a.refuse("the event's sample has not been drawn")
+	case g.used+effect*effect > t.gaussian*allowed:
+		return g.a.refuse("effects of the releases exceed the event's Gaussian")
+	}
+	g.used += effect * effect
+	return nil
+}
+
+// chargeOnce takes the whole event for a mechanism that is not Gaussian.
+func (g *Grant) chargeOnce() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.a.terms
+	switch {
+	case g.refused != nil:
+		return g.refused
+	case t.other == nil:
+		return g.a.refuse("the event is another mechanism")
+	case t.sampling != sampleNone && !g.sampled:
+		return g.a.refuse("the event's sample has not been drawn")
+	case g.done:
+		return g.a.refuse("the event's noise has been drawn already")
+	}
+	g.done = true
+	return nil
+}

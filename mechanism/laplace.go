@@ -1,0 +1,76 @@
+package mechanism
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// Laplace adds Laplace noise to every coordinate of every part; a part's Std is
+// the noise's scale b (its standard deviation is √2·b).
+//
+// Guarantee: exactly a post-processing of the sums plus ideal continuous Laplace
+// noise (noise class: exact). effect is the worst case over neighbours of the L1
+// norm of (difference ÷ scale) over all parts. Under accountant.Pure it may
+// reach the event's ε. Under accountant.Laplace it may reach 1 ÷ the event's
+// scale and neighbours must differ in one coordinate only, because that event
+// prices one number.
+// Errors: [ErrNotCovered] under any other event or the second time.
+func (g *Grant) Laplace(effect float64, parts ...Part) error {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	for _, p := range parts {
+		if err := g.a.checkPart(p); err != nil {
+			return err
+		}
+		if err := laplaceSteps(p.Std / p.Sum.grid); err != nil {
+			return g.a.refuse("%v", err)
+		}
+	}
+	if !(effect > 0) || effect > g.a.terms.pure()*allowed {
+		return g.a.refuse("effect exceeds what the event's Laplace noise hides")
+	}
+	if err := g.chargeOnce(); err != nil {
+		return err
+	}
+	bits := g.a.stream()
+	for _, p := range parts {
+		scale := p.Std / p.Sum.grid * (1 + margin)
+		for j, v := range p.Sum.sum {
+			p.Out[j] = float64(v+laplace(scale, bits)) * p.Sum.grid
+		}
+	}
+	return g.tellRelease("Laplace", effect, parts)
+}
+
+func laplaceSteps(steps float64) error {
+	if !(steps >= 1) || steps > 0x1p45 {
+		return fmt.Errorf("noise of scale %v grid steps: want 1 to 2^45", steps)
+	}
+	return nil
+}
+
+// pure is the largest L1 effect that the event covers.
+func (t terms) pure() float64 {
+	switch e := t.other.(type) {
+	case accountant.Laplace:
+		return 1 / e.Scale
+	case accountant.Pure:
+		return e.Epsilon
+	}
+	return 0
+}
+
+// laplace draws ideal Laplace noise rounded to the nearest whole number.
+func laplace(scale float64, bits entropy.Bits) int64 {
+	e := newExponential(bits)
+	k := e.floorAffine(scale, 0.5, func() (slope, offset *big.Rat) {
+		return ratio(scale), big.NewRat(1, 2)
+	}, bits)
+	if bits.Uint64()&1 == 1 {
+		return -k
+	}
+	return k
+}

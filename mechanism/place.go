@@ -1,0 +1,155 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// place is a uniform position across one strip, with its further bits open.
+type place struct {
+	strip uint64
+	x     *digits
+}
+
+func newPlace(strip, position uint64, src entropy.Bits) *place {
+	return &place{strip: strip, x: newDigits(position, 55, src)}
+}
+
+// width is the strip's width: the common area ÷ the strip's height.
+func (p *place) width() *big.Rat {
+	return new(big.Rat).Quo(stripArea(), fixed62(stripHeight[p.strip]))
+}
+
+// stripArea is that of the bottom strip: its rectangle h·r and its tail h/r.
+func stripArea() *big.Rat {
+	r := tailRat()
+	reach := new(big.Rat).Inv(r)
+	reach.Add(reach, r)
+	return reach.Mul(reach, fixed62(stripHeight[0]))
+}
+
+const tailFloat = tailStart * 0x1p-40
+
+func tailRat() *big.Rat { return new(big.Rat).SetFrac64(tailStart, 1<<40) }
+
+func fixed62(v uint64) *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(v), big.NewInt(1<<62))
+}
+
+// inTail reports whether the place lies in the bottom strip beyond tailStart.
+func (p *place) inTail() bool {
+	if p.strip != 0 {
+		return false
+	}
+	position := p.x.n.Uint64()
+	if position != tailFrom {
+		return position > tailFrom
+	}
+	// x·(r + 1/r) < r exactly when x < r²/(r² + 1).
+	square := new(big.Rat).Mul(tailRat(), tailRat())
+	edge := new(big.Rat).Quo(square, new(big.Rat).Add(square, big.NewRat(1, 1)))
+	for {
+		lo, hi := p.x.bounds()
+		if hi.Cmp(edge) <= 0 {
+			return false
+		}
+		if lo.Cmp(edge) >= 0 {
+			return true
+		}
+		p.x.extend()
+	}
+}
+
+// curveSlack bounds the float64 error of both sides of the comparison in
+// underCurve, where every number is at most 7.
+const curveSlack = 0x1p-40
+
+// underCurve draws a height within the strip and reports whether it lies under
+// exp(−x²/2).
+func (p *place) underCurve() bool {
+	height := p.x.bits.Uint64()
+	if p.x.count == 55 { // unless inTail needed more
+		x := float64(p.x.n.Uint64()) * 0x1p-55 * float64(stripWidth[p.strip]) * 0x1p-60
+		y := float64(stripFloor[p.strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[p.strip])*0x1p-62
+		curve := math.Exp(-x * x / 2)
+		if y < curve-curveSlack {
+			return true
+		}
+		if y > curve+curveSlack {
+			return false
+		}
+	}
+	return p.underCurveExact(newDigits(height, 64, p.x.bits))
+}
+
+func (p *place) underCurveExact(height *digits) bool {
+	width, floor, tall := p.width(), fixed62(stripFloor[p.strip]), fixed62(stripHeight[p.strip])
+	first := true
+	return isBelow(func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
+		if !first {
+			p.x.extend()
+			height.extend()
+		}
+		first = false
+		lo, hi := height.bounds()
+		lo.Mul(lo, tall).Add(lo, floor)
+		hi.Mul(hi, tall).Add(hi, floor)
+		aLo, aHi = floats(lo, hi, precision)
+		bLo, bHi = expBounds(halfSquare(p.x, width, precision))
+		return aLo, aHi, bLo, bHi
+	})
+}
+
+// halfSquare bounds (width·x)²/2.
+func halfSquare(x *digits, width *big.Rat, precision uint) (lo, hi *big.Rat, p uint) {
+	lo, hi = x.bounds()
+	for _, v := range []*big.Rat{lo, hi} {
+		v.Mul(v, width).Mul(v, v).Mul(v, big.NewRat(1, 2))
+	}
+	return lo, hi, precision
+}
+
+// underTail draws the height of a place in the tail, as a fraction of the
+// exponential envelope, and reports whether it lies under the curve.
+func underTail(e *exponential, src entropy.Bits) bool {
+	height := src.Uint64()
+	x := e.float() / tailFloat
+	v, p := float64(height)*0x1p-64, math.Exp(-x*x/2)
+	if v < p-curveSlack {
+		return true
+	}
+	if v > p+curveSlack {
+		return false
+	}
+	return underTailExact(e, newDigits(height, 64, src))
+}
+
+// underTailExact decides v·h < exp(−(e/r)²/2 − r²/2).
+func underTailExact(e *exponential, v *digits) bool {
+	tall, r := fixed62(stripHeight[0]), tailRat()
+	start := new(big.Rat).Mul(r, r)
+	start.Mul(start, big.NewRat(1, 2))
+	part := digitsOf(&e.part, v.bits)
+	first := true
+	narrow := func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
+		if !first {
+			v.extend()
+			part.extend()
+		}
+		first = false
+		lo, hi := v.bounds()
+		aLo, aHi = floats(lo.Mul(lo, tall), hi.Mul(hi, tall), precision)
+		lo, hi = part.bounds()
+		for _, x := range []*big.Rat{lo, hi} {
+			x.Add(x, new(big.Rat).SetInt64(e.whole)).Quo(x, r)
+			x.Mul(x, x).Mul(x, big.NewRat(1, 2)).Add(x, start)
+		}
+		bLo, bHi = expBounds(lo, hi, precision)
+		return aLo, aHi, bLo, bHi
+	}
+	under := isBelow(narrow)
+	e.part = part.lazy()
+	return under
+}

@@ -1,0 +1,98 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// Part is one sum of a joint release.
+type Part struct {
+	Sum *FixedSum // what the data says; untouched
+	Std float64   // standard deviation of its noise, in the sum's units
+	Out []float64 // receives the noisy sum, grid points all
+}
+
+// Release adds Gaussian noise to every coordinate of every part and writes the
+// noisy sums.
+//
+// Guarantee: the outputs are exactly a post-processing of the sums plus ideal
+// continuous Gaussian noise: noise is drawn as the exact rounding of the ideal
+// normal to the part's grid, and added in integers (noise class: exact).
+//
+// effect is the worst case, over neighbours under the run's relation, of the L2
+// norm of (difference ÷ Std) over all parts together. It is the caller's proof
+// to make; see [SumSensitivity] and [HistogramSensitivity].
+//
+// Errors: [ErrNotCovered] if the effects of all releases under this grant would
+// exceed its event's Gaussian; shape and grid mistakes. Nothing has then been drawn.
+func (g *Grant) Release(effect float64, parts ...Part) error {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	lattices := make([]*lattice, len(parts))
+	for i, p := range parts {
+		l, err := g.a.latticeFor(p)
+		if err != nil {
+			return err
+		}
+		lattices[i] = l
+	}
+	if err := g.charge(effect); err != nil {
+		return err
+	}
+	bits := g.a.stream()
+	for i, p := range parts {
+		l := lattices[i]
+		for j, v := range p.Sum.sum {
+			p.Out[j] = float64(v+l.draw(bits)) * p.Sum.grid
+		}
+	}
+	return g.tellRelease("Gaussian", effect, parts)
+}
+
+// latticeFor checks a part's shape and prepares its sampler.
+func (a *Allowance) latticeFor(p Part) (*lattice, error) {
+	if err := a.checkPart(p); err != nil {
+		return nil, err
+	}
+	l, err := newLattice(p.Std, p.Sum.grid)
+	if err != nil {
+		return nil, a.refuse("%v", err)
+	}
+	return l, nil
+}
+
+func (a *Allowance) checkPart(p Part) error {
+	switch {
+	case p.Sum == nil:
+		return a.refuse("a part without a sum")
+	case len(p.Out) != len(p.Sum.sum):
+		return a.refuse("a part's Out has %d coordinates, its sum %d", len(p.Out), len(p.Sum.sum))
+	case !isPowerOfTwo(p.Sum.grid):
+		return a.refuse("grid %v: want a power of two", p.Sum.grid)
+	}
+	return nil
+}
+
+func isPowerOfTwo(x float64) bool {
+	m, e := math.Frexp(x)
+	return m == 0.5 && e > -1000 && e < 1000
+}
+
+// tellRelease shows a tap what was released and takes its outputs back.
+func (g *Grant) tellRelease(mechanism string, effect float64, parts []Part) error {
+	if g.a.run.tap == nil {
+		return nil
+	}
+	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: mechanism, Effect: effect}
+	for _, p := range parts {
+		in := make([]float64, len(p.Sum.sum))
+		for j, v := range p.Sum.sum {
+			in[j] = float64(v) * p.Sum.grid
+		}
+		rel.Std = append(rel.Std, p.Std)
+		rel.Inputs = append(rel.Inputs, in)
+		rel.Outputs = append(rel.Outputs, p.Out)
+	}
+	return g.a.run.tap.Release(rel)
+}

@@ -1,0 +1,48 @@
+package mechanism
+
+import (
+	"math/bits"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// RandomizedResponse returns value with the event's probability of telling the
+// truth and otherwise a uniform one of its categories (value included).
+//
+// Guarantee: that of the grant's accountant.RandomizedResponse; probabilities
+// are exact (noise class: exact). A value outside the categories counts as the
+// nearest one.
+// Errors: [ErrNotCovered] under any other event or the second time.
+func (g *Grant) RandomizedResponse(value int) (int, error) {
+	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
+	if !ok {
+		return 0, g.a.refuse("the event is no randomized response")
+	}
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if err := g.chargeOnce(); err != nil {
+		return 0, err
+	}
+	src := g.a.stream()
+	told := min(max(value, 0), e.Categories-1)
+	in := []int64{int64(told)}
+	if bernoulli(e.Noise, src) {
+		told = int(uniformBelow(uint64(e.Categories), src))
+	}
+	out := []int64{int64(told)}
+	err := g.tellIntegers("randomized response", 1, 1, floatsOf(g, in), out)
+	return int(out[0]), err
+}
+
+// uniformBelow is a uniform whole number of [0,n), exactly.
+// Source: Lemire 2019.
+func uniformBelow(n uint64, src entropy.Bits) uint64 {
+	hi, lo := bits.Mul64(src.Uint64(), n)
+	if lo < n {
+		for least := -n % n; lo < least; {
+			hi, lo = bits.Mul64(src.Uint64(), n)
+		}
+	}
+	return hi
+}

@@ -1,0 +1,155 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// ErrNotCovered is the refusal to draw randomness that a grant's event does not
+// pay for. Nothing has been drawn when it is returned.
+var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
+
+// Run is one fit's access to randomness that protects: one fresh key from the
+// operating system and one ledger. It is safe for concurrent use.
+type Run struct {
+	ledger *accountant.Ledger
+	source *entropy.Source
+	tap    entropy.Tap
+	failed error // why no randomness can be had
+
+	mu    sync.Mutex
+	step  uint64 // grants handed out
+	lanes uint64 // stream numbers handed out
+}
+
+// Begin starts a run that spends from ledger.
+//
+// Errors: a source that cannot be opened makes every later Reserve and Spend
+// return the reason.
+func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
+	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
+	if ledger == nil {
+		r.failed = errors.New("mechanism: a run needs a ledger")
+		return r
+	}
+	if r.tap == nil {
+		r.source, r.failed = entropy.New()
+		return r
+	}
+	ledger.MarkNotPrivate("deterministic test noise: not private")
+	r.source, r.failed = r.tap.Source()
+	return r
+}
+
+// Relation is the neighbouring relation of the run's ledger.
+func (r *Run) Relation() accountant.Relation {
+	if r.ledger == nil {
+		return accountant.AddOrRemoveOne
+	}
+	return r.ledger.Relation()
+}
+
+// Reserve sets aside count releases of event e on the ledger.
+//
+// Guarantee: what the ledger publishes counts the whole reservation from now
+// on, used or not.
+// Errors: the ledger's, of which accountant.ErrBudgetExceeded is one; then
+// nothing has been reserved and nothing can be drawn.
+func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	res, err := r.ledger.Reserve(purpose, e, count)
+	r.tellSpend(purpose, e, count, err)
+	if err != nil {
+		return nil, err
+	}
+	return r.allowance(purpose, e, res), nil
+}
+
+// Spend reserves one release of event e and takes it at once.
+func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
+	a, err := r.Reserve(purpose, e, 1)
+	if err != nil {
+		return nil, err
+	}
+	return a.Next()
+}
+
+func (r *Run) allowance(purpose string, e accountant.Event, res *accountant.Reservation) *Allowance {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lanes++
+	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e), reservation: res, id: r.lanes}
+}
+
+func (r *Run) nextStep() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.step++
+	return r.step
+}
+
+func (r *Run) tellSpend(purpose string, e accountant.Event, count int, err error) {
+	if r.tap != nil {
+		r.tap.Spend(purpose, e, count, err)
+	}
+}
+
+// Allowance is a reserved number of releases of one event. It is safe for
+// concurrent use; noise of one allowance is drawn by one release at a time.
+type Allowance struct {
+	run         *Run
+	purpose     string
+	event       accountant.Event
+	terms       terms
+	reservation *accountant.Reservation
+	id          uint64
+
+	mu      sync.Mutex // guards the streams below
+	noise   *entropy.Stream
+	sampler *entropy.Stream
+	chunks  *chunked
+	keys    entropy.Indexed
+}
+
+// Next writes the ledger line of one event and then hands out the right to draw
+// its randomness.
+//
+// Errors: accountant.ErrReservationExhausted after the last one.
+func (a *Allowance) Next() (*Grant, error) {
+	err := a.reservation.Spend()
+	a.run.tellSpend(a.purpose, a.event, 0, err)
+	if err != nil {
+		return nil, err
+	}
+	return &Grant{a: a, step: a.run.nextStep()}, nil
+}
+
+// Remaining is how many grants the allowance still holds.
+func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
+
+// Event is the event of each grant.
+func (a *Allowance) Event() accountant.Event { return a.event }
+
+// stream returns the allowance's stream of one-shot noise; the caller holds mu.
+func (a *Allowance) stream() *entropy.Stream {
+	if a.noise == nil {
+		a.noise = a.run.source.Stream(entropy.Noise, a.id, 0)
+	}
+	return a.noise
+}
+
+// refuse words a refusal without any number that depends on records.
+func (a *Allowance) refuse(format string, args ...any) error {
+	err := fmt.Errorf("%w: %s: %s", ErrNotCovered, a.purpose, fmt.Sprintf(format, args...))
+	if a.run.tap != nil {
+		a.run.tap.Refuse(a.purpose, err)
+	}
+	return err
+}

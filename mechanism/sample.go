@@ -1,0 +1,111 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// PoissonSample draws the event's Poisson sample of the rows [0,n): every row is
+// in it independently with exactly the event's sampling probability. It appends
+// the rows in rising order to index, and to keys one uniform key for each of
+// them, for per-example randomness of models; a key depends on the run, the step and
+// the row only, not on which other rows there are.
+//
+// Guarantee: the sample is private. How long it is may not become visible.
+// Errors: a sample that the event does not hold, or a second one, appends
+// nothing and makes every later release under the grant return [ErrNotCovered].
+func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if !g.takeSample(samplePoisson) {
+		return index, keys
+	}
+	before := len(index)
+	n = min(n, math.MaxInt32)
+	if g.a.run.tap == nil {
+		index = g.a.poisson(n, index)
+	} else {
+		index = g.a.coupled(g.step, n, index)
+	}
+	keys = g.a.rowKeys(g.step, index[before:], keys)
+	g.tellSample(g.a.terms.probability, index[before:])
+	return index, keys
+}
+
+// takeSample uses up the grant's one sample.
+func (g *Grant) takeSample(kind sampling) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.a.terms.sampling != kind:
+		g.refused = g.a.refuse("the event does not hold that sample")
+	case g.sampled:
+		g.refused = g.a.refuse("the event's sample has been drawn already")
+	}
+	g.sampled = true
+	return g.refused == nil
+}
+
+func (g *Grant) tellSample(probability float64, rows []int32) {
+	if tap := g.a.run.tap; tap != nil {
+		tap.Sample(entropy.Sample{Step: g.step, Purpose: g.a.purpose, Probability: probability, Rows: rows})
+	}
+}
+
+func (a *Allowance) samples() *entropy.Stream {
+	if a.sampler == nil {
+		a.sampler = a.run.source.Stream(entropy.Sampler, a.id, 0)
+	}
+	return a.sampler
+}
+
+// manyRows is the probability above which a word for every row is cheaper than a
+// logarithm for every sampled one.
+const manyRows = 1.0 / 8
+
+func (a *Allowance) poisson(n int, index []int32) []int32 {
+	q, src := a.terms.probability, a.samples()
+	switch {
+	case !(q > 0):
+		return index
+	case q >= 1:
+		for row := range n {
+			index = append(index, int32(row))
+		}
+	case q > manyRows:
+		threshold := firstWord(q)
+		for row := range n {
+			if bernoulliWord(threshold, q, src.Uint64(), src) {
+				index = append(index, int32(row))
+			}
+		}
+	default:
+		gaps := newGaps(q)
+		for row := gaps.next(n, src); row < n; row += 1 + gaps.next(n-row, src) {
+			index = append(index, int32(row))
+		}
+	}
+	return index
+}
+
+// coupled samples for a test: whether a row is in depends on seed, step and row
+// alone, so that neighbouring data sets share all other rows.
+func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
+	q := a.terms.probability
+	words := a.run.source.Indexed(entropy.Include, step)
+	for row := range n {
+		if q >= 1 || words.At(row) < firstWord(q) {
+			index = append(index, int32(row))
+		}
+	}
+	return index
+}
+
+func (a *Allowance) rowKeys(step uint64, rows []int32, keys []uint64) []uint64 {
+	a.keys.Reset(a.run.source, entropy.RowKey, step)
+	for _, row := range rows {
+		keys = append(keys, a.keys.At(int(row)))
+	}
+	return keys
+}

@@ -1,0 +1,28 @@
+package mechanism
+
+// SampleWithoutReplacement draws the event's uniformly random subset of exactly
+// its Sample of the rows [0, Population), appending rows in rising order and
+// keys as [Grant.PoissonSample] does.
+//
+// Guarantee: every subset of that size is equally likely, exactly.
+// Errors: as for PoissonSample.
+// Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm S.
+func (g *Grant) SampleWithoutReplacement(index []int32, keys []uint64) ([]int32, []uint64) {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if !g.takeSample(sampleSubset) {
+		return index, keys
+	}
+	before := len(index)
+	e := g.a.terms.subset
+	src := g.a.samples()
+	for row, wanted := 0, e.Sample; wanted > 0 && row < e.Population; row++ {
+		if uniformBelow(uint64(e.Population-row), src) < uint64(wanted) {
+			index = append(index, int32(row))
+			wanted--
+		}
+	}
+	keys = g.a.rowKeys(g.step, index[before:], keys)
+	g.tellSample(float64(e.Sample)/float64(e.Population), index[before:])
+	return index, keys
+}

@@ -1,0 +1,86 @@
+package mechanism
+
+import "github.com/seed7ba64551/privgen/accountant"
+
+// sampling is how an event chooses the rows it looks at.
+type sampling int
+
+const (
+	sampleNone sampling = iota
+	samplePoisson
+	sampleSubset
+)
+
+// terms are what one grant of an event may draw.
+type terms struct {
+	gaussian    float64  // Σ effect² that Gaussian releases may reach
+	sampling    sampling // of a sample that must be drawn before any release
+	probability float64
+	subset      accountant.SampledWithoutReplacement
+	other       accountant.Event // the one mechanism that is covered, if not Gaussian
+}
+
+// termsOf reads an event. What is not understood covers nothing.
+func termsOf(e accountant.Event) terms {
+	switch e := e.(type) {
+	case accountant.PoissonSampled:
+		t := inner(e.Event)
+		t.sampling, t.probability = samplePoisson, e.Probability
+		return t
+	case accountant.SampledWithoutReplacement:
+		t := inner(e.Event)
+		t.sampling, t.subset = sampleSubset, e
+		return t
+	case accountant.Repeated:
+		if e.Count == 1 {
+			return termsOf(e.Event)
+		}
+		t := inner(e.Event)
+		t.gaussian *= float64(e.Count)
+		return terms{gaussian: t.gaussian}
+	case accountant.Composed:
+		return composed(e)
+	case accountant.Gaussian:
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier)}
+	case accountant.SameBatch:
+		var t terms
+		for _, z := range e.NoiseMultipliers {
+			t.gaussian += squaredEffect(z)
+		}
+		return t
+	}
+	return terms{other: e}
+}
+
+// inner reads an event that may hold no sampling of its own: a sample of a
+// sample, or several samples under one grant, are not covered.
+func inner(e accountant.Event) terms {
+	t := termsOf(e)
+	if t.sampling != sampleNone {
+		return terms{}
+	}
+	return t
+}
+
+// composed adds up Gaussians: together, however adaptive, they are one.
+func composed(e accountant.Composed) terms {
+	if len(e.Events) == 1 {
+		return termsOf(e.Events[0])
+	}
+	var sum terms
+	for _, part := range e.Events {
+		t := inner(part)
+		if t.other != nil {
+			return terms{}
+		}
+		sum.gaussian += t.gaussian
+	}
+	return sum
+}
+
+func squaredEffect(noiseMultiplier float64) float64 {
+	if !(noiseMultiplier > 0) {
+		return 0
+	}
+	return 1 / noiseMultiplier / noiseMultiplier
+}
