@@ -24,8 +24,6 @@ func newStack(be device.Backend, widths []int, fs []device.Func) *stack {
 }
 
 func (s *stack) layers() int { return len(s.fs) }
-func (s *stack) in() int     { return s.widths[0] }
-func (s *stack) out() int    { return s.widths[len(s.widths)-1] }
 
 // shapes lists the stack's parameter blocks.
 func (s *stack) shapes(prefix string) []device.Shape {

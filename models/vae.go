@@ -113,6 +113,9 @@ func (n *vae) rebind() {
 	n.dec.bind(n.params, 2*n.enc.layers())
 }
 
+// Dim is the number of coordinates of a record.
+func (n *vae) Dim() int { return n.visible.Dim }
+
 // Params are the encoder's blocks followed by the decoder's.
 func (n *vae) Params() device.Params { return n.params }
 

@@ -1,0 +1,106 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ErrFormat is returned for bytes that do not describe an architecture.
+var ErrFormat = errors.New("models: malformed architecture")
+
+type taggedArchitecture struct {
+	Name   string          `json:"name"`
+	Params json.RawMessage `json:"params"`
+}
+
+// MarshalArchitecture writes an architecture under its name. Somebody else's
+// architecture is written too, by its own JSON form, and has to be
+// given to UnmarshalArchitecture again.
+func MarshalArchitecture(a Architecture) ([]byte, error) {
+	params, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
+	}
+	return json.Marshal(taggedArchitecture{a.Name(), params})
+}
+
+// UnmarshalArchitecture reads what MarshalArchitecture wrote. An architecture that
+// is not this package's is looked for among others, by name, and used
+// as it is given there.
+//
+// Errors: ErrFormat; mistakes in the description.
+func UnmarshalArchitecture(data []byte, others ...Architecture) (Architecture, error) {
+	var t taggedArchitecture
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	for _, o := range others {
+		if o.Name() == t.Name {
+			return o, nil
+		}
+	}
+	switch t.Name {
+	case VAE{}.Name():
+		return readArchitecture[VAE](t.Params)
+	case RBM{}.Name():
+		return readArchitecture[RBM](t.Params)
+	}
+	return nil, fmt.Errorf("%w: unknown name %.40q", ErrFormat, t.Name)
+}
+
+func readArchitecture[A interface {
+	Architecture
+	Validate() error
+}](params []byte) (Architecture, error) {
+	var a A
+	if err := json.Unmarshal(params, &a); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	return a, a.Validate()
+}
+
+// A Sizer knows how large its generators are without building one, so that a
+// file's claims can be compared with its size before memory is given to them.
+type Sizer interface {
+	// Size is the number of parameters and of bytes of public state, both
+	// saturating at math.MaxInt64.
+	Size(v Visible) (params, state int64)
+}
+
+// Size of the encoder and the decoder together.
+func (a VAE) Size(v Visible) (params, state int64) {
+	widths := append(encoderWidths(a, v.Dim), decoderWidths(a, v.Dim)...)
+	joint := len(a.Hidden) + 1 // where the decoder's widths begin, no layer between
+	for l := 1; l < len(widths); l++ {
+		if l != joint+1 {
+			params = addSize(params, layerSize(widths[l-1], widths[l]))
+		}
+	}
+	return params, 0
+}
+
+// Size of weights and both biases; the state is one bit, held in a byte or a
+// number, for each unit of each chain.
+func (a RBM) Size(v Visible) (params, state int64) {
+	params = addSize(layerSize(v.Dim, a.Hidden), int64(v.Dim))
+	return params, mulSize(int64(a.Chains), addSize(int64(v.Dim), int64(a.Hidden)))
+}
+
+func layerSize(in, out int) int64 { return mulSize(addSize(int64(in), 1), int64(out)) }
+
+const maxSize = int64(^uint64(0) >> 1)
+
+func addSize(a, b int64) int64 {
+	if a > maxSize-b {
+		return maxSize
+	}
+	return a + b
+}
+
+func mulSize(a, b int64) int64 {
+	if b != 0 && a > maxSize/b {
+		return maxSize
+	}
+	return a * b
+}

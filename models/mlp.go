@@ -1,0 +1,191 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// MLP describes a multilayer perceptron. With no hidden layer its classifier is
+// multinomial logistic regression.
+type MLP struct {
+	Hidden     []int      `json:"hidden"`     // widths of the hidden layers
+	Activation Activation `json:"activation"` // of hidden layers
+}
+
+// Name is "mlp".
+func (MLP) Name() string { return "mlp" }
+
+// Validate reports every mistake in the description, nil if there is none.
+func (a MLP) Validate() error {
+	var c checker
+	c.widths("models.MLP.Hidden", a.Hidden)
+	c.ok(a.Activation.known(), "models.MLP.Activation", int(a.Activation), "a known activation")
+	return c.err()
+}
+
+// Classifier builds a network of in inputs that tells classes apart, with weights
+// drawn from a public seed.
+//
+// Errors: joined *ConfigError values.
+func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error) {
+	var c checker
+	c.ok(be != nil, "models.MLP.Classifier", be, "a backend")
+	c.add(a.Validate())
+	c.positive("models.MLP.Classifier: in", in)
+	c.positive("models.MLP.Classifier: classes", classes)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	n := &Classifier{be: be, stage: newStaging(be)}
+	widths := append(append([]int{in}, a.Hidden...), classes)
+	n.stack = newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
+	n.params = device.NewParams(be, n.stack.shapes("mlp")...)
+	n.stack.bind(n.params, 0)
+	n.stack.initialise(rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
+	n.trace = newTrace(n.stack)
+	return n, nil
+}
+
+// Classifier is a network that gives each record a probability for every class,
+// trained on the cross-entropy of labels. It trains privately by package sgd, as any
+// Network, and predicts like any function.
+type Classifier struct {
+	be     device.Backend
+	params device.Params
+	stack  *stack
+	stage  staging
+	trace  *trace
+	losses []float64
+	pool   sync.Pool
+}
+
+// Dim is the number of inputs.
+func (n *Classifier) Dim() int { return n.stack.widths[0] }
+
+// Classes is the number of classes.
+func (n *Classifier) Classes() int { return n.stack.widths[len(n.stack.widths)-1] }
+
+// Params are weights and biases, layer by layer.
+func (n *Classifier) Params() device.Params { return n.params }
+
+// Bind moves the parameters into p.
+func (n *Classifier) Bind(p device.Params) {
+	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
+	n.params = p
+	n.stack.bind(p, 0)
+}
+
+// Gradients of the cross-entropy of b.Labels. A record without a label, or with one
+// outside [0, Classes), has gradient zero.
+func (n *Classifier) Gradients(b device.Batch) Gradients {
+	return n.gradients(b, func(i int, probabilities, delta []float32) float64 {
+		if b.Labels == nil || b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {
+			clear(delta)
+			return 0
+		}
+		label := b.Labels[i]
+		delta[label]--
+		return -logOf(probabilities[label])
+	})
+}
+
+// GradientsSoft of the cross-entropy of given class probabilities, one host row of
+// targets for each record of b.
+//
+// Shapes: targets is Rows×Classes. Rows should add up to 1.
+func (n *Classifier) GradientsSoft(b device.Batch, targets device.Matrix) Gradients {
+	return n.gradients(b, func(i int, probabilities, delta []float32) float64 {
+		loss := 0.0
+		for j, t := range targets.Row(i) {
+			delta[j] -= t
+			loss -= float64(t) * logOf(probabilities[j])
+		}
+		return loss
+	})
+}
+
+func logOf(p float32) float64 { return math.Log(max(float64(p), 1e-30)) }
+
+// gradients runs forward, lets rule turn each row of probabilities into a row of
+// deltas and a loss, and runs backward.
+func (n *Classifier) gradients(b device.Batch, rule func(i int, probabilities, delta []float32) float64) Gradients {
+	n.trace.forward(n.stage.record(b), b.Rows)
+	n.losses = grow(n.losses, b.Rows)
+	if b.Rows == 0 {
+		return n
+	}
+	n.be.Softmax(n.trace.last())
+	probabilities := toHost(n.be, n.trace.last(), nil)
+	delta := n.trace.lastDelta()
+	n.be.Apply(device.Identity, delta, n.trace.last())
+	host := toHost(n.be, delta, nil)
+	for i := range b.Rows {
+		n.losses[i] = rule(i, probabilities.Row(i), host.Row(i))
+	}
+	if delta.Mem != nil {
+		n.be.Upload(delta, host.Data)
+	}
+	n.trace.backward()
+	return n
+}
+
+// SquaredNorms sets dst to ‖gᵢ‖².
+func (n *Classifier) SquaredNorms(dst []float64) {
+	clear(dst[:n.trace.rows])
+	n.trace.addSquaredNorms(dst)
+}
+
+// AddWeightedSum adds Σ wᵢ gᵢ to dst.
+func (n *Classifier) AddWeightedSum(dst device.Params, weights []float32) {
+	n.trace.addWeightedSum(dst, 0, weights)
+}
+
+// Losses sets dst to each record's cross-entropy.
+func (n *Classifier) Losses(dst []float64) { copy(dst, n.losses) }
+
+// Predict sets dst to the class probabilities of b's records. Safe for concurrent
+// use as long as nothing trains the network meanwhile.
+//
+// Shapes: dst is Rows×Classes, on the host.
+func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
+	if b.Rows == 0 {
+		return
+	}
+	p, _ := n.pool.Get().(*predictor)
+	if p == nil {
+		p = &predictor{newStaging(n.be), newTrace(n.stack)}
+	}
+	defer n.pool.Put(p)
+	p.trace.forward(p.stage.record(b), b.Rows)
+	out := p.trace.last()
+	n.be.Softmax(out)
+	if out.Mem == nil {
+		n.be.Apply(device.Identity, dst, out)
+		return
+	}
+	downloadRows(n.be, dst, out)
+}
+
+type predictor struct {
+	stage staging
+	trace *trace
+}
+
+// PredictClass sets dst to the most probable class of each record, the first of
+// equals.
+func (n *Classifier) PredictClass(b device.Batch, dst []int32) {
+	p := device.HostMatrix(b.Rows, n.Classes(), make([]float32, b.Rows*n.Classes()))
+	n.Predict(b, p)
+	for i := range b.Rows {
+		best := 0
+		for j, v := range p.Row(i) {
+			if v > p.Row(i)[best] {
+				best = j
+			}
+		}
+		dst[i] = int32(best)
+	}
+}

@@ -1,0 +1,270 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// RBM describes a restricted Boltzmann machine of binary visible and hidden
+// units, trained by persistent contrastive divergence.
+//
+// Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations
+// to the Likelihood Gradient", 2008. The chains start from a public seed and see released
+// parameters only, so what they say is post-processing; it is subtracted from each
+// example's statistic before clipping, as a public centre.
+type RBM struct {
+	Hidden int `json:"hidden"` // hidden units
+	Chains int `json:"chains"` // persistent chains, a public number
+	Sweeps int `json:"sweeps"` // Gibbs sweeps of the chains before each step; 0 means 1
+	// SampleSweeps is how many Gibbs sweeps, from the state of a random chain,
+	// separate a sample from the chains; 0 means 200.
+	SampleSweeps int `json:"sampleSweeps,omitempty"`
+	// WeightStd is the standard deviation of the initial weights; 0 means 0.01.
+	WeightStd float64 `json:"weightStd,omitempty"`
+	// VisibleBias is the initial bias of every visible unit, a public constant:
+	// the logit of the expected share of ones.
+	VisibleBias float64 `json:"visibleBias,omitempty"`
+}
+
+// Name is "rbm".
+func (RBM) Name() string { return "rbm" }
+
+// Validate reports every mistake in the description, nil if there is none.
+func (a RBM) Validate() error {
+	var c checker
+	c.positive("models.RBM.Hidden", a.Hidden)
+	c.positive("models.RBM.Chains", a.Chains)
+	c.nonNegative("models.RBM.Sweeps", a.Sweeps)
+	c.nonNegative("models.RBM.SampleSweeps", a.SampleSweeps)
+	c.finite("models.RBM.WeightStd", a.WeightStd)
+	c.ok(!(a.WeightStd < 0), "models.RBM.WeightStd", a.WeightStd, "a non-negative number")
+	c.finite("models.RBM.VisibleBias", a.VisibleBias)
+	return c.err()
+}
+
+// New builds the machine with weights and chains drawn from a public seed.
+func (a RBM) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
+	var c checker
+	c.ok(be != nil, "models.RBM.New", be, "a backend")
+	c.add(a.Validate())
+	c.add(v.Validate())
+	c.ok(v.Likelihood == Bernoulli, "models.RBM.New: Visible.Likelihood", v.Likelihood, "Bernoulli: the machine's units are binary")
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	return newRBM(a.withDefaults(), be, v, seed), nil
+}
+
+func (a RBM) withDefaults() RBM {
+	if a.Sweeps == 0 {
+		a.Sweeps = 1
+	}
+	if a.SampleSweeps == 0 {
+		a.SampleSweeps = 200
+	}
+	if a.WeightStd == 0 {
+		a.WeightStd = 0.01
+	}
+	return a
+}
+
+// The blocks of an RBM's parameters.
+const (
+	rbmWeights = iota // visible × hidden
+	rbmVisible        // 1 × visible
+	rbmHidden         // 1 × hidden
+)
+
+type rbm struct {
+	arch    RBM
+	visible Visible
+	be      device.Backend
+	params  device.Params
+	w, b, c device.Matrix
+
+	chains *chains
+	stage  staging
+
+	x       record
+	rows    int
+	room    int
+	hidden  device.Matrix // [h | 1] of each example, h the mean field
+	work    device.Matrix // scratch of the same shape
+	vv, hh  []float64
+	negated []float32
+	scratch sync.Pool
+}
+
+func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
+	n := &rbm{arch: a, visible: v, be: be, stage: newStaging(be)}
+	n.params = device.NewParams(be,
+		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
+		device.Shape{Name: "visible.bias", Rows: 1, Cols: v.Dim},
+		device.Shape{Name: "hidden.bias", Rows: 1, Cols: a.Hidden})
+	n.rebind()
+	uploadNormals(be, n.w, rand.New(rand.NewPCG(seed, 0x72626d)), a.WeightStd)
+	be.Fill(n.b, float32(a.VisibleBias))
+	n.chains = newChains(be, a, v.Dim, seed)
+	n.chains.refresh(n)
+	return n
+}
+
+func (n *rbm) rebind() {
+	n.w, n.b, n.c = n.params.Block(rbmWeights), n.params.Block(rbmVisible), n.params.Block(rbmHidden)
+}
+
+// Dim is the number of visible units.
+func (n *rbm) Dim() int { return n.visible.Dim }
+
+// Params are the weights, the visible and the hidden biases.
+func (n *rbm) Params() device.Params { return n.params }
+
+// Bind moves the parameters into p.
+func (n *rbm) Bind(p device.Params) {
+	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
+	n.params = p
+	n.rebind()
+}
+
+// BeginStep advances the persistent chains at the current, released, parameters
+// and takes their statistics as this step's negative phase.
+func (n *rbm) BeginStep() {
+	n.chains.advance(n, n.arch.Sweeps)
+	n.chains.refresh(n)
+}
+
+// AppendState appends the chains.
+func (n *rbm) AppendState(dst []byte) []byte { return n.chains.appendState(dst) }
+
+// SetState restores the chains.
+func (n *rbm) SetState(state []byte) error {
+	if err := n.chains.setState(state); err != nil {
+		return err
+	}
+	n.chains.refresh(n)
+	return nil
+}
+
+func (n *rbm) resize(rows int) {
+	if rows > n.room {
+		n.room = roomFor(rows)
+		n.hidden = n.be.New(n.room, n.arch.Hidden+1)
+		n.work = n.be.New(n.room, n.arch.Hidden+1)
+		n.be.Fill(n.hidden, 1)
+		n.vv, n.hh, n.negated = make([]float64, n.room), make([]float64, n.room), make([]float32, n.room)
+	}
+	n.rows = rows
+}
+
+// units is the hidden units' columns of a matrix that has one column more.
+func (n *rbm) units(m device.Matrix) device.Matrix { return m.Slice(0, n.rows, 0, n.arch.Hidden) }
+
+// Gradients of the negative log-likelihood, the partition function's part taken
+// from the chains: N − vᵢhᵢᵀ for the weights, n_v − vᵢ and n_h − hᵢ for the biases,
+// where hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit
+// added on either side that is the one matrix N′ − v′h′ᵀ, v′ = [v, 1], h′ = [h, 1],
+// whose corner is 0.
+func (n *rbm) Gradients(b device.Batch) Gradients {
+	n.resize(b.Rows)
+	n.x = n.stage.record(b)
+	if b.Rows > 0 {
+		h := n.units(n.hidden)
+		n.visibleTimes(n.w, h)
+		n.be.BiasApply(device.Sigmoid, h, n.c)
+	}
+	return n
+}
+
+// visibleTimes sets dst = V·m.
+func (n *rbm) visibleTimes(m, dst device.Matrix) {
+	if n.x.sparse != nil {
+		n.be.SparseGemm(n.x.sparse, m, 0, dst)
+		return
+	}
+	n.be.Gemm(false, false, 1, n.x.dense, m, 0, dst)
+}
+
+// SquaredNorms sets dst to ‖N′ − v′h′ᵀ‖² = ‖v′‖²‖h′‖² − 2 v′ᵀN′h′ + ‖N′‖², plus a
+// bound of the rounding error, because the terms nearly cancel for an example that
+// the machine explains well and a norm that is too small would break the clip.
+//
+// All is float64 but the product V·N, whose elements are sums of k float32
+// products: each is off by at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴) in whatever
+// order they are added (Higham 2002, section 3.1), so v′ᵀN′h′ is off by at most
+// γ‖v′‖‖N′‖‖h′‖ by the Cauchy–Schwarz inequality. That is the slack added.
+func (n *rbm) SquaredNorms(dst []float64) {
+	if n.rows == 0 {
+		return
+	}
+	k, vv, hh := n.chains, n.vv[:n.rows], n.hh[:n.rows]
+	h, work := n.hidden.RowRange(0, n.rows), n.work.RowRange(0, n.rows)
+	if n.x.sparse != nil {
+		sparseSquaredNorms(vv, n.x.sparse)
+	} else {
+		n.be.RowSquaredNorms(vv, n.x.dense)
+	}
+	n.be.RowSquaredNorms(hh, h)
+	n.visibleTimes(k.inner, work)
+	n.be.BiasApply(device.Identity, work, k.border)
+	n.be.RowDots(dst[:n.rows], work, h)
+	terms := float64(n.visible.Dim + 2)
+	gamma := terms * 0x1p-24 / (1 - terms*0x1p-24)
+	for i, cross := range dst[:n.rows] {
+		product := (bounded(vv[i]) + 1) * bounded(hh[i])
+		slack := 2*gamma*math.Sqrt(product*k.squared) + (product+k.squared)*0x1p-40
+		dst[i] = max(product-2*cross+k.squared, 0) + slack
+	}
+}
+
+// AddWeightedSum adds (Σw)·N′ − Σ wᵢ v′ᵢh′ᵢᵀ to the three blocks of dst.
+func (n *rbm) AddWeightedSum(dst device.Params, weights []float32) {
+	if n.rows == 0 {
+		return
+	}
+	n.dropNonFinite(weights)
+	total := 0.0
+	for i, w := range weights[:n.rows] {
+		n.negated[i] = -w
+		total += float64(w)
+	}
+	negated, h := n.negated[:n.rows], n.units(n.hidden)
+	if total != 0 { // 0·NaN is not 0
+		n.chains.addMeans(dst, float32(total))
+	}
+	n.be.ColSums(negated, h, 1, dst.Block(rbmHidden))
+	work := n.units(n.work)
+	n.be.Apply(device.Identity, work, h)
+	n.be.ScaleRows(work, negated)
+	if n.x.sparse != nil {
+		n.be.SparseGemmT(n.x.sparse, work, 1, dst.Block(rbmWeights))
+		n.sparseVisibleSum(dst.Block(rbmVisible))
+		return
+	}
+	n.be.Gemm(true, false, 1, n.x.dense, work, 1, dst.Block(rbmWeights))
+	n.be.ColSums(negated, n.x.dense, 1, dst.Block(rbmVisible))
+}
+
+// sparseVisibleSum adds −Σ wᵢvᵢ: Sᵀ times the column of negated weights.
+func (n *rbm) sparseVisibleSum(dst device.Matrix) {
+	column := n.work.Slice(0, n.rows, 0, 1)
+	n.be.Fill(column, 1)
+	n.be.ScaleRows(column, n.negated[:n.rows])
+	dst.Rows, dst.Cols, dst.Stride = dst.Cols, 1, 1
+	n.be.SparseGemmT(n.x.sparse, column, 1, dst)
+}
+
+// dropNonFinite clears examples of weight zero that hold NaN or infinities.
+func (n *rbm) dropNonFinite(w []float32) {
+	for i, wi := range w[:n.rows] {
+		if wi != 0 {
+			continue
+		}
+		if n.x.sparse == nil {
+			clearNonFinite(n.be, n.x.dense.RowRange(i, i+1), n.vv[:1])
+		}
+		clearNonFinite(n.be, n.hidden.RowRange(i, i+1), n.vv[:1])
+	}
+}

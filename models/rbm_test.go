@@ -1,0 +1,279 @@
+package models
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+func newTestRBM(t *testing.T, a RBM, v Visible) *rbm {
+	t.Helper()
+	g, err := a.New(device.CPU(), v, 21)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := g.(*rbm)
+	perturb(n, rand.New(rand.NewPCG(1, 2)), 0.3)
+	n.BeginStep()
+	return n
+}
+
+// freeEnergy of a visible vector: −b·v − Σ softplus(c + vW).
+func freeEnergy(p []float64, v []float32, hidden int) float64 {
+	visible := len(v)
+	b, c := p[visible*hidden:visible*hidden+visible], p[visible*hidden+visible:]
+	f := 0.0
+	for i, x := range v {
+		f -= float64(x) * b[i]
+	}
+	for j := range hidden {
+		s := c[j]
+		for i, x := range v {
+			s += float64(x) * p[i*hidden+j]
+		}
+		f -= max(s, 0) + math.Log1p(math.Exp(-math.Abs(s)))
+	}
+	return f
+}
+
+// With the chains held still, the gradient is that of F(v) − mean F(chain).
+func TestRBMGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, a := range []RBM{{Hidden: 5, Chains: 3}, {Hidden: 9, Chains: 40, Sweeps: 3}, {Hidden: 1, Chains: 1}} {
+		n := newTestRBM(t, a, Visible{Dim: 12})
+		b := binaryBatch(rng, 9, 12, 0.4)
+		rows := rowsOf(b)
+		checkDerivative(t, n, b, func(p []float64, i int) float64 {
+			loss := freeEnergy(p, rows[i], a.Hidden)
+			for k := range a.Chains {
+				loss -= freeEnergy(p, n.chains.state.Row(k), a.Hidden) / float64(a.Chains)
+			}
+			return loss
+		})
+		checkFactored(t, n, b, 1e-3)
+		checkFactored(t, n, sparsify(b), 1e-3)
+		checkEmpty(t, n, 12)
+		checkTotal(t, n, b)
+	}
+}
+
+// The norm must never be understated, not even where everything cancels: here the
+// only chain sits on the example itself, so that the true gradient is rounding.
+func TestRBMNormIsAnUpperBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for _, dim := range []int{20, 784} {
+		n := newTestRBM(t, RBM{Hidden: 200, Chains: 1, WeightStd: 0.05}, Visible{Dim: dim})
+		b := binaryBatch(rng, 40, dim, 0.5)
+		for i := range b.Rows {
+			row := b.Dense.Row(i)
+			copy(row, n.chains.state.Row(0))
+			for range i { // and then ever farther from it
+				row[rng.IntN(dim)] = float32(rng.IntN(2))
+			}
+		}
+		norms := make([]float64, b.Rows)
+		n.Gradients(b).SquaredNorms(norms)
+		for i := range norms {
+			want := exactRBMNorm(n, b.Dense.Row(i))
+			if norms[i] < want {
+				t.Errorf("%d units, example %d: squared norm %v, really %v", dim, i, norms[i], want)
+			}
+			if i > 10 && norms[i] > want*1.02+0.1*float64(dim)/784 {
+				t.Errorf("%d units, example %d: squared norm %v is far above %v", dim, i, norms[i], want)
+			}
+		}
+	}
+}
+
+// exactRBMNorm uses the float32 factors that AddWeightedSum uses, in float64.
+func exactRBMNorm(n *rbm, v []float32) float64 {
+	n.Gradients(device.Batch{Rows: 1, Dense: device.HostMatrix(1, len(v), v)})
+	h := n.hidden.Row(0)
+	k, sum := n.chains, 0.0
+	for j := range h {
+		for i := range v {
+			d := float64(k.inner.Row(i)[j]) - float64(v[i])*float64(h[j])
+			sum += d * d
+		}
+		if j < len(h)-1 {
+			d := float64(k.border.Row(0)[j]) - float64(h[j])
+			sum += d * d
+		}
+	}
+	return sum
+}
+
+// Chains are post-processing only if they ignore the records entirely.
+func TestRBMChainsIgnoreRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 4))
+	a := newTestRBM(t, RBM{Hidden: 8, Chains: 5}, Visible{Dim: 10})
+	b := newTestRBM(t, RBM{Hidden: 8, Chains: 5}, Visible{Dim: 10})
+	for range 5 {
+		a.BeginStep()
+		b.BeginStep()
+		a.Gradients(binaryBatch(rng, 7, 10, 0.9))
+		b.Gradients(device.Batch{})
+	}
+	if string(a.AppendState(nil)) != string(b.AppendState(nil)) {
+		t.Error("the chains depend on the batches seen")
+	}
+}
+
+func TestRBMLearnsAndSamples(t *testing.T) {
+	const dim, rows = 12, 64
+	g, err := RBM{Hidden: 8, Chains: 50}.New(device.CPU(), Visible{Dim: dim}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim))}
+	for i := range rows {
+		for j := range dim / 2 {
+			b.Dense.Row(i)[j+i%2*dim/2] = 1
+		}
+	}
+	w := make([]float32, rows)
+	for i := range w {
+		w[i] = -0.1 / rows
+	}
+	for range 1500 {
+		g.(Stepper).BeginStep()
+		g.Gradients(b).AddWeightedSum(g.Params(), w)
+	}
+	want := device.CPU().New(300, dim)
+	g.Sample(rand.New(rand.NewPCG(3, 3)), want)
+	good, first := 0, 0
+	for i := range want.Rows {
+		a, c := mean(want.Row(i)[:dim/2]), mean(want.Row(i)[dim/2:])
+		if max(a, c) > 0.8 && min(a, c) < 0.2 {
+			good++
+		}
+		if a > c {
+			first++
+		}
+	}
+	if good < 250 || first < 30 || first > 270 {
+		t.Errorf("%d of 300 samples show a pattern, %d the first one", good, first)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			got := device.CPU().New(300, dim)
+			g.Sample(rand.New(rand.NewPCG(3, 3)), got)
+			for i := range got.Data {
+				if got.Data[i] != want.Data[i] {
+					t.Error("concurrent samples differ")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestRBMState(t *testing.T) {
+	a := newTestRBM(t, RBM{Hidden: 8, Chains: 5}, Visible{Dim: 11})
+	fresh, err := RBM{Hidden: 8, Chains: 5}.New(device.CPU(), Visible{Dim: 11}, 21)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := fresh.(*rbm)
+	copy(b.params.Flat.Data, a.params.Flat.Data)
+	for range 3 {
+		a.BeginStep()
+	}
+	if err := b.SetState(a.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	a.BeginStep()
+	b.BeginStep()
+	if string(a.AppendState(nil)) != string(b.AppendState(nil)) {
+		t.Error("a restored machine goes another way")
+	}
+	for _, bad := range [][]byte{nil, {1}, make([]byte, 1000)} {
+		if b.SetState(bad) == nil {
+			t.Errorf("a state of %d bytes is accepted", len(bad))
+		}
+	}
+}
+
+func TestRBMConfig(t *testing.T) {
+	bad := RBM{Hidden: -1, Sweeps: -1, SampleSweeps: -2, WeightStd: -1, VisibleBias: math.Inf(1)}
+	_, err := bad.New(device.CPU(), Visible{Dim: 3, Likelihood: GaussianUnit}, 0)
+	for _, path := range []string{"models.RBM.Hidden", "models.RBM.Chains", "models.RBM.Sweeps", "models.RBM.SampleSweeps", "models.RBM.WeightStd", "models.RBM.VisibleBias", "models.RBM.New: Visible.Likelihood"} {
+		if !names(err, path) {
+			t.Errorf("%s is not reported: %v", path, err)
+		}
+	}
+	var c *ConfigError
+	if !errors.As(err, &c) {
+		t.Error("errors are not ConfigErrors")
+	}
+	if err := PaperRBM().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRBMTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestRBM(t, RBM{Hidden: 20, Chains: 10}, Visible{Dim: 50})
+	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
+	norms, w := make([]float64, 64), make([]float32, 64)
+	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		n.BeginStep()
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		g.AddWeightedSum(sum, w)
+	}
+	step()
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}
+
+// Uniform 24-bit draws must hit their probability: 4·10⁶ draws, six standard
+// deviations, false alarm 2·10⁻⁹ each.
+func TestChainDrawsAreFair(t *testing.T) {
+	for _, p := range []float32{0, 0.1, 0.5, 0.93, 1} {
+		const rows, cols = 2000, 2001
+		sum := 0.0
+		row := make([]float32, cols)
+		for i := range rows {
+			s := newStream(1, 2, uint64(i))
+			for j := range row {
+				row[j] = p
+			}
+			s.bernoulli(row)
+			for _, x := range row {
+				sum += float64(x)
+			}
+		}
+		n := float64(rows * cols)
+		if d := math.Abs(sum - n*float64(p)); d > 6*math.Sqrt(n*float64(p)*(1-float64(p))) {
+			t.Errorf("probability %v: %v of %v", p, sum, n)
+		}
+	}
+}
+
+// keyedNormals must be standard Gaussian and differ between keys; six standard
+// deviations each.
+func TestKeyedNormals(t *testing.T) {
+	const keys, per = 100000, 3
+	var sum, squares, cross float64
+	x := make([]float32, per)
+	for k := range keys {
+		keyedNormals(x, uint64(k))
+		for _, v := range x {
+			sum += float64(v)
+			squares += float64(v) * float64(v)
+		}
+		cross += float64(x[0]) * float64(x[1])
+	}
+	n := float64(keys * per)
+	if math.Abs(sum) > 6*math.Sqrt(n) || math.Abs(squares-n) > 6*math.Sqrt(2*n) || math.Abs(cross) > 6*math.Sqrt(keys) {
+		t.Errorf("sum %v, squares %v, cross products %v of %v draws", sum, squares, cross, n)
+	}
+}

@@ -1,0 +1,85 @@
+package sgd
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// A Clip is a policy that bounds the norm of each example's gradient. The
+// policies are those of this package: DPNorm, Quantile and Normalize.
+type Clip interface {
+	check(k *checker, c Config)
+	// multipliers are the noise multipliers of the policy's own releases in each
+	// step, on the same batch as the gradient.
+	multipliers() []float64
+	start(r accountant.Relation, nominalBatch float64) clipper
+}
+
+// A clipper is a policy at work.
+type clipper interface {
+	// choose begins a step. If wantsNorms, it is given every squared norm of the
+	// batch before any gradient is clipped.
+	wantsNorms() bool
+	choose(g *mechanism.Grant, squaredNorms []float64) error
+	// bound is the norm that no factor exceeds: a public or released number.
+	bound() float64
+	factor(squaredNorm float64) float64
+	// finish makes the policy's releases that do not affect this step.
+	finish(g *mechanism.Grant) error
+}
+
+// fixed clips to one norm given beforehand.
+type fixed float64
+
+func (c fixed) check(*checker, Config)                     {}
+func (c fixed) multipliers() []float64                     { return nil }
+func (c fixed) start(accountant.Relation, float64) clipper { return c }
+func (c fixed) wantsNorms() bool                           { return false }
+func (c fixed) choose(*mechanism.Grant, []float64) error   { return nil }
+func (c fixed) bound() float64                             { return float64(c) }
+func (c fixed) factor(squaredNorm float64) float64 {
+	return mechanism.ClipFactor(squaredNorm, float64(c))
+}
+func (c fixed) finish(*mechanism.Grant) error { return nil }
+
+// Normalize scales every gradient g to g/(‖g‖+Stability), so that there is no clip
+// norm to choose; sums have sensitivity 1.
+//
+// Source: Bu, Wang, Zha and Karypis, "Automatic Clipping: Differentially Private
+// Deep Learning Made Easier and Stronger", 2023.
+type Normalize struct {
+	// Stability keeps small gradients from being blown up to norm 1. Whatever it
+	// is, norms stay below 1, so it does not touch the guarantee. 0 means the
+	// source's 0.01.
+	Stability float64 `json:"stability,omitempty"`
+}
+
+func (c Normalize) check(k *checker, _ Config) {
+	k.ok(c.Stability >= 0 && !math.IsInf(c.Stability, 0), "Clip.Stability", c.Stability, "a non-negative finite number")
+}
+
+func (c Normalize) multipliers() []float64 { return nil }
+
+func (c Normalize) start(accountant.Relation, float64) clipper {
+	if c.Stability == 0 {
+		c.Stability = 0.01
+	}
+	return normalizer(c)
+}
+
+type normalizer Normalize
+
+func (c normalizer) wantsNorms() bool                         { return false }
+func (c normalizer) choose(*mechanism.Grant, []float64) error { return nil }
+func (c normalizer) bound() float64                           { return 1 }
+func (c normalizer) finish(*mechanism.Grant) error            { return nil }
+
+// factor aims below 1 by the same 2⁻²⁰ as ClipFactor, for the sake of float32 rows.
+func (c normalizer) factor(squaredNorm float64) float64 {
+	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {
+		return 0
+	}
+	return (1 - 0x1p-20) / (math.Sqrt(squaredNorm) + c.Stability)
+}

@@ -1,0 +1,136 @@
+package sgd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// Config is everything about a private training run that its guarantee depends
+// on, and the optimiser. Sampler, clip, noise and event all come from one value.
+type Config struct {
+	// ClipNorm is C, the norm to which each example's gradient is clipped. Zero
+	// where Clip chooses the norm.
+	ClipNorm float64
+	// Clip is a clipping policy instead of a fixed norm: DPNorm, Quantile or
+	// Normalize. Nil for a fixed norm.
+	Clip Clip
+	// SamplingProbability is q, with which each record joins a step's batch,
+	// independently of all others.
+	SamplingProbability float64
+	// Steps is the number of steps that are reserved and taken.
+	Steps int
+	// NoiseMultiplier is the noise's standard deviation divided by the L2
+	// sensitivity of the clipped sum under the ledger's relation: ClipNorm under
+	// add-or-remove-one, twice that under replace-one. It is the gradient's own; a
+	// clipping policy that also releases something states its own multiplier.
+	NoiseMultiplier float64
+	// Optimizer moves the parameters.
+	Optimizer Optimizer
+	// NominalBatch divides the noised sum of gradients. It is public, typically q
+	// times a public nominal number of records, and never the size of a batch.
+	// Adam does not notice the scale of gradients and does without; otherwise it is required
+	// unless the network states Segments.
+	NominalBatch float64
+	// MicroBatch is how many examples are held in memory at a time; 0 means 1024.
+	// It changes neither the guarantee nor, rounding apart, the result.
+	MicroBatch int
+}
+
+const defaultMicroBatch = 1024
+
+// Validate reports every mistake in the configuration, joined; nil if there is
+// none.
+//
+// Errors: *accountant.ParamError values.
+func (c Config) Validate() error {
+	k := c.check()
+	k.positive("NoiseMultiplier", c.NoiseMultiplier)
+	return k.err()
+}
+
+// check validates everything but the noise multiplier, which Calibrate finds.
+func (c Config) check() *checker {
+	k := &checker{}
+	c.checkClip(k)
+	k.ok(c.SamplingProbability > 0 && c.SamplingProbability <= 1, "SamplingProbability", c.SamplingProbability, "a probability in (0, 1]")
+	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
+	c.Optimizer.check(k)
+	k.ok(c.NominalBatch >= 0 && !math.IsInf(c.NominalBatch, 0), "NominalBatch", c.NominalBatch, "a positive finite number, or zero for none")
+	k.ok(c.MicroBatch >= 0, "MicroBatch", c.MicroBatch, "a positive integer, or zero for the default")
+	return k
+}
+
+func (c Config) checkClip(k *checker) {
+	if c.Clip == nil {
+		k.positive("ClipNorm", c.ClipNorm)
+		return
+	}
+	k.ok(c.ClipNorm == 0, "ClipNorm", c.ClipNorm, "zero, since Clip chooses the norm")
+	c.Clip.check(k, c)
+}
+
+// Event is what one step costs, whatever the relation: releases from one Poisson
+// batch are one event. With multipliers σ₁, σ₂, … on the same batch it is the
+// sampled Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2): given the released values so far,
+// each release is a Gaussian of a function with sensitivity 1 after rescaling,
+// and the joint release is one Gaussian of the stacked vector. Adding the moments of
+// separately sampled releases would be wrong: given the first output, the
+// sampling probability is no longer q.
+func (c Config) Event(accountant.Relation) accountant.Event {
+	sigma := c.NoiseMultiplier
+	if own := c.clip().multipliers(); len(own) > 0 {
+		sigma = accountant.EffectiveMultiplier(append(own, sigma)...)
+	}
+	return accountant.PoissonSampled{Probability: c.SamplingProbability, Event: accountant.Gaussian{NoiseMultiplier: sigma}}
+}
+
+// clip is the policy in force.
+func (c Config) clip() Clip {
+	if c.Clip == nil {
+		return fixed(c.ClipNorm)
+	}
+	return c.Clip
+}
+
+// Calibrate is the configuration with the smallest noise multiplier found for
+// which all Steps together cost no more than the budget.
+//
+// Errors: mistakes in the configuration or budget; a noise multiplier that is set
+// already; a budget that no noise can meet, for example because a clipping policy's
+// own releases use it up.
+func (c Config) Calibrate(b accountant.Budget) (Config, error) {
+	k := c.check()
+	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier, "zero, since Calibrate finds it")
+	if err := errors.Join(k.err(), b.Validate()); err != nil {
+		return Config{}, err
+	}
+	out := c
+	sigma, _, err := accountant.CalibrateNoise(b, func(sigma float64) accountant.Event {
+		trial := c
+		trial.NoiseMultiplier = sigma
+		return accountant.Repeated{Event: trial.Event(b.Relation), Count: c.Steps}
+	})
+	if err != nil {
+		return Config{}, fmt.Errorf("sgd: calibrating the noise multiplier: %w", err)
+	}
+	out.NoiseMultiplier = sigma
+	return out, nil
+}
+
+// checker collects mistakes, so that a user sees all of them at once.
+type checker struct{ errs []error }
+
+func (k *checker) ok(good bool, field string, value any, want string) {
+	if !good {
+		k.errs = append(k.errs, &accountant.ParamError{Path: "sgd.Config." + field, Value: value, Want: want})
+	}
+}
+
+func (k *checker) positive(field string, x float64) {
+	k.ok(x > 0 && !math.IsInf(x, 0), field, x, "a positive finite number")
+}
+
+func (k *checker) err() error { return errors.Join(k.errs...) }

@@ -1,0 +1,83 @@
+package sgd
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// configJSON is a Config whose clipping policy says what it is.
+type configJSON struct {
+	ClipNorm            float64   `json:"clipNorm,omitempty"`
+	Clip                *clipJSON `json:"clip,omitempty"`
+	SamplingProbability float64   `json:"samplingProbability"`
+	Steps               int       `json:"steps"`
+	NoiseMultiplier     float64   `json:"noiseMultiplier"`
+	Optimizer           Optimizer `json:"optimizer"`
+	NominalBatch        float64   `json:"nominalBatch,omitempty"`
+	MicroBatch          int       `json:"microBatch,omitempty"`
+}
+
+// clipJSON holds exactly one of the policies.
+type clipJSON struct {
+	DPNorm    *DPNorm    `json:"dpNorm,omitempty"`
+	Quantile  *Quantile  `json:"quantile,omitempty"`
+	Normalize *Normalize `json:"normalize,omitempty"`
+}
+
+// MarshalJSON writes the configuration.
+func (c Config) MarshalJSON() ([]byte, error) {
+	clip, err := tagClip(c.Clip)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(configJSON{c.ClipNorm, clip, c.SamplingProbability, c.Steps, c.NoiseMultiplier, c.Optimizer, c.NominalBatch, c.MicroBatch})
+}
+
+func tagClip(c Clip) (*clipJSON, error) {
+	switch c := c.(type) {
+	case nil:
+		return nil, nil
+	case DPNorm:
+		return &clipJSON{DPNorm: &c}, nil
+	case Quantile:
+		return &clipJSON{Quantile: &c}, nil
+	case Normalize:
+		return &clipJSON{Normalize: &c}, nil
+	}
+	return nil, fmt.Errorf("sgd: a clipping policy of type %T cannot be written", c)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: JSON of another form; it
+// does not judge the numbers, which Validate does.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	var j configJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("sgd: %w", err)
+	}
+	clip, err := j.Clip.policy()
+	if err != nil {
+		return err
+	}
+	*c = Config{j.ClipNorm, clip, j.SamplingProbability, j.Steps, j.NoiseMultiplier, j.Optimizer, j.NominalBatch, j.MicroBatch}
+	return nil
+}
+
+func (j *clipJSON) policy() (Clip, error) {
+	if j == nil {
+		return nil, nil
+	}
+	var found []Clip
+	if j.DPNorm != nil {
+		found = append(found, *j.DPNorm)
+	}
+	if j.Quantile != nil {
+		found = append(found, *j.Quantile)
+	}
+	if j.Normalize != nil {
+		found = append(found, *j.Normalize)
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("sgd: %d clipping policies: want one", len(found))
+	}
+	return found[0], nil
+}

@@ -1,0 +1,29 @@
+package sgd
+
+import "github.com/seed7ba64551/privgen/device"
+
+// Option sets what cannot change the guarantee.
+type Option func(*Trainer)
+
+// WithBackend says where gradients are summed: the backend that the network's
+// parameters live on. The default is the CPU.
+func WithBackend(be device.Backend) Option { return func(t *Trainer) { t.be = be } }
+
+// WithWorkers says on how many goroutines noise, averaging and optimiser run. The
+// default is the backend's number of workers. It changes no result.
+func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
+
+// WithPurpose names the steps on the ledger. The default is "DP-SGD step".
+func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
+
+// WithAverage keeps an exponential moving average of the released parameters,
+// which is free post-processing and often better than the last ones. The decay is
+// warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters
+// are soon forgotten. See Trainer.UseAverage.
+func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = decay } }
+
+// WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
+//
+// Guarantee: none. The loss is computed from private records without noise, for
+// the eyes of those who may see the records.
+func WithPrivateLoss() Option { return func(t *Trainer) { t.lossy = true } }

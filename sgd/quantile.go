@@ -1,0 +1,96 @@
+package sgd
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// Quantile lets the clip norm follow a quantile of the gradients' norms: each step
+// releases one noisy number, how many norms were above and below, and moves the norm
+// for the next step by a factor. Number and gradient come from one batch and are
+// one event.
+//
+// Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private
+// Learning with Adaptive Clipping", 2021. Here the noisy sum of (1[norm ≤ C] −
+// Quantile) is divided by the public nominal batch, so that the size of the batch
+// does not enter.
+type Quantile struct {
+	Quantile float64 `json:"quantile"` // share of norms to leave unclipped, such as 0.5
+	Initial  float64 `json:"initial"`  // clip norm of the first step
+	// Rate is the source's η_C: how fast the norm moves, such as 0.2.
+	Rate float64 `json:"rate"`
+	// NoiseMultiplier is the noise of the released number divided by its
+	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
+	NoiseMultiplier float64 `json:"noiseMultiplier"`
+}
+
+func (q Quantile) check(k *checker, c Config) {
+	k.ok(q.Quantile > 0 && q.Quantile < 1, "Clip.Quantile", q.Quantile, "a number in (0, 1)")
+	k.positive("Clip.Initial", q.Initial)
+	k.positive("Clip.Rate", q.Rate)
+	k.positive("Clip.NoiseMultiplier", q.NoiseMultiplier)
+	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch, "a positive number, by which Clip's quantile is divided")
+}
+
+func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
+
+// quantileUnits is how many whole units make 1: what is released is an integer sum.
+const quantileUnits = 1 << 20
+
+func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
+	above := int64(math.Round(q.Quantile * quantileUnits))
+	below := quantileUnits - above
+	// A record adds `below` or −`above`, and if replaced turns one into the other.
+	sensitivity := max(above, below)
+	if r == accountant.ReplaceOne {
+		sensitivity = above + below
+	}
+	return &quantileTracker{norm: q.Initial, below: below, above: above, rate: q.Rate / (nominalBatch * quantileUnits),
+		std: q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
+		sum: mechanism.NewFixedSum(1, 1), out: make([]float64, 1)}
+}
+
+type quantileTracker struct {
+	norm         float64
+	below, above int64 // what a norm within the clip norm adds, and one beyond it takes away
+	total        int64
+	rate         float64
+	std, effect  float64
+	sum          *mechanism.FixedSum
+	out          []float64
+}
+
+func (t *quantileTracker) wantsNorms() bool { return false }
+func (t *quantileTracker) bound() float64   { return t.norm }
+
+// choose forgets what a cancelled step may have counted.
+func (t *quantileTracker) choose(*mechanism.Grant, []float64) error {
+	t.total = 0
+	return nil
+}
+
+func (t *quantileTracker) factor(squaredNorm float64) float64 {
+	if math.Sqrt(squaredNorm) <= t.norm {
+		t.total += t.below
+	} else {
+		t.total -= t.above
+	}
+	return mechanism.ClipFactor(squaredNorm, t.norm)
+}
+
+// The clip norm stays where float32 gradients make sense.
+const smallestNorm, largestNorm = 0x1p-60, 0x1p60
+
+// finish releases the number and moves the norm of the next step.
+func (t *quantileTracker) finish(g *mechanism.Grant) error {
+	t.sum.Reset()
+	t.sum.AddInt(0, t.total)
+	if err := g.Release(t.effect, mechanism.Part{Sum: t.sum, Std: t.std, Out: t.out}); err != nil {
+		return err
+	}
+	move := min(max(t.rate*t.out[0], -1), 1)
+	t.norm = min(max(t.norm*math.Exp(-move), smallestNorm), largestNorm)
+	return nil
+}

@@ -1,0 +1,59 @@
+package sgd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// Segmented is a network whose parameters fall into consecutive segments with
+// public divisors of their own, such as a mixture whose parts see different
+// shares of the records.
+type Segmented interface{ Segments() []Segment }
+
+// Segment is a run of Params parameters whose noised gradient sum is divided by
+// NominalBatch, a public or released number.
+type Segment struct {
+	Params       int
+	NominalBatch float64
+}
+
+// span is a segment by where it ends in the flat vector.
+type span struct {
+	end   int
+	scale float64
+}
+
+// spans lays out the divisors of p parameters.
+func spans(cfg Config, net any, p int) ([]span, error) {
+	s, ok := net.(Segmented)
+	if !ok {
+		return wholeSpan(cfg, p)
+	}
+	var list []span
+	var errs []error
+	end := 0
+	for i, seg := range s.Segments() {
+		if seg.Params < 0 || !(seg.NominalBatch > 0) || math.IsInf(seg.NominalBatch, 0) {
+			errs = append(errs, &accountant.ParamError{Path: fmt.Sprintf("sgd.Segment[%d]", i), Value: seg, Want: "a number of parameters and a positive finite nominal batch"})
+		}
+		end += seg.Params
+		list = append(list, span{end, 1 / seg.NominalBatch})
+	}
+	if end != p {
+		errs = append(errs, &accountant.ParamError{Path: "sgd.Segments", Value: end, Want: fmt.Sprintf("segments of the network's %d parameters in all", p)})
+	}
+	return list, errors.Join(errs...)
+}
+
+func wholeSpan(cfg Config, p int) ([]span, error) {
+	switch {
+	case cfg.NominalBatch > 0:
+		return []span{{p, 1 / cfg.NominalBatch}}, nil
+	case cfg.Optimizer.scaleFree():
+		return []span{{p, 1}}, nil
+	}
+	return nil, &accountant.ParamError{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: "a positive public number to divide gradient sums by, since only Adam does without"}
+}

@@ -1,0 +1,46 @@
+package sgd
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// Step is what a step of training may tell the world: public and released
+// numbers only.
+type Step struct {
+	Number, Of int
+	// Epsilon is the ε of every event taken from the ledger so far, by this run and
+	// others, at the budget's δ. What a run publishes is the ledger's
+	// Epsilon, which counts everything reserved.
+	Epsilon float64
+	// ClipNorm is the clip norm in force, given or released.
+	ClipNorm float64
+	// Loss is the batch's mean loss, only if WithPrivateLoss asked for it.
+	Loss Private
+}
+
+// Private is a number computed from private records that no guarantee covers. It
+// prints itself as "[private]" in every format, log and JSON document; Reveal
+// gives the number to somebody who may see the records anyway.
+type Private struct {
+	value float64
+	set   bool
+}
+
+// Reveal is the number, and whether there is one. Showing it to anybody who may
+// not see the records breaks the guarantee.
+func (p Private) Reveal() (float64, bool) { return p.value, p.set }
+
+const redacted = "[private]"
+
+// String is "[private]".
+func (p Private) String() string { return redacted }
+
+// Format writes "[private]" for every verb.
+func (p Private) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
+
+// MarshalText writes "[private]".
+func (p Private) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// LogValue is "[private]".
+func (p Private) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -1,0 +1,270 @@
+package sgd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ErrBusy says that a Trainer is already inside a loop over Steps.
+var ErrBusy = errors.New("sgd: the trainer is already running")
+
+// Trainer trains one network privately.
+type Trainer struct {
+	cfg      Config
+	net      models.Network
+	ledger   *accountant.Ledger
+	relation accountant.Relation
+	be       device.Backend
+	workers  int
+	purpose  string
+	decay    float64
+	lossy    bool
+
+	running   sync.Mutex
+	run       *mechanism.Run
+	allowance *mechanism.Allowance
+	clip      clipper
+	opt       *optim.State
+	spans     []span
+
+	params  device.Params
+	master  []float32 // the parameters on the host
+	average []float32
+	mix     float32 // weight of this step's parameters in the average
+	sum     device.Params
+	hostSum []float32
+	sink    func(offset int, noisy []float64)
+
+	batch   device.Batch
+	index   []int32
+	keys    []uint64
+	norms   []float64
+	weights []float32
+	scratch []float64 // one number an example of a micro-batch
+}
+
+// New prepares a private training run. Nothing is spent yet.
+//
+// Errors: every mistake in the configuration, joined *accountant.ParamError values.
+func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Option) (*Trainer, error) {
+	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
+	for _, o := range opts {
+		o(t)
+	}
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	if t.be == nil {
+		t.be = device.CPU()
+	}
+	if t.workers == 0 {
+		t.workers = t.be.Workers()
+	}
+	var err error
+	if t.spans, err = spans(cfg, net, net.Params().Len()); err != nil {
+		return nil, err
+	}
+	t.relation = ledger.Relation()
+	t.clip = cfg.clip().start(t.relation, cfg.NominalBatch)
+	t.prepare()
+	return t, nil
+}
+
+func (t *Trainer) validate() error {
+	k := &checker{}
+	wrong := func(bad bool, path string, value any, want string) {
+		if bad {
+			k.errs = append(k.errs, &accountant.ParamError{Path: path, Value: value, Want: want})
+		}
+	}
+	if err := t.cfg.Validate(); err != nil {
+		k.errs = append(k.errs, err)
+	}
+	wrong(t.net == nil, "sgd.New.net", nil, "a network")
+	wrong(t.net != nil && t.net.Params().Len() == 0, "sgd.New.net", "no parameters", "a network with parameters")
+	wrong(t.ledger == nil, "sgd.New.ledger", nil, "a ledger")
+	wrong(t.workers < 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
+	wrong(!(t.decay >= 0 && t.decay < 1), "sgd.WithAverage", t.decay, "a decay in [0, 1)")
+	return k.err()
+}
+
+// prepare allocates everything whose size does not depend on the records.
+func (t *Trainer) prepare() {
+	t.params = t.net.Params()
+	t.sum = device.NewParams(t.be, t.params.Shapes...)
+	t.opt = t.cfg.Optimizer.config.New(t.params.Len())
+	t.sink = t.absorb
+	t.master, t.hostSum = t.params.Flat.Data, t.sum.Flat.Data
+	if t.params.Flat.Mem != nil {
+		t.master, t.hostSum = make([]float32, t.params.Len()), make([]float32, t.params.Len())
+		t.be.Download(t.master, t.params.Flat)
+	}
+	if t.decay > 0 {
+		t.average = append([]float32(nil), t.master...)
+	}
+	m := t.microBatch()
+	t.weights, t.scratch = make([]float32, m), make([]float64, m)
+}
+
+func (t *Trainer) microBatch() int {
+	if t.cfg.MicroBatch == 0 {
+		return defaultMicroBatch
+	}
+	return t.cfg.MicroBatch
+}
+
+// Event is what one step of this run costs.
+func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
+
+// Steps is the training loop: each iteration is one private step, after which the
+// network holds released parameters.
+//
+// The first iteration reserves all of Config.Steps on the ledger; what is
+// published counts them all. Breaking out, cancelling and errors refund nothing: a
+// later loop over Steps goes on with what is left of the reservation, and once nothing is left it
+// yields accountant.ErrReservationExhausted.
+//
+// Errors: the context's; accountant.ErrBudgetExceeded, before anything is read or
+// spent; ErrBusy. After any error the parameters are the last released ones. No
+// error depends on a record.
+func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		if !t.running.TryLock() {
+			yield(Step{}, ErrBusy)
+			return
+		}
+		defer t.running.Unlock()
+		if err := t.open(ctx, data); err != nil {
+			yield(Step{}, err)
+			return
+		}
+		for t.allowance.Remaining() > 0 {
+			step, err := t.step(ctx, data)
+			if !yield(step, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// open checks what is public about the data and makes the reservation.
+func (t *Trainer) open(ctx context.Context, data records.Data) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if data == nil {
+		return &accountant.ParamError{Path: "sgd.Steps.data", Value: nil, Want: "records"}
+	}
+	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
+		return &accountant.ParamError{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
+	}
+	if t.allowance != nil {
+		if t.allowance.Remaining() == 0 {
+			return accountant.ErrReservationExhausted
+		}
+		return nil
+	}
+	run := mechanism.Begin(ctx, t.ledger)
+	allowance, err := run.Reserve(t.purpose, t.Event(), t.cfg.Steps)
+	if err != nil {
+		return err
+	}
+	t.run, t.allowance = run, allowance
+	return nil
+}
+
+// step spends first, then draws, then returns.
+func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
+	if err := ctx.Err(); err != nil {
+		return Step{}, err
+	}
+	grant, err := t.allowance.Next()
+	if err != nil {
+		return Step{}, err
+	}
+	t.index, t.keys = grant.PoissonSample(data.Len(), t.index[:0], t.keys[:0])
+	if s, ok := t.net.(models.Stepper); ok {
+		s.BeginStep()
+	}
+	loss, err := t.clippedSum(ctx, grant, data)
+	if err != nil {
+		return Step{}, err
+	}
+	bound := t.clip.bound()
+	if err := t.release(grant, bound); err != nil {
+		return Step{}, err
+	}
+	return Step{Number: t.cfg.Steps - t.allowance.Remaining(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(), ClipNorm: bound, Loss: loss}, nil
+}
+
+// release noises the sum and moves the parameters, chunk by chunk on all workers.
+//
+// Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound)
+// between neighbours, because every example's row has norm at most bound
+// whatever the other examples are.
+func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
+	if t.sum.Flat.Mem != nil {
+		t.be.Download(t.hostSum, t.sum.Flat)
+	}
+	t.opt.BeginStep()
+	t.mix = t.averageWeight()
+	err := grant.ReleaseGradient(mechanism.Gradient{
+		Sum:             t.hostSum,
+		Sensitivity:     mechanism.SumSensitivity(t.relation, bound),
+		NoiseMultiplier: t.cfg.NoiseMultiplier,
+		Workers:         t.workers,
+	}, t.sink)
+	if err != nil {
+		return err
+	}
+	if t.params.Flat.Mem != nil {
+		t.be.Upload(t.params.Flat, t.master)
+	}
+	return t.clip.finish(grant)
+}
+
+func (t *Trainer) averageWeight() float32 {
+	step := float64(t.opt.Step())
+	return float32(1 - min(t.decay, (1+step)/(10+step)))
+}
+
+// absorb divides one chunk of the noised sum and updates its parameters; chunks
+// are disjoint and come from several goroutines.
+func (t *Trainer) absorb(offset int, noisy []float64) {
+	lo := offset
+	for _, s := range t.spans {
+		if n := min(s.end-lo, len(noisy)); n > 0 {
+			t.opt.UpdateRange(t.master, lo, noisy[:n], s.scale)
+			lo, noisy = lo+n, noisy[n:]
+		}
+	}
+	if t.average != nil {
+		p := t.master[offset:lo]
+		for i, a := range t.average[offset:lo] {
+			t.average[offset+i] = a + t.mix*(p[i]-a)
+		}
+	}
+}
+
+// UseAverage puts the moving average that WithAverage keeps into the network, as
+// released parameters to sample from or save. Training may go on afterwards, from
+// the average. Without WithAverage it does nothing.
+func (t *Trainer) UseAverage() {
+	if t.average == nil {
+		return
+	}
+	copy(t.master, t.average)
+	if t.params.Flat.Mem != nil {
+		t.be.Upload(t.params.Flat, t.master)
+	}
+}
