@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -20,7 +21,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 		return 0, g.a.refuse("an empty list of counts")
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
-	l, err := newLattice(std, grid)
+	l, err := g.a.lattice(std, grid)
 	if err != nil {
 		return 0, g.a.refuse("%v", err)
 	}
@@ -28,6 +29,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 		return 0, err
 	}
 	unit := int64(1 / grid)
+	g.a.note(accountant.ExactNoise)
 	bits := g.a.stream()
 	best, most := 0, int64(math.MinInt64)
 	for i, c := range counts {

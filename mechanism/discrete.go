@@ -64,6 +64,7 @@ func (g *Grant) discrete(name string, values, out []int64, scale, effect float64
 		return err
 	}
 	in := floatsOf(g, values)
+	g.a.note(accountant.ExactNoise)
 	bits := g.a.stream()
 	for i, v := range values {
 		out[i] = v + draw(bits)

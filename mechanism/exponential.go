@@ -27,13 +27,16 @@ func newExponential(bits entropy.Bits) exponential {
 }
 
 func oddRun(first *lazy, bits entropy.Bits) bool {
-	last := first
-	for length := 1; ; length++ {
-		next := &lazy{head: bits.Uint64()}
-		if !less(next, last, bits) {
+	next := lazy{head: bits.Uint64()}
+	if !less(&next, first, bits) {
+		return true
+	}
+	for length := 2; ; length++ {
+		last := next
+		next = lazy{head: bits.Uint64()}
+		if !less(&next, &last, bits) {
 			return length%2 == 1
 		}
-		last = next
 	}
 }
 

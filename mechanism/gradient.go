@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -11,26 +12,36 @@ type Gradient struct {
 	Sum             []float32 // what the data says; untouched
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
-	Workers         int       // goroutines; they change neither the noise nor the guarantee
+	Workers         int       // goroutines, at least one; they change neither the noise nor the guarantee
 }
-
-// chunk is how many coordinates one sub-stream serves: fixed, so that the noise
-// does not depend on the number of workers.
-const chunk = 8192
 
 // gradientBits is the grid's distance below the noise: 2^-24 to 2^-25 of it.
 const gradientBits = 24
 
-// sumLimit bounds a coordinate, in grid steps, so that adding noise stays exact
-// in float64.
+// sumLimit bounds a coordinate, in grid steps, and so does it for the noise:
+// their sum stays exact in float64. At the gradient's grid it is 2^27 noise standard
+// deviations or more.
 const sumLimit = 1 << 52
 
-type chunked struct {
-	lanes []*entropy.Stream
-	noisy []float64
-}
-
-// ReleaseGradient adds Gaussian noise to the sum and hands it to sink in chunks.
+// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
+// the noisy sum to sink, once for each chunk of fixed size, from several
+// goroutines at a time; chunks do not overlap. noisy holds the sum's coordinates
+// from offset on and is valid during the call only. sink must not retain it, and
+// must not depend on anything private but noisy.
+//
+// Guarantee: the outputs are exactly a post-processing of the sum plus ideal
+// continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
+// the sum in hand keeps the stated sensitivity. A float32 sum does so up to its
+// own rounding only, which is why the noise class is "real". The sum is rounded
+// to a public grid; the g·√d by which that can push neighbours apart is charged
+// here, by as much more noise. Coordinates that are not numbers count as zero.
+//
+// The noise of a chunk depends on neither the schedule nor the number of
+// workers. Nothing is allocated in steady state.
+//
+// Errors: [ErrNotCovered] if the squared effects 1/NoiseMultiplier² of the
+// grant's releases would exceed its event's Gaussian. Nothing has then been
+// drawn and sink has not been called.
 func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []float64)) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -38,31 +49,19 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		return g.a.refuse("a gradient needs a positive sensitivity and noise multiplier")
 	}
 	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, len(spec.Sum))
-	l, err := newLattice(std, grid)
+	l, err := g.a.lattice(std, grid)
 	if err != nil {
 		return g.a.refuse("%v", err)
 	}
 	if err := g.charge(1 / spec.NoiseMultiplier); err != nil {
 		return err
 	}
-	in := make([]float64, len(spec.Sum))
-	out := make([]float64, len(spec.Sum))
-	bits := g.a.stream()
-	for i, x := range spec.Sum {
-		v := gradientStep(x, 1/grid)
-		n := min(max(l.draw(bits), -sumLimit), sumLimit)
-		in[i], out[i] = float64(v)*grid, float64(v+n)*grid
+	g.a.note(accountant.RealNoise)
+	job := g.a.parallel(spec.Sum, l, grid)
+	if g.a.run.tap != nil {
+		return g.tapped(job, 1/spec.NoiseMultiplier, std, sink)
 	}
-	if tap := g.a.run.tap; tap != nil {
-		rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient", Effect: 1 / spec.NoiseMultiplier,
-			Std: []float64{std}, Inputs: [][]float64{in}, Outputs: [][]float64{out}, Inexact: true}
-		if err := tap.Release(rel); err != nil {
-			return err
-		}
-	}
-	for lo := 0; lo < len(out); lo += chunk {
-		sink(lo, out[lo:min(lo+chunk, len(out))])
-	}
+	job.run(spec.Workers, sink)
 	return nil
 }
 
@@ -74,17 +73,29 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 	return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))
 }
 
-// gradientStep rounds to the grid by ⌊x+½⌋ and clamps to the public limit; what
-// is not a number counts as zero.
-func gradientStep(x float32, inverse float64) int64 {
-	v := math.Floor(float64(x)*inverse + 0.5)
-	switch {
-	case v >= sumLimit:
-		return sumLimit
-	case v <= -sumLimit:
-		return -sumLimit
-	case v != v:
+// gradientStep is the slow half of rounding a coordinate to the grid: it clamps
+// ⌊x/g+½⌋ to the public limit and lets what is not a number count as zero.
+func gradientStep(rounded float64) float64 {
+	if rounded != rounded {
 		return 0
 	}
-	return int64(v)
+	return min(max(rounded, -sumLimit), sumLimit)
+}
+
+// tapped shows a whole release to a test's tap and passes on what comes back.
+func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int, noisy []float64)) error {
+	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient", Effect: effect,
+		Std: []float64{std}, Inputs: [][]float64{make([]float64, len(job.sum))}, Outputs: [][]float64{make([]float64, len(job.sum))}, Inexact: true}
+	in, out := rel.Inputs[0], rel.Outputs[0]
+	for i, x := range job.sum {
+		in[i] = gradientStep(math.Floor(float64(x)*job.inverse+0.5)) * job.grid
+	}
+	job.run(1, func(offset int, noisy []float64) { copy(out[offset:], noisy) })
+	if err := g.a.run.tap.Release(rel); err != nil {
+		return err
+	}
+	for lo := 0; lo < len(out); lo += chunk {
+		sink(lo, out[lo:min(lo+chunk, len(out))])
+	}
+	return nil
 }

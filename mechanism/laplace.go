@@ -35,6 +35,7 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	if err := g.chargeOnce(); err != nil {
 		return err
 	}
+	g.a.note(accountant.ExactNoise)
 	bits := g.a.stream()
 	for _, p := range parts {
 		scale := p.Std / p.Sum.grid * (1 + margin)

@@ -81,15 +81,8 @@ func (l *lattice) draw(src entropy.Bits) int64 {
 // rare finishes the draw that began with word.
 func (l *lattice) rare(word uint64, src entropy.Bits) int64 {
 	for {
-		strip, position := split(word)
-		at := newPlace(strip, position, src)
-		switch {
-		case at.inTail():
-			if k, ok := l.tail(src); ok {
-				return signed(k, word)
-			}
-		case position < stripInner[strip] || at.underCurve():
-			return signed(l.cell(at), word)
+		if k, ok := l.try(word, src); ok {
+			return signed(k, word)
 		}
 		word = src.Uint64()
 		if k, ok := l.fast(word); ok {
@@ -98,7 +91,51 @@ func (l *lattice) rare(word uint64, src entropy.Bits) int64 {
 	}
 }
 
-// cell rounds a place to the grid.
+// try makes one attempt of the rejection sampler.
+func (l *lattice) try(word uint64, src entropy.Bits) (steps int64, ok bool) {
+	strip, position := split(word)
+	switch {
+	case position < stripInner[strip]:
+		return l.round(strip, position, src), true
+	case strip == 0 && position > tailFrom:
+		return l.tail(src)
+	case strip == 0 && position == tailFrom:
+		at := newPlace(strip, position, src)
+		if at.inTail() {
+			return l.tail(src)
+		}
+		return l.wedge(at, src.Uint64())
+	}
+	height := src.Uint64()
+	under, decided := underCurve(strip, position, height)
+	switch {
+	case !decided:
+		return l.wedge(newPlace(strip, position, src), height)
+	case under:
+		return l.round(strip, position, src), true
+	}
+	return 0, false
+}
+
+// round rounds a position to the grid.
+func (l *lattice) round(strip, position uint64, src entropy.Bits) int64 {
+	low, _ := bits.Mul64(position<<9, l.width[strip])
+	low += l.half
+	if k := low >> l.shift; (low+uncertain)>>l.shift == k {
+		return int64(k)
+	}
+	return l.cell(newPlace(strip, position, src))
+}
+
+// wedge decides exactly whether a place is under the curve, and rounds it.
+func (l *lattice) wedge(at *place, height uint64) (steps int64, ok bool) {
+	if !at.underCurveExact(newDigits(height, 64, at.x.bits)) {
+		return 0, false
+	}
+	return l.cell(at), true
+}
+
+// cell rounds a place to the grid exactly.
 func (l *lattice) cell(at *place) int64 {
 	slope := new(big.Rat).Mul(at.width(), ratio(l.std))
 	return floorAffine(slope, big.NewRat(1, 2), at.x)

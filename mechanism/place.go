@@ -38,15 +38,8 @@ func fixed62(v uint64) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(v), big.NewInt(1<<62))
 }
 
-// inTail reports whether the place lies in the bottom strip beyond tailStart.
+// inTail reports whether a place of the bottom strip lies beyond tailStart.
 func (p *place) inTail() bool {
-	if p.strip != 0 {
-		return false
-	}
-	position := p.x.n.Uint64()
-	if position != tailFrom {
-		return position > tailFrom
-	}
 	// x·(r + 1/r) < r exactly when x < r²/(r² + 1).
 	square := new(big.Rat).Mul(tailRat(), tailRat())
 	edge := new(big.Rat).Quo(square, new(big.Rat).Add(square, big.NewRat(1, 1)))
@@ -62,28 +55,20 @@ func (p *place) inTail() bool {
 	}
 }
 
-// curveSlack bounds the float64 error of both sides of the comparison in
-// underCurve, where every number is at most 7.
+// curveSlack bounds the float64 error of both sides of the comparisons with the
+// curve, where every number is at most 14.
 const curveSlack = 0x1p-40
 
-// underCurve draws a height within the strip and reports whether it lies under
-// exp(−x²/2).
-func (p *place) underCurve() bool {
-	height := p.x.bits.Uint64()
-	if p.x.count == 55 { // unless inTail needed more
-		x := float64(p.x.n.Uint64()) * 0x1p-55 * float64(stripWidth[p.strip]) * 0x1p-60
-		y := float64(stripFloor[p.strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[p.strip])*0x1p-62
-		curve := math.Exp(-x * x / 2)
-		if y < curve-curveSlack {
-			return true
-		}
-		if y > curve+curveSlack {
-			return false
-		}
-	}
-	return p.underCurveExact(newDigits(height, 64, p.x.bits))
+// underCurve reports whether a height within the strip lies under exp(−x²/2),
+// where float64 can tell.
+func underCurve(strip, position, height uint64) (under, decided bool) {
+	x := float64(position) * 0x1p-55 * float64(stripWidth[strip]) * 0x1p-60
+	y := float64(stripFloor[strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[strip])*0x1p-62
+	curve := math.Exp(-x * x / 2)
+	return y < curve, math.Abs(y-curve) > curveSlack
 }
 
+// underCurveExact reports whether the height lies under the curve.
 func (p *place) underCurveExact(height *digits) bool {
 	width, floor, tall := p.width(), fixed62(stripFloor[p.strip]), fixed62(stripHeight[p.strip])
 	first := true

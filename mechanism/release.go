@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -40,6 +41,7 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	if err := g.charge(effect); err != nil {
 		return err
 	}
+	g.a.note(accountant.ExactNoise)
 	bits := g.a.stream()
 	for i, p := range parts {
 		l := lattices[i]
@@ -55,7 +57,7 @@ func (a *Allowance) latticeFor(p Part) (*lattice, error) {
 	if err := a.checkPart(p); err != nil {
 		return nil, err
 	}
-	l, err := newLattice(p.Std, p.Sum.grid)
+	l, err := a.lattice(p.Std, p.Sum.grid)
 	if err != nil {
 		return nil, a.refuse("%v", err)
 	}

@@ -24,6 +24,7 @@ func (g *Grant) RandomizedResponse(value int) (int, error) {
 	if err := g.chargeOnce(); err != nil {
 		return 0, err
 	}
+	g.a.note(accountant.ExactNoise)
 	src := g.a.stream()
 	told := min(max(value, 0), e.Categories-1)
 	in := []int64{int64(told)}

@@ -114,8 +114,10 @@ type Allowance struct {
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
 	sampler *entropy.Stream
-	chunks  *chunked
+	chunks  *parallel
 	keys    entropy.Indexed
+	last    prepared
+	noted   map[accountant.NoiseClass]bool
 }
 
 // Next writes the ledger line of one event and then hands out the right to draw
@@ -143,6 +145,37 @@ func (a *Allowance) stream() *entropy.Stream {
 		a.noise = a.run.source.Stream(entropy.Noise, a.id, 0)
 	}
 	return a.noise
+}
+
+// prepared is the sampler used last: most allowances use one only.
+type prepared struct {
+	std, grid float64
+	lattice   *lattice
+}
+
+// lattice returns a sampler; the caller holds mu.
+func (a *Allowance) lattice(std, grid float64) (*lattice, error) {
+	if a.last.lattice != nil && a.last.std == std && a.last.grid == grid {
+		return a.last.lattice, nil
+	}
+	l, err := newLattice(std, grid)
+	if err != nil {
+		return nil, err
+	}
+	a.last = prepared{std, grid, l}
+	return l, nil
+}
+
+// note puts the noise class on the ledger's entry; the caller holds mu.
+func (a *Allowance) note(class accountant.NoiseClass) {
+	if a.noted[class] {
+		return
+	}
+	if a.noted == nil {
+		a.noted = map[accountant.NoiseClass]bool{}
+	}
+	a.noted[class] = true
+	a.reservation.Note(class)
 }
 
 // refuse words a refusal without any number that depends on records.

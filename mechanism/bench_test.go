@@ -1,0 +1,35 @@
+package mechanism
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e5, Delta: 1e-5} }
+
+func BenchmarkReleaseGradient(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(map[int]string{1: "one", 2: "two"}[workers], func(b *testing.B) {
+			run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+			g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 0.01})
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum := make([]float32, 317186)
+			for i := range sum {
+				sum[i] = float32(i%1000) / 1000
+			}
+			sink := func(int, []float64) {}
+			b.ReportAllocs()
+			b.SetBytes(0)
+			for b.Loop() {
+				if err := g.ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1e6, Workers: workers}, sink); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*float64(len(sum))/b.Elapsed().Seconds()/1e6, "M/s")
+		})
+	}
+}

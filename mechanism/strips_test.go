@@ -1,0 +1,87 @@
+package mechanism
+
+import (
+	"math/big"
+	"testing"
+)
+
+const proofBits = 256
+
+// expOf bounds exp(−x²/2).
+func expOf(x *big.Rat) (lo, hi *big.Float) {
+	t := new(big.Rat).Mul(x, x)
+	return expNeg(t.Mul(t, big.NewRat(1, 2)), proofBits)
+}
+
+func atLeast(t *testing.T, what string, i int, bigger *big.Float, smaller *big.Rat) {
+	t.Helper()
+	if _, s := floats(smaller, smaller, proofBits); bigger.Cmp(s) < 0 {
+		t.Errorf("%s: strip %d: %v < %v", what, i, bigger, s)
+	}
+}
+
+func atMost(t *testing.T, what string, i int, smaller *big.Float, bigger *big.Rat) {
+	t.Helper()
+	if b, _ := floats(bigger, bigger, proofBits); smaller.Cmp(b) > 0 {
+		t.Errorf("%s: strip %d: %v > %v", what, i, smaller, b)
+	}
+}
+
+// TestStripsCoverTheNormal is the proof that the sampler's law is exact: strips
+// have equal areas by construction (a width is the area ÷ a height), they are
+// stacked without gaps, each is wide enough for the curve at its lower edge, what
+// is accepted unseen lies under the curve at its upper edge, and the bottom
+// strip is as high as the curve where the tail's envelope begins.
+func TestStripsCoverTheNormal(t *testing.T) {
+	top := new(big.Int)
+	for i := range 256 {
+		if new(big.Int).SetUint64(stripFloor[i]).Cmp(top) != 0 {
+			t.Fatalf("strip %d does not begin where the one below ends", i)
+		}
+		top.Add(top, new(big.Int).SetUint64(stripHeight[i]))
+		checkWidth(t, i)
+		p := &place{strip: uint64(i)}
+		if i > 0 {
+			_, hi := expOf(p.width())
+			atMost(t, "the curve leaves the strip's side", i, hi, fixed62(stripFloor[i]))
+		}
+		ceiling := new(big.Rat).SetFrac(top, big.NewInt(1<<62))
+		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(stripInner[i]), big.NewInt(1<<55))
+		if stripInner[i] > 0 {
+			lo, _ := expOf(inner.Mul(inner, p.width()))
+			atLeast(t, "accepted unseen but not under the curve", i, lo, ceiling)
+		}
+	}
+	if top.Cmp(big.NewInt(1<<62)) < 0 {
+		t.Error("the curve leaves the top strip")
+	}
+	_, hi := expOf(tailRat())
+	atMost(t, "the tail's envelope begins below the curve", 0, hi, fixed62(stripHeight[0]))
+	checkTailFrom(t)
+}
+
+func checkWidth(t *testing.T, i int) {
+	t.Helper()
+	w := (&place{strip: uint64(i)}).width()
+	w.Mul(w, new(big.Rat).SetInt64(1<<60))
+	if got := new(big.Int).SetUint64(stripWidth[i]); floorRat(w).Cmp(got) != 0 {
+		t.Errorf("strip %d: tabulated width %v, want %v", i, got, floorRat(w))
+	}
+	if stripWidth[i] >= 1<<62 {
+		t.Errorf("strip %d: width of 4 or more overflows the fast path", i)
+	}
+}
+
+// checkTailFrom proves that position tailFrom contains r²/(r²+1).
+func checkTailFrom(t *testing.T) {
+	t.Helper()
+	square := new(big.Rat).Mul(tailRat(), tailRat())
+	edge := new(big.Rat).Quo(square, new(big.Rat).Add(square, big.NewRat(1, 1)))
+	edge.Mul(edge, new(big.Rat).SetInt64(1<<55))
+	if got := floorRat(edge).Int64(); got != tailFrom {
+		t.Errorf("tailFrom %d, want %d", int64(tailFrom), got)
+	}
+	if stripInner[0] >= tailFrom {
+		t.Error("the bottom strip's inner part reaches into the tail")
+	}
+}
