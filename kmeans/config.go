@@ -1,0 +1,161 @@
+package kmeans
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// Config says what to release and how noisy.
+//
+// Guarantee: [Config.Event] under the ledger's relation, whatever the records
+// are; every field is public.
+type Config struct {
+	K          int     `json:"k"`               // clusters
+	Iterations int     `json:"iterations"`      // each is one release
+	Share      float64 `json:"share,omitempty"` // of a plan's ε that this stage gets; plans read it, Fit does not
+
+	// NoiseMultiplier is that of one iteration's joint release of counts and
+	// sums; 1/NoiseMultiplier is its worst-case effect.
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	// CountShare is the part of an iteration's squared effect spent on counts,
+	// in (0, 1); 0 takes [DefaultCountShare]. Under ReplaceOne half is free
+	// and is always used.
+	CountShare float64 `json:"count_share,omitempty"`
+
+	// ClipNorm is the norm to which features are clipped; 0 takes their own
+	// bound. Norm estimates it from the records instead.
+	ClipNorm float64 `json:"clip_norm,omitempty"`
+	Norm     *DPNorm `json:"norm,omitempty"`
+
+	Init Init `json:"init"`
+
+	// A cluster whose noisy count is below Floor records is handled by Small.
+	// 0 stands for three standard deviations of the count's noise, below which
+	// its centre would be mostly noise.
+	Floor float64 `json:"floor,omitempty"`
+	Small Small   `json:"small,omitempty"`
+	// Shrink pulls centres toward the mean of all by as much as their noise
+	// explains of the distance (James and Stein's rule); see [Shrink].
+	Shrink Shrink `json:"shrink,omitempty"`
+	// AverageCounts takes the weights from the mean of the noisy counts of this
+	// many last iterations; 0 and 1 stand for the last alone.
+	AverageCounts int `json:"average_counts,omitempty"`
+}
+
+// Small says what becomes of a cluster whose noisy count is below the floor.
+type Small int
+
+const (
+	// KeepCenter leaves its centre where it was.
+	KeepCenter Small = iota
+	// SplitLargest moves it to the largest cluster, a small random step from
+	// that one's centre, which takes the opposite step.
+	SplitLargest
+)
+
+// DefaultCountShare is the split between counts and sums that makes the noise of
+// centres smallest where they lie at half the clip norm C.
+//
+// A centre of norm ρC in d dimensions, from a cluster of n records, has squared
+// error (d·s² + ρ²C²·s_c²)/n² for standard deviations s of sums and s_c of
+// counts; with 1/s_c² = β/z² and C²/s² = (1−β)/z² this is smallest at
+// β = ρ/(ρ+√d). Counts need no more than that: directions, not lengths,
+// separate clusters.
+func DefaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
+
+// Validate reports everything that is wrong with the configuration.
+//
+// Errors: *accountant.ParamError, joined.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config." + field, Value: value, Want: want})
+	}
+	if c.K < 1 || c.K > maxClusters {
+		bad("K", c.K, fmt.Sprintf("an integer in [1, %d]", maxClusters))
+	}
+	if c.Iterations < 1 || c.Iterations > maxIterations {
+		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))
+	}
+	if !positive(c.NoiseMultiplier) {
+		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive finite number")
+	}
+	if !(c.Share >= 0 && c.Share <= 1) {
+		bad("Share", c.Share, "a part of the budget in [0, 1]")
+	}
+	if !(c.CountShare >= 0 && c.CountShare < 1) {
+		bad("CountShare", c.CountShare, "a number in [0, 1), 0 for the default")
+	}
+	if c.ClipNorm != 0 && !positive(c.ClipNorm) {
+		bad("ClipNorm", c.ClipNorm, "a positive finite number, or 0 for the features' bound")
+	}
+	if c.ClipNorm != 0 && c.Norm != nil {
+		bad("Norm", "set", "either ClipNorm or Norm, not both")
+	}
+	if !(c.Floor >= 0) || math.IsInf(c.Floor, 0) {
+		bad("Floor", c.Floor, "a finite number of records, 0 for the default")
+	}
+	if c.Small != KeepCenter && c.Small != SplitLargest {
+		bad("Small", int(c.Small), "KeepCenter or SplitLargest")
+	}
+	if c.Shrink != NoShrink && c.Shrink != ShrinkToMean {
+		bad("Shrink", int(c.Shrink), "NoShrink or ShrinkToMean")
+	}
+	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
+		bad("AverageCounts", c.AverageCounts, "a number of iterations up to Iterations")
+	}
+	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.K))...)
+}
+
+const (
+	maxClusters   = 1 << 20
+	maxIterations = 1 << 20
+)
+
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+
+// Event is the whole fit as one event: what [Fit] reserves and spends. Counts
+// and sums are noised according to the relation, so that the multiplier, and
+// with it the event, is the same under each.
+func (c Config) Event(r accountant.Relation) accountant.Event {
+	_ = r // the noise follows the relation, the event does not
+	iterations := accountant.Repeated{Event: c.iteration(), Count: c.Iterations}
+	if c.Norm == nil {
+		return iterations
+	}
+	return accountant.Composed{Events: []accountant.Event{c.Norm.event(), iterations}}
+}
+
+func (c Config) iteration() accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: c.NoiseMultiplier}
+}
+
+// WithNoise returns the configuration at another noise multiplier. A [DPNorm]
+// without one of its own gets the same.
+func (c Config) WithNoise(multiplier float64) Config {
+	c.NoiseMultiplier = multiplier
+	if c.Norm != nil && c.Norm.NoiseMultiplier == 0 {
+		n := *c.Norm
+		n.NoiseMultiplier = multiplier
+		c.Norm = &n
+	}
+	return c
+}
+
+// Calibrate returns the configuration with the smallest noise at which the
+// whole fit stays within the budget.
+//
+// Errors: *accountant.ParamError.
+func (c Config) Calibrate(b accountant.Budget) (Config, error) {
+	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
+		return c, err
+	}
+	sigma, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event { return c.WithNoise(z).Event(b.Relation) })
+	if err != nil {
+		return c, err
+	}
+	return c.WithNoise(sigma), nil
+}

@@ -1,0 +1,100 @@
+package kmeans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// DPNorm chooses the clip norm from the records, where features have no bound:
+// a histogram of their norms gets Gaussian noise, and the upper edge of its
+// fullest bin is the clip norm.
+//
+// Norms above Max count in the top bin, so that a bad guess of Max still finds
+// something. With Min the bins are geometric: the first is (0, Min], the others
+// grow by a constant factor up to Max, which covers decades that equal widths
+// cannot.
+//
+// Source: algorithm 3 of Acs et al. 2019, whose top bin loses larger norms.
+type DPNorm struct {
+	Max  float64 `json:"max"`
+	Min  float64 `json:"min,omitempty"` // 0 for bins of equal width
+	Bins int     `json:"bins"`
+	// NoiseMultiplier of the histogram: an event of its own.
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+}
+
+func (d *DPNorm) validate() error {
+	if d == nil {
+		return nil
+	}
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
+	}
+	if !positive(d.Max) {
+		bad("Max", d.Max, "a positive finite number")
+	}
+	if d.Min != 0 && !(d.Min > 0 && d.Min < d.Max) {
+		bad("Min", d.Min, "a number in (0, Max), or 0 for bins of equal width")
+	}
+	if d.Bins < 2 || d.Bins > maxBins {
+		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
+	}
+	if !positive(d.NoiseMultiplier) {
+		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive finite number")
+	}
+	return errors.Join(errs...)
+}
+
+const maxBins = 1 << 20
+
+func (d *DPNorm) event() accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: d.NoiseMultiplier}
+}
+
+// edge is the upper edge of bin j, counted from 0.
+func (d *DPNorm) edge(j int) float64 {
+	if d.Min == 0 {
+		return d.Max * float64(j+1) / float64(d.Bins)
+	}
+	return d.Min * math.Pow(d.Max/d.Min, float64(j)/float64(d.Bins-1))
+}
+
+// bin is the bin of a squared norm. A row that is not finite counts as the zero
+// row that it becomes.
+func (d *DPNorm) bin(squared float64, squaredEdges []float64) int {
+	if math.IsNaN(squared) || math.IsInf(squared, 0) {
+		return 0
+	}
+	return min(sort.SearchFloat64s(squaredEdges, squared), d.Bins-1)
+}
+
+// estimate releases the clip norm. The grant pays for one histogram.
+func (d *DPNorm) estimate(ctx context.Context, r accountant.Relation, g *mechanism.Grant, s *store) (float64, error) {
+	edges := make([]float64, d.Bins)
+	for j := range edges {
+		edges[j] = d.edge(j) * d.edge(j)
+	}
+	counts := make([]int64, d.Bins)
+	err := s.visit(ctx, func(p part) error {
+		for _, sq := range s.norms(p) {
+			counts[d.bin(sq, edges)]++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	sensitivity := mechanism.HistogramSensitivity(r)
+	mode, err := g.NoisyArgmax(counts, sensitivity*d.NoiseMultiplier, 1/d.NoiseMultiplier)
+	if err != nil {
+		return 0, err
+	}
+	return d.edge(mode), nil
+}

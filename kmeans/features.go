@@ -1,0 +1,55 @@
+package kmeans
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Features maps records to the space in which distances are measured. A map
+// must be public (drawn from a seed, trained on public data) and must treat each
+// record by itself: a row of dst may depend on no other row of the batch.
+//
+// NormBound is the largest norm a row can have, or 0 or +Inf where no bound is
+// known; rows are clipped either way, so a wrong bound costs accuracy and never
+// privacy. Rows that are not finite count as zero.
+type Features interface {
+	Dim() int
+	NormBound() float64
+	Transform(be device.Backend, b device.Batch, dst device.Matrix) // dst is b.Rows × Dim
+}
+
+// Raw takes records as they are: standard private k-means. Its norm bound is
+// the schema's. Sparse records become dense one batch at a time.
+func Raw(s records.Schema) Features { return raw{s.Dim(), s.MaxNorm()} }
+
+type raw struct {
+	dim  int
+	norm float64
+}
+
+func (r raw) Dim() int           { return r.dim }
+func (r raw) NormBound() float64 { return r.norm }
+
+func (r raw) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	be.Fill(dst, 0)
+	if b.Sparse == nil {
+		be.Axpy(1, b.Dense, dst)
+		return
+	}
+	if dst.Mem == nil {
+		scatter(b, dst)
+		return
+	}
+	host := device.Matrix{Rows: b.Rows, Cols: r.dim, Stride: r.dim, Data: make([]float32, b.Rows*r.dim)}
+	scatter(b, host)
+	be.Upload(dst, host.Data)
+}
+
+func scatter(b device.Batch, dst device.Matrix) {
+	for i := range b.Rows {
+		row := dst.Row(i)
+		for _, item := range b.Sparse.Items[b.Sparse.Offsets[i]:b.Sparse.Offsets[i+1]] {
+			row[item] = 1
+		}
+	}
+}

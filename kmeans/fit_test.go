@@ -1,0 +1,375 @@
+package kmeans_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+var corners = [][]float64{{6, 6}, {-6, 6}, {6, -6}, {-6, -6}}
+
+func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, opts ...kmeans.Option) *kmeans.Model {
+	t.Helper()
+	m, err := kmeans.Fit(context.Background(), cfg, f, data, ledger(accountant.AddOrRemoveOne), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// found counts the true centres that some centre of the model is near to.
+func found(m *kmeans.Model, truth [][]float64, within float64) (n int) {
+	for _, c := range truth {
+		if slices.ContainsFunc(m.Centers, func(x []float32) bool {
+			return math.Hypot(float64(x[0])-c[0], float64(x[1])-c[1]) < within
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFindsBlobsWithLittleNoise(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 500, 0.7, corners...))
+	public := table(t, square, blobs(rand.New(rand.NewPCG(2, 2)), 10, 0.7, corners...))
+	base := kmeans.Config{K: 4, Iterations: 12, NoiseMultiplier: 1, Small: kmeans.SplitLargest}
+	for name, in := range map[string]kmeans.Init{
+		"mean first": {},
+		"packing":    {Method: kmeans.Packing},
+		"public":     kmeans.Public(public),
+		"given":      kmeans.StartAt([][]float32{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}),
+	} {
+		cfg := base
+		cfg.Init = in
+		best := 0
+		for seed := range uint64(3) { // Lloyd may end in a local optimum
+			m := fit(t, cfg, kmeans.Raw(square), data, kmeans.WithSeed(seed))
+			best = max(best, found(m, corners, 0.5))
+			for _, c := range m.Counts {
+				if best == 4 && math.Abs(c-500) > 100 {
+					t.Errorf("%s: counts %v", name, m.Counts)
+				}
+			}
+		}
+		if best != 4 {
+			t.Errorf("%s: %d of 4 clusters found", name, best)
+		}
+	}
+}
+
+// TestKernelSeparatesRings: two rings around one centre, which no pair of
+// centres in the plane can separate.
+func TestKernelSeparatesRings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var rows [][]float32
+	for i := range 4000 {
+		radius, angle := 1.0, 2*math.Pi*rng.Float64()
+		if i%2 == 1 {
+			radius = 8
+		}
+		rows = append(rows, []float32{float32(radius * math.Cos(angle)), float32(radius * math.Sin(angle))})
+	}
+	data := table(t, square, rows)
+	m, err := rff.RBF{Dim: 60, Bandwidth: 4}.New(2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := kmeans.Config{K: 2, Iterations: 10, NoiseMultiplier: 2}
+	right := func(f kmeans.Features) float64 {
+		model := fit(t, cfg, f, data)
+		var b device.Batch
+		data.Range(0, data.Len(), &b)
+		got := make([]int32, b.Rows)
+		model.Assign(device.CPU(), f, b, got)
+		same := 0
+		for i, c := range got {
+			if int(c) == i%2 {
+				same++
+			}
+		}
+		return math.Abs(float64(same)/float64(len(got))-0.5) + 0.5
+	}
+	if r := right(m); r < 0.95 {
+		t.Errorf("kernel k-means separates %.2f of two rings", r)
+	}
+	if r := right(kmeans.Raw(square)); r > 0.7 {
+		t.Errorf("plain k-means separates %.2f of two rings: the test shows nothing", r)
+	}
+}
+
+// TestSameBitsHoweverItRuns: memory limits, workers and parts do not change
+// what is released.
+func TestSameBitsHoweverItRuns(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 3000, 1, corners...))
+	f, err := rff.RBF{Dim: 20, Bandwidth: 4}.New(2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := kmeans.Config{K: 4, Iterations: 3, NoiseMultiplier: 5, Norm: &kmeans.DPNorm{Max: 2, Bins: 10, NoiseMultiplier: 5}}
+	var want []float32
+	for name, opts := range map[string][]kmeans.Option{
+		"default":  nil,
+		"streamed": {kmeans.WithCache(0)},
+		"workers":  {kmeans.WithBackend(device.CPUWith(3))},
+		"alone":    {kmeans.WithBackend(device.CPUWith(1)), kmeans.WithCache(1)},
+	} {
+		m := tapped(t, &recorder{seed: 9}, cfg, f, data, accountant.AddOrRemoveOne, opts...)
+		got := slices.Concat(m.Centers...)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: other centres", name)
+		}
+	}
+}
+
+func TestNoiseIsFreshInEachRun(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 1, corners...))
+	a, b := fit(t, cfgFor(2, 1), kmeans.Raw(square), data), fit(t, cfgFor(2, 1), kmeans.Raw(square), data)
+	if slices.Equal(a.Counts, b.Counts) {
+		t.Error("two runs drew the same noise")
+	}
+}
+
+// untouchable fails the test when a record is read.
+type untouchable struct {
+	records.Data
+	t *testing.T
+}
+
+func (u untouchable) Range(lo, hi int, b *device.Batch)    { u.t.Error("records were read") }
+func (u untouchable) Gather(rows []int32, b *device.Batch) { u.t.Error("records were read") }
+
+func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
+	data := untouchable{table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 1, corners...)), t}
+	l := accountant.NewLedger(accountant.Budget{Epsilon: 0.1, Delta: 1e-5})
+	estimated := cfgFor(2, 5)
+	estimated.ClipNorm, estimated.Norm = 0, &kmeans.DPNorm{Max: 10, Bins: 8, NoiseMultiplier: 3}
+	for _, cfg := range []kmeans.Config{cfgFor(2, 5), estimated} {
+		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
+		if !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if n := len(l.Entries()); n != 0 {
+			t.Errorf("%d entries after a refusal", n)
+		}
+	}
+	if _, err := kmeans.Fit(t.Context(), kmeans.Config{}, kmeans.Raw(square), data, l); err == nil {
+		t.Error("the zero configuration is accepted")
+	}
+}
+
+// TestCancellation: the context's error comes back, the reservation stays.
+func TestCancellation(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 100, 1, corners...))
+	ctx, cancel := context.WithCancel(context.Background())
+	l := ledger(accountant.AddOrRemoveOne)
+	seen := 0
+	_, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, l, kmeans.WithProgress(func(i, of int, epsilon float64) {
+		seen = i
+		if i == 4 {
+			cancel()
+		}
+	}))
+	if !errors.Is(err, context.Canceled) || seen != 4 {
+		t.Fatalf("error %v after iteration %d", err, seen)
+	}
+	e := l.Entries()
+	if len(e) != 1 || e[0].Reserved != 9 || e[0].Spent != 4 {
+		t.Errorf("entries %+v", e)
+	}
+	before := ledger(accountant.AddOrRemoveOne)
+	if _, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, before); !errors.Is(err, context.Canceled) || len(before.Entries()) != 0 {
+		t.Errorf("a context that ended before: error %v, entries %+v", err, before.Entries())
+	}
+}
+
+func TestProgressIsPublic(t *testing.T) {
+	cfg := cfgFor(2, 3)
+	var steps []int
+	var last float64
+	fit(t, cfg, kmeans.Raw(square), table(t, square, nil), kmeans.WithProgress(func(i, of int, epsilon float64) {
+		if of != 3 || !(epsilon > last) {
+			t.Errorf("iteration %d of %d at ε %v after %v", i, of, epsilon, last)
+		}
+		steps, last = append(steps, i), epsilon
+	}))
+	if !slices.Equal(steps, []int{1, 2, 3}) {
+		t.Errorf("iterations %v", steps)
+	}
+}
+
+// TestAnyRecordsGiveAModel: empty data and records that are not finite.
+func TestAnyRecordsGiveAModel(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {
+		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Ball, kmeans.Packing, kmeans.Domain} {
+			for _, small := range []kmeans.Small{kmeans.KeepCenter, kmeans.SplitLargest} {
+				cfg := kmeans.Config{K: 3, Iterations: 4, NoiseMultiplier: 50, Small: small, Shrink: kmeans.ShrinkToMean, Init: kmeans.Init{Method: method}}
+				m := fit(t, cfg, kmeans.Raw(square), table(t, square, rows))
+				if err := m.Validate(); err != nil {
+					t.Errorf("%v, %v: %v", method, small, err)
+				}
+				for _, c := range m.Centers {
+					if n := math.Hypot(float64(c[0]), float64(c[1])); n > m.ClipNorm*(1+1e-6) {
+						t.Errorf("%v: centre of norm %v outside the ball of %v", method, n, m.ClipNorm)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSetsAreClusteredSparse(t *testing.T) {
+	s := records.Sets(40, 10)
+	var rows [][]uint32
+	for i := range 600 {
+		base := uint32(i % 2 * 20)
+		rows = append(rows, []uint32{base, base + 1, base + 2 + uint32(i%15)})
+	}
+	data, err := records.FromItems(s, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := rff.RBF{Dim: 40, Bandwidth: 1.5}.New(40, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]kmeans.Features{"kernel": m, "raw": kmeans.Raw(s)} {
+		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Domain} {
+			cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Init: kmeans.Init{Method: method}, Small: kmeans.SplitLargest}
+			model := fit(t, cfg, f, data)
+			var b device.Batch
+			data.Range(0, 600, &b)
+			got := make([]int32, 600)
+			model.Assign(device.CPU(), f, b, got)
+			for i := range got {
+				if got[i] != got[i%2] {
+					t.Errorf("%s, %v: record %d is not with its like", name, method, i)
+					break
+				}
+			}
+			if got[0] == got[1] {
+				t.Errorf("%s, %v: both kinds in one cluster", name, method)
+			}
+		}
+	}
+}
+
+func TestConfigurationErrors(t *testing.T) {
+	good := cfgFor(2, 3)
+	change := func(f func(*kmeans.Config)) kmeans.Config { c := good; f(&c); return c }
+	data := table(t, square, nil)
+	for path, cfg := range map[string]kmeans.Config{
+		"Config.K":               change(func(c *kmeans.Config) { c.K = 0 }),
+		"Config.Iterations":      change(func(c *kmeans.Config) { c.Iterations = -1 }),
+		"Config.NoiseMultiplier": change(func(c *kmeans.Config) { c.NoiseMultiplier = math.NaN() }),
+		"Config.Share":           change(func(c *kmeans.Config) { c.Share = 1.5 }),
+		"Config.CountShare":      change(func(c *kmeans.Config) { c.CountShare = 1 }),
+		"Config.ClipNorm":        change(func(c *kmeans.Config) { c.ClipNorm = math.Inf(1) }),
+		"Config.Norm":            change(func(c *kmeans.Config) { c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3, NoiseMultiplier: 1} }),
+		"Config.Floor":           change(func(c *kmeans.Config) { c.Floor = -1 }),
+		"Config.Small":           change(func(c *kmeans.Config) { c.Small = 7 }),
+		"Config.Shrink":          change(func(c *kmeans.Config) { c.Shrink = -1 }),
+		"Config.AverageCounts":   change(func(c *kmeans.Config) { c.AverageCounts = 4 }),
+		"DPNorm.Max":             change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Bins: 3, NoiseMultiplier: 1} }),
+		"DPNorm.Min": change(func(c *kmeans.Config) {
+			c.ClipNorm = 0
+			c.Norm = &kmeans.DPNorm{Max: 1, Min: 2, Bins: 3, NoiseMultiplier: 1}
+		}),
+		"DPNorm.Bins":            change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Max: 1, Bins: 1, NoiseMultiplier: 1} }),
+		"DPNorm.NoiseMultiplier": change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3} }),
+		"Init.Method":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: 99} }),
+		"Init.Radius":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Radius: 2} }),
+		"Init.Rounds":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Rounds: -2} }),
+		"Init.Records":           change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: kmeans.FromPublic} }),
+		"Init.Centers":           change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1, 2}}) }),
+	} {
+		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(accountant.AddOrRemoveOne))
+		var typed *accountant.ParamError
+		if !errors.As(err, &typed) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		cfg kmeans.Config
+		f   kmeans.Features
+	}{
+		"centres of another width":  {change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1}, {2}}) }), kmeans.Raw(square)},
+		"centres that are not real": {change(func(c *kmeans.Config) { c.Init.Centers = [][]float32{{1, 2}, {1, float32(math.NaN())}} }), kmeans.Raw(square)},
+		"public records of another width": {change(func(c *kmeans.Config) {
+			c.Init = kmeans.Public(table(t, records.Binary(3), [][]float32{{1, 0, 1}}))
+		}), kmeans.Raw(square)},
+		"features without a bound": {change(func(c *kmeans.Config) { c.ClipNorm = 0 }), stubborn{kmeans.Raw(square), math.Inf(1), nil}},
+	} {
+		var typed *accountant.ParamError
+		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data, ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := kmeans.Fit(t.Context(), good, nil, nil, nil); err == nil {
+		t.Error("nothing at all is accepted")
+	}
+}
+
+func TestCalibrate(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		b := accountant.Budget{Epsilon: 0.5, Delta: 1e-5, Relation: r}
+		cfg := kmeans.Config{K: 10, Iterations: 20, Norm: &kmeans.DPNorm{Max: 10, Bins: 20}}
+		got, err := cfg.Calibrate(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := accountant.Epsilon(got.Event(r), b.Delta, r)
+		if err != nil || bound.Upper > b.Epsilon || bound.Upper < 0.98*b.Epsilon {
+			t.Errorf("%v: ε %v (%v)", r, bound, err)
+		}
+		if cfg.Norm.NoiseMultiplier != 0 {
+			t.Error("calibration changed the caller's configuration")
+		}
+	}
+	if _, err := (kmeans.Config{}).Calibrate(accountant.Budget{}); err == nil {
+		t.Error("nothing can be calibrated to nothing")
+	}
+}
+
+func TestPrivateNormIsRecovered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	s := records.Interval(8, -1e6, 1e6)
+	for _, typical := range []float64{0.3, 5, 700, 2e5} {
+		var rows [][]float32
+		for range 3000 {
+			row := make([]float32, 8)
+			var sq float64
+			for j := range row {
+				row[j] = float32(rng.NormFloat64())
+				sq += float64(row[j]) * float64(row[j])
+			}
+			length := typical * (0.9 + 0.1*rng.Float64()) / math.Sqrt(sq)
+			for j := range row {
+				row[j] *= float32(length)
+			}
+			rows = append(rows, row)
+		}
+		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5, Norm: &kmeans.DPNorm{Min: 0.01, Max: 1e5, Bins: 36, NoiseMultiplier: 20}}
+		m := fit(t, cfg, kmeans.Raw(s), table(t, s, rows))
+		if typical > 1e5 {
+			if m.ClipNorm != 1e5 {
+				t.Errorf("norms above all bins give %v", m.ClipNorm)
+			}
+		} else if m.ClipNorm < 0.85*typical || m.ClipNorm > 2*typical {
+			t.Errorf("norms around %v give the clip norm %v", typical, m.ClipNorm)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package kmeans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Method says where the first centres come from. None of them looks at private
+// records.
+type Method int
+
+const (
+	// MeanFirst puts every centre at the origin, so that the first iteration
+	// releases the mean of all records, and then spreads the centres around it
+	// in random directions. It costs nothing beside that iteration, and no
+	// centre starts far from all records.
+	MeanFirst Method = iota
+	// Ball puts centres on a sphere around the origin, in random directions.
+	Ball
+	// Packing is Ball with directions chosen far from each other.
+	Packing
+	// Domain takes the features of random records of the schema.
+	Domain
+	// FromPublic clusters public records, given by the caller.
+	FromPublic
+	// Given takes centres of the caller's.
+	Given
+)
+
+var methodNames = [...]string{"mean-first", "ball", "packing", "domain", "public", "given"}
+
+func (m Method) known() bool { return m >= 0 && int(m) < len(methodNames) }
+
+func (m Method) String() string {
+	if !m.known() {
+		return fmt.Sprintf("Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// MarshalText writes the method's name.
+func (m Method) MarshalText() ([]byte, error) {
+	if !m.known() {
+		return nil, fmt.Errorf("kmeans: %v", m)
+	}
+	return []byte(m.String()), nil
+}
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (m *Method) UnmarshalText(text []byte) error {
+	for i, name := range methodNames {
+		if name == string(text) {
+			*m = Method(i)
+			return nil
+		}
+	}
+	return errors.New("kmeans: unknown method of initialisation")
+}
+
+// Init says where the first centres come from; its zero value is [MeanFirst].
+type Init struct {
+	Method Method `json:"method"`
+	// Radius of Ball and Packing, and the distance of MeanFirst's centres from
+	// the mean, as a part of the clip norm; 0 stands for 0.1.
+	Radius float64 `json:"radius,omitempty"`
+	// Records of FromPublic: public, and of the same schema. They are seeded by
+	// k-means++ and clustered for Rounds (0 for 20) ordinary iterations.
+	Records records.Data `json:"-"`
+	Rounds  int          `json:"rounds,omitempty"`
+	// Centers of Given, in feature space.
+	Centers [][]float32 `json:"centers,omitempty"`
+}
+
+// Public starts from public records.
+func Public(data records.Data) Init { return Init{Method: FromPublic, Records: data} }
+
+// StartAt starts from given public centres in feature space.
+func StartAt(centers [][]float32) Init { return Init{Method: Given, Centers: centers} }
+
+const (
+	defaultRadius = 0.1
+	defaultRounds = 20
+)
+
+func (i Init) validate(k int) error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init." + field, Value: value, Want: want})
+	}
+	if !i.Method.known() {
+		bad("Method", int(i.Method), "one of the methods")
+	}
+	if !(i.Radius >= 0 && i.Radius <= 1) {
+		bad("Radius", i.Radius, "a part of the clip norm in [0, 1]")
+	}
+	if i.Rounds < 0 {
+		bad("Rounds", i.Rounds, "a number of iterations")
+	}
+	if i.Method == FromPublic && (i.Records == nil || i.Records.Len() < 1) {
+		bad("Records", "none", "public records")
+	}
+	if i.Method == Given && len(i.Centers) != k {
+		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres", k))
+	}
+	return errors.Join(errs...)
+}
+
+// check compares what was given with the feature space and the schema.
+func (i Init) check(dim int, s records.Schema) error {
+	var errs []error
+	for _, c := range i.Centers {
+		if len(c) != dim {
+			errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Centers", Value: len(c), Want: fmt.Sprintf("centres of %d coordinates", dim)})
+			break
+		}
+		if !finite(c) {
+			errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
+			break
+		}
+	}
+	if i.Method == FromPublic && i.Records != nil && (i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(), Want: "records like the private ones"})
+	}
+	return errors.Join(errs...)
+}
+
+func finite(c []float32) bool {
+	for _, v := range c {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// start is what the first centres are made of; all of it is public.
+type start struct {
+	be     device.Backend
+	f      Features
+	schema records.Schema
+	k      int
+	clip   float64
+	rng    *rand.Rand
+}
+
+func (i Init) centers(ctx context.Context, s start) ([][]float64, error) {
+	switch i.Method {
+	case Ball:
+		return i.ball(s), nil
+	case Packing:
+		return i.packing(s), nil
+	case Domain:
+		return domainCenters(s), nil
+	case FromPublic:
+		return i.public(ctx, s)
+	case Given:
+		return i.given(s), nil
+	}
+	return zeros(s.k, s.f.Dim()), nil
+}
+
+func (i Init) radius(clip float64) float64 {
+	if i.Radius == 0 {
+		return defaultRadius * clip
+	}
+	return i.Radius * clip
+}
+
+func (i Init) ball(s start) [][]float64 {
+	c := make([][]float64, s.k)
+	for k := range c {
+		c[k] = direction(s.rng, s.f.Dim(), i.radius(s.clip))
+	}
+	return c
+}
+
+// packing picks, for each centre, the best of some random directions.
+func (i Init) packing(s start) [][]float64 {
+	const tries = 20
+	c := make([][]float64, 0, s.k)
+	for range s.k {
+		var best []float64
+		far := -1.0
+		for range tries {
+			v := direction(s.rng, s.f.Dim(), i.radius(s.clip))
+			if d := distance(v, c); best == nil || d > far {
+				best, far = v, d
+			}
+		}
+		c = append(c, best)
+	}
+	return c
+}
+
+// distance is the squared distance from v to the nearest centre.
+func distance(v []float64, centers [][]float64) float64 {
+	near := math.Inf(1)
+	for _, c := range centers {
+		var d float64
+		for j := range v {
+			d += (v[j] - c[j]) * (v[j] - c[j])
+		}
+		near = min(near, d)
+	}
+	return near
+}
+
+// spreadAround returns k centres at one distance from the mean, in random
+// directions: the next assignment is by direction from the mean.
+func (i Init) spreadAround(mean []float64, s start) [][]float64 {
+	c := i.packing(s)
+	for _, v := range c {
+		axpy(v, 1, mean)
+		project(v, s.clip)
+	}
+	return c
+}
+
+func (i Init) given(s start) [][]float64 {
+	c := zeros(s.k, s.f.Dim())
+	for k, row := range i.Centers {
+		for j, v := range row {
+			c[k][j] = float64(v)
+		}
+		project(c[k], s.clip)
+	}
+	return c
+}
+
+func zeros(k, dim int) [][]float64 {
+	c := make([][]float64, k)
+	for i := range c {
+		c[i] = make([]float64, dim)
+	}
+	return c
+}
+
+// domainCenters are features of random records of the schema: bits at a random
+// density, reals uniform within their bounds, sets of random size.
+func domainCenters(s start) [][]float64 {
+	dim := s.schema.Dim()
+	b := device.Batch{Rows: s.k}
+	if s.schema.Sparse() {
+		b.Sparse = randomSets(s)
+	} else {
+		flat := make([]float32, s.k*dim)
+		for k := range s.k {
+			randomRecord(s, flat[k*dim:(k+1)*dim])
+		}
+		b.Dense = s.be.New(s.k, dim)
+		s.be.Upload(b.Dense, flat)
+	}
+	features := s.be.New(s.k, s.f.Dim())
+	s.f.Transform(s.be, b, features)
+	return download(s.be, features, s.clip)
+}
+
+func randomRecord(s start, row []float32) {
+	lo, hi := s.schema.Bounds()
+	density := s.rng.Float64()
+	for j := range row {
+		u := s.rng.Float64()
+		if s.schema.IsBinary() {
+			if u < density {
+				row[j] = 1
+			}
+			continue
+		}
+		row[j] = float32(lo + (hi-lo)*u)
+	}
+}
+
+func randomSets(s start) *device.Sparse {
+	sets := &device.Sparse{Cols: s.schema.Dim(), Offsets: []int{0}}
+	for range s.k {
+		size := 1 + s.rng.IntN(max(s.schema.MaxItems(), 1))
+		taken := map[uint32]bool{}
+		for range size {
+			item := uint32(s.rng.IntN(s.schema.Dim()))
+			if !taken[item] {
+				taken[item] = true
+				sets.Items = append(sets.Items, item)
+			}
+		}
+		sets.Offsets = append(sets.Offsets, len(sets.Items))
+	}
+	return sets
+}
+
+// download copies clipped rows to the host.
+func download(be device.Backend, m device.Matrix, clip float64) [][]float64 {
+	squared := make([]float64, m.Rows)
+	be.RowSquaredNorms(squared, m)
+	clipRows(be, m, clip, squared, make([]float32, m.Rows))
+	flat := make([]float32, m.Rows*m.Cols)
+	be.Download(flat, m)
+	c := zeros(m.Rows, m.Cols)
+	for i := range c {
+		for j := range c[i] {
+			c[i][j] = float64(flat[i*m.Cols+j])
+		}
+	}
+	return c
+}

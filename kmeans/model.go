@@ -1,0 +1,124 @@
+package kmeans
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Model is what a fit releases: centres in feature space and noisy counts. It
+// holds nothing else, so saving, sharing and using it costs no privacy.
+type Model struct {
+	Centers  [][]float32 `json:"centers"`   // K × features
+	Counts   []float64   `json:"counts"`    // noisy: any real numbers
+	ClipNorm float64     `json:"clip_norm"` // features are clipped to it before they are compared
+}
+
+// ErrModel is returned for a model that no fit can have released.
+var ErrModel = errors.New("kmeans: malformed model")
+
+func newModel(centers [][]float64, counts []float64, clip float64) *Model {
+	m := &Model{Counts: counts, ClipNorm: clip}
+	for _, c := range centers {
+		row := make([]float32, len(c))
+		for j, v := range c {
+			row[j] = float32(v)
+		}
+		m.Centers = append(m.Centers, row)
+	}
+	return m
+}
+
+// K is the number of clusters.
+func (m *Model) K() int { return len(m.Centers) }
+
+// Weights are the clusters' estimated proportions: noisy counts, negative ones
+// as zero, divided by their sum; equal if all are zero.
+func (m *Model) Weights() []float64 {
+	w := make([]float64, len(m.Counts))
+	total := 0.0
+	for i, c := range m.Counts {
+		w[i] = max(c, 0)
+		total += w[i]
+	}
+	for i := range w {
+		if total > 0 {
+			w[i] /= total
+		} else {
+			w[i] = 1 / float64(len(w))
+		}
+	}
+	return w
+}
+
+// Assign writes the nearest centre of each record of the batch to dst, which
+// has b.Rows entries, just as the fit assigned it. It does not write the model
+// and may be called concurrently.
+//
+// The assignment of private records is as private as they are; that of public
+// or generated ones is free.
+func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int32) {
+	if b.Rows == 0 {
+		return
+	}
+	rows := min(max(partBytes/(4*f.Dim()), minRows), maxRows, b.Rows)
+	near := newNearest(be, m.K(), f.Dim(), rows)
+	near.set(m.centers64())
+	features := be.New(rows, f.Dim())
+	squared, factors := make([]float64, rows), make([]float32, rows)
+	for lo := 0; lo < b.Rows; lo += rows {
+		hi := min(lo+rows, b.Rows)
+		part := features.RowRange(0, hi-lo)
+		f.Transform(be, b.Slice(lo, hi), part)
+		be.RowSquaredNorms(squared[:hi-lo], part)
+		clipRows(be, part, m.ClipNorm, squared[:hi-lo], factors)
+		near.assign(part, dst[lo:hi])
+	}
+}
+
+func (m *Model) centers64() [][]float64 {
+	c := make([][]float64, len(m.Centers))
+	for i, row := range m.Centers {
+		c[i] = make([]float64, len(row))
+		for j, v := range row {
+			c[i][j] = float64(v)
+		}
+	}
+	return c
+}
+
+// Validate checks the shape of a model, for instance after loading it.
+//
+// Errors: [ErrModel].
+func (m *Model) Validate() error {
+	if len(m.Centers) == 0 || len(m.Counts) != len(m.Centers) || !positive(m.ClipNorm) {
+		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers), len(m.Counts), m.ClipNorm)
+	}
+	for i, c := range m.Centers {
+		if len(c) == 0 || len(c) != len(m.Centers[0]) || !finite(c) {
+			return fmt.Errorf("%w: centre %d", ErrModel, i)
+		}
+		if math.IsNaN(m.Counts[i]) || math.IsInf(m.Counts[i], 0) {
+			return fmt.Errorf("%w: count %d", ErrModel, i)
+		}
+	}
+	return nil
+}
+
+// UnmarshalJSON reads and validates a model.
+func (m *Model) UnmarshalJSON(data []byte) error {
+	type plain Model
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return fmt.Errorf("%w: %v", ErrModel, err)
+	}
+	read := Model(p)
+	if err := read.Validate(); err != nil {
+		return err
+	}
+	*m = read
+	return nil
+}

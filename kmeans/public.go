@@ -1,0 +1,90 @@
+package kmeans
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// public clusters the caller's public records: k-means++ and ordinary Lloyd
+// iterations, without noise since nothing here is private.
+//
+// Source: Arthur and Vassilvitskii 2007.
+func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
+	n := i.Records.Len()
+	var b device.Batch
+	i.Records.Range(0, n, &b)
+	m := s.be.New(n, s.f.Dim())
+	s.f.Transform(s.be, b, m)
+	rows := download(s.be, m, s.clip)
+	centers := plusPlus(rows, s)
+	rounds := i.Rounds
+	if rounds == 0 {
+		rounds = defaultRounds
+	}
+	near, assigned := newNearest(s.be, s.k, s.f.Dim(), n), make([]int32, n)
+	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		near.set(centers)
+		near.assign(m, assigned)
+		centers = means(rows, assigned, centers)
+	}
+	return centers, nil
+}
+
+// plusPlus draws each centre with probability proportional to the squared
+// distance from those before it.
+func plusPlus(rows [][]float64, s start) [][]float64 {
+	centers := [][]float64{clone(rows[s.rng.IntN(len(rows))])}
+	far := make([]float64, len(rows))
+	for i, r := range rows {
+		far[i] = distance(r, centers)
+	}
+	for len(centers) < s.k {
+		c := clone(rows[s.weighted(far)])
+		centers = append(centers, c)
+		for i, r := range rows {
+			far[i] = min(far[i], distance(r, [][]float64{c}))
+		}
+	}
+	return centers
+}
+
+// weighted draws an index with probability proportional to its weight, any
+// index if all weights are zero.
+func (s start) weighted(w []float64) int {
+	total := 0.0
+	for _, v := range w {
+		total += v
+	}
+	if total <= 0 {
+		return s.rng.IntN(len(w))
+	}
+	at := s.rng.Float64() * total
+	for i, v := range w {
+		if at < v {
+			return i
+		}
+		at -= v
+	}
+	return len(w) - 1
+}
+
+// means are the centres of assigned public rows; an empty cluster keeps its own.
+func means(rows [][]float64, assigned []int32, previous [][]float64) [][]float64 {
+	next, counts := zeros(len(previous), len(previous[0])), make([]float64, len(previous))
+	for i, r := range rows {
+		axpy(next[assigned[i]], 1, r)
+		counts[assigned[i]]++
+	}
+	for k := range next {
+		if counts[k] == 0 {
+			next[k] = clone(previous[k])
+			continue
+		}
+		scale(next[k], 1/counts[k])
+	}
+	return next
+}

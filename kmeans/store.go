@@ -1,0 +1,128 @@
+package kmeans
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// store hands out the features of all records, part by part: kept in memory if
+// they fit, made again at each visit if not.
+type store struct {
+	be    device.Backend
+	f     Features
+	data  records.Data
+	clip  float64 // 0 while no clip norm is known
+	parts []part
+	rows  int  // of a full part
+	keep  bool // features stay in memory
+
+	batch   device.Batch
+	scratch device.Matrix
+	squared []float64
+	factors []float32
+}
+
+// part is a run of consecutive records.
+type part struct {
+	lo, hi   int
+	features device.Matrix // hi−lo rows
+}
+
+const (
+	partBytes = 8 << 20 // of features in one part
+	minRows   = 16
+	maxRows   = 8192
+)
+
+func newStore(be device.Backend, f Features, data records.Data, limit int64) *store {
+	n, row := data.Len(), 4*f.Dim()
+	rows := min(max(partBytes/row, minRows), maxRows)
+	s := &store{be: be, f: f, data: data, rows: min(rows, n), keep: int64(n)*int64(row) <= limit}
+	for lo := 0; lo < n; lo += rows {
+		s.parts = append(s.parts, part{lo: lo, hi: min(lo+rows, n)})
+	}
+	s.squared = make([]float64, s.rows)
+	s.factors = make([]float32, s.rows)
+	return s
+}
+
+// visit calls fn with the features of each part, clipped once a clip norm is
+// set. It stops between parts when ctx ends.
+func (s *store) visit(ctx context.Context, fn func(part) error) error {
+	for i := range s.parts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p := s.parts[i]
+		if p.features.Rows == 0 {
+			p.features = s.transform(p)
+			s.clipRows(p)
+			if s.keep {
+				s.parts[i] = p
+			}
+		}
+		if err := fn(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *store) transform(p part) device.Matrix {
+	s.data.Range(p.lo, p.hi, &s.batch)
+	var dst device.Matrix
+	if s.keep {
+		dst = s.be.New(p.hi-p.lo, s.f.Dim())
+	} else {
+		if s.scratch.Rows == 0 {
+			s.scratch = s.be.New(s.rows, s.f.Dim())
+		}
+		dst = s.scratch.RowRange(0, p.hi-p.lo)
+	}
+	s.f.Transform(s.be, s.batch, dst)
+	return dst
+}
+
+// norms are the squared norms of a part's rows, valid until the next call.
+func (s *store) norms(p part) []float64 {
+	sq := s.squared[:p.hi-p.lo]
+	s.be.RowSquaredNorms(sq, p.features)
+	return sq
+}
+
+// setClip clips what is kept and whatever is made from now on.
+func (s *store) setClip(norm float64) {
+	s.clip = norm
+	for _, p := range s.parts {
+		if p.features.Rows > 0 {
+			s.clipRows(p)
+		}
+	}
+}
+
+// clipRows brings rows to the clip norm; rows that are not finite become zero.
+func (s *store) clipRows(p part) {
+	if s.clip == 0 {
+		return
+	}
+	clipRows(s.be, p.features, s.clip, s.norms(p), s.factors)
+}
+
+func clipRows(be device.Backend, m device.Matrix, norm float64, squared []float64, factors []float32) {
+	scaled := false
+	for i, sq := range squared {
+		factor := mechanism.ClipFactor(sq, norm)
+		if factor == 0 {
+			be.Fill(m.RowRange(i, i+1), 0) // zero times NaN would stay NaN
+			factor = 1
+		}
+		factors[i] = float32(factor)
+		scaled = scaled || factor != 1
+	}
+	if scaled {
+		be.ScaleRows(m, factors[:m.Rows])
+	}
+}

@@ -1,0 +1,100 @@
+package kmeans
+
+import (
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// sums are one iteration's private numbers: exact fixed-point sums of features
+// and counts for every cluster, one copy per worker. They leave only through
+// [mechanism.Grant.Release].
+type sums struct {
+	k, dim  int
+	workers []workerSums
+	host    []float32 // features on the host, where the device has memory of its own
+}
+
+type workerSums struct {
+	features *mechanism.FixedSum // k·dim
+	counts   *mechanism.FixedSum // k
+}
+
+func newSums(k, dim, workers int, n noise) *sums {
+	s := &sums{k: k, dim: dim, workers: make([]workerSums, max(workers, 1))}
+	for i := range s.workers {
+		s.workers[i] = workerSums{
+			mechanism.NewFixedSum(k*dim, mechanism.GridFor(n.sum)),
+			mechanism.NewFixedSum(k, mechanism.GridFor(n.count)),
+		}
+	}
+	return s
+}
+
+func (s *sums) reset() {
+	for _, w := range s.workers {
+		w.features.Reset()
+		w.counts.Reset()
+	}
+}
+
+// add counts every row once, in the cluster it is assigned to. Integer sums
+// make the result independent of how rows are spread over workers.
+func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32) {
+	features = s.onHost(be, features)
+	var wg sync.WaitGroup
+	each := (features.Rows + len(s.workers) - 1) / len(s.workers)
+	for i, w := range s.workers {
+		lo, hi := min(i*each, features.Rows), min((i+1)*each, features.Rows)
+		if hi-lo == features.Rows {
+			w.add(s.dim, features, assigned, lo, hi)
+			return
+		}
+		wg.Go(func() { w.add(s.dim, features, assigned, lo, hi) })
+	}
+	wg.Wait()
+}
+
+func (w workerSums) add(dim int, features device.Matrix, assigned []int32, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		c := int(assigned[i])
+		w.features.AddRowAt(c*dim, features.Row(i), 1)
+		w.counts.AddInt(c, 1)
+	}
+}
+
+func (s *sums) onHost(be device.Backend, m device.Matrix) device.Matrix {
+	if m.Mem == nil {
+		return m
+	}
+	if len(s.host) < m.Rows*m.Cols {
+		s.host = make([]float32, m.Rows*m.Cols)
+	}
+	host := device.Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: s.host[:m.Rows*m.Cols]}
+	be.Download(host.Data, m)
+	return host
+}
+
+// total merges the workers' sums into the first.
+func (s *sums) total() workerSums {
+	t := s.workers[0]
+	for _, w := range s.workers[1:] {
+		t.features.Merge(w.features)
+		t.counts.Merge(w.counts)
+	}
+	return t
+}
+
+// released is one iteration's noisy numbers: public.
+type released struct {
+	sums   []float64 // k·dim
+	counts []float64 // k
+}
+
+func (s *sums) release(g *mechanism.Grant, n noise, out released) error {
+	t := s.total()
+	return g.Release(n.effect,
+		mechanism.Part{Sum: t.features, Std: n.sum, Out: out.sums},
+		mechanism.Part{Sum: t.counts, Std: n.count, Out: out.counts})
+}

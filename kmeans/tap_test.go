@@ -1,0 +1,123 @@
+package kmeans_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// recorder is a tap that keeps every release's private inputs and, given an
+// earlier run's outputs, replays those: two runs that replay the same outputs
+// make the same choices, so their inputs may be compared one by one.
+type recorder struct {
+	seed     uint64
+	releases []entropy.Release
+	replay   [][][]float64
+	spent    []accountant.Event
+}
+
+func (r *recorder) Source() (*entropy.Source, error) { return entropy.Seeded(r.seed) }
+func (r *recorder) Sample(entropy.Sample)            {}
+func (r *recorder) Refuse(string, error)             {}
+
+func (r *recorder) Spend(_ string, event any, count int, err error) {
+	if e, ok := event.(accountant.Event); ok && err == nil && count > 0 {
+		r.spent = append(r.spent, accountant.Repeated{Event: e, Count: count})
+	}
+}
+
+func (r *recorder) Release(rel *entropy.Release) error {
+	i := len(r.releases)
+	if i < len(r.replay) {
+		for p := range rel.Outputs {
+			copy(rel.Outputs[p], r.replay[i][p])
+		}
+	}
+	kept := *rel
+	kept.Inputs, kept.Outputs = copyParts(rel.Inputs), copyParts(rel.Outputs)
+	kept.Std = append([]float64(nil), rel.Std...)
+	r.releases = append(r.releases, kept)
+	return nil
+}
+
+func copyParts(parts [][]float64) [][]float64 {
+	out := make([][]float64, len(parts))
+	for i, p := range parts {
+		out[i] = append([]float64(nil), p...)
+	}
+	return out
+}
+
+func (r *recorder) outputs() [][][]float64 {
+	var out [][][]float64
+	for _, rel := range r.releases {
+		out = append(out, copyParts(rel.Outputs))
+	}
+	return out
+}
+
+func ledger(r accountant.Relation) *accountant.Ledger {
+	return accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})
+}
+
+// tapped runs a fit under a seeded source.
+func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data, r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
+	t.Helper()
+	m, err := kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data, ledger(r), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func table(t testing.TB, s records.Schema, rows [][]float32) *records.Table {
+	t.Helper()
+	var flat []float32
+	for _, r := range rows {
+		flat = append(flat, r...)
+	}
+	d, err := records.FromFlat(s, flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// blobs draws n points around each of the given centres.
+func blobs(rng *rand.Rand, n int, spread float64, centers ...[]float64) [][]float32 {
+	var rows [][]float32
+	for range n {
+		for _, c := range centers {
+			row := make([]float32, len(c))
+			for j, v := range c {
+				row[j] = float32(v + spread*rng.NormFloat64())
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// stubborn wraps features and spoils some rows: what a fit must survive.
+type stubborn struct {
+	kmeans.Features
+	bound float64
+	spoil func(i int32, row []float32)
+}
+
+func (s stubborn) NormBound() float64 { return s.bound }
+
+func (s stubborn) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	s.Features.Transform(be, b, dst)
+	for i := range b.Rows {
+		if s.spoil != nil && b.Index != nil {
+			s.spoil(b.Index[i], dst.Row(i))
+		}
+	}
+}
