@@ -1,0 +1,44 @@
+// Package privgen trains generative models under differential privacy and
+// releases generators of synthetic records.
+//
+// A chain says what to learn and how private it must be; Plan does all the
+// arithmetic before a record is read; Fit spends; the Generator holds released
+// state only, so sampling it, saving it and handing it out cost nothing more:
+//
+//	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+//	plan, err := privgen.DPGM(records.BinaryImage(28, 28), budget).
+//		Features(rff.RBF{Dim: 200, Bandwidth: 8}).
+//		Cluster(kmeans.Config{K: 10, Iterations: 8, Share: 0.2}).
+//		Model(models.PaperVAE()).
+//		Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 3000, Optimizer: sgd.Adam(1e-3)}).
+//		Plan()
+//	fmt.Println(plan)                      // the bill
+//	gen, err := plan.Fit(ctx, data)        // the only call that sees records
+//	rows, err := gen.Sample(ctx, 60000)
+//	fmt.Println(gen.Guarantee())
+//
+// # The packages
+//
+// Each may be used alone. From the top down, and imports only point down:
+//
+//	dpgm                 the systems: config → plan → fit → generator
+//	kmeans  sgd          private algorithms: they touch records, add noise, write the ledger
+//	models  rff          pure functions on matrices
+//	mechanism            noise, clipping, noisy sums: the only door to randomness that protects
+//	accountant           events, ledger, calibration: arithmetic only
+//	records              public schema, encoded rows, readers and writers
+//	device               where matrices live and multiply
+//	privacytest          for tests: is a claim of privacy true?
+//	evaluate             how good synthetic records are; its numbers are not private and say so
+//
+// # What is promised
+//
+// A [accountant.Guarantee] states ε, δ, the neighbouring relation, every private
+// release with its purpose, the class of its noise, and what it does not cover.
+// Every ε is the upper end of a computed interval. Where no sound analysis of a
+// configuration is known, it is refused.
+//
+// The default relation is add-or-remove-one: what a generator reveals changes
+// little if one person's record is added or removed. It is a weaker promise
+// than replace-one at the same ε; say so when comparing.
+package privgen

@@ -1,0 +1,109 @@
+package dpgm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Config describes a whole training run. Every field is public.
+//
+// Cluster.K is the number k of networks. With k = 1 there is nothing to
+// cluster: Features stays nil, the other fields of Cluster stay zero, and the
+// whole budget trains the one network.
+//
+// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget:
+// clustering gets the noise at which it alone would cost Cluster.Share of ε,
+// training the least noise at which both together cost no more than ε. Noise
+// multipliers given by the caller are used as they are, and refused if they do
+// not fit the budget.
+type Config struct {
+	Schema   records.Schema
+	Budget   accountant.Budget
+	Features rff.Kernel // feature space of the clustering; nil clusters the records as they are
+	Cluster  kmeans.Config
+	Model    models.Architecture
+	Train    sgd.Config
+	Seed     uint64 // of public randomness: frequencies, initial centres and weights
+}
+
+// Validate reports every mistake, as joined *accountant.ParamError values.
+func (c Config) Validate() error {
+	var errs []error
+	errs = append(errs, paramErrors(c.Schema.Validate()), c.Budget.Validate())
+	errs = append(errs, c.validateClustering()...)
+	errs = append(errs, c.validateModel())
+	train := c.Train
+	if train.NoiseMultiplier == 0 {
+		train.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
+	}
+	errs = append(errs, train.Validate())
+	return errors.Join(errs...)
+}
+
+func (c Config) validateClustering() []error {
+	if c.Cluster.K == 1 {
+		return c.validateSingle()
+	}
+	cluster := c.Cluster
+	var errs []error
+	if cluster.NoiseMultiplier == 0 {
+		if !(cluster.Share > 0 && cluster.Share < 1) {
+			errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.Share", Value: cluster.Share,
+				Want: "the part of ε for clustering, between 0 and 1, or a NoiseMultiplier"})
+		}
+		cluster = cluster.WithNoise(1)
+	} else if cluster.Share != 0 {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.Share", Value: cluster.Share,
+			Want: "zero where a NoiseMultiplier is given: one of them decides"})
+	}
+	errs = append(errs, cluster.Validate())
+	if c.Features != nil && c.Schema.Validate() == nil {
+		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
+		errs = append(errs, paramErrors(err))
+	}
+	return errs
+}
+
+func (c Config) validateSingle() []error {
+	var errs []error
+	if c.Features != nil {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Features", Value: fmt.Sprintf("%T", c.Features),
+			Want: "none: one cluster needs no feature space"})
+	}
+	if c.Cluster.Share != 0 || c.Cluster.NoiseMultiplier != 0 || c.Cluster.Iterations != 0 {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config", Value: "K 1",
+			Want: "no Share, NoiseMultiplier or Iterations: one cluster costs nothing"})
+	}
+	return errs
+}
+
+// validateModel lets architectures that can judge themselves do so before any
+// network is built.
+func (c Config) validateModel() error {
+	if c.Model == nil {
+		return &accountant.ParamError{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
+	}
+	if v, ok := c.Model.(interface{ Validate() error }); ok {
+		return paramErrors(v.Validate())
+	}
+	return nil
+}
+
+// clustered reports whether there is a clustering stage.
+func (c Config) clustered() bool { return c.Cluster.K > 1 }
+
+// visible is what a network sees of a record.
+func visible(s records.Schema) models.Visible {
+	likelihood := models.Bernoulli
+	if s.Kind() == records.IntervalVector {
+		likelihood = models.GaussianUnit
+	}
+	return models.Visible{Dim: s.Dim(), Likelihood: likelihood, Sparse: s.Sparse()}
+}

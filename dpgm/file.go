@@ -1,0 +1,172 @@
+package dpgm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// Kind is the name of this system in a file.
+const Kind = "dpgm"
+
+// fileHeader is everything a released model consists of but its numbers.
+type fileHeader struct {
+	Schema    records.Schema       `json:"schema"`
+	Features  *rff.Map             `json:"features,omitempty"`
+	Clusters  *kmeans.Model        `json:"clusters,omitempty"`
+	Model     json.RawMessage      `json:"model"`
+	Networks  int                  `json:"networks"`
+	Guarantee accountant.Guarantee `json:"guarantee"`
+}
+
+// Encode writes released state, and nothing else.
+func (m *Model) Encode() (*artefact.File, error) {
+	arch, err := models.MarshalArchitecture(m.config.Model)
+	if err != nil {
+		return nil, err
+	}
+	h := fileHeader{Schema: m.config.Schema, Clusters: m.router.clusters, Model: arch, Networks: len(m.parts), Guarantee: m.guarantee}
+	if f, ok := m.router.features.(*rff.Map); ok {
+		h.Features = f
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("dpgm: %w", err)
+	}
+	file := &artefact.File{Kind: Kind, Header: head}
+	for i, p := range m.parts {
+		file.Sections = append(file.Sections, artefact.Section{Name: paramsOf(i), Data: m.download(p.Params())})
+		if s, ok := p.(models.Stateful); ok {
+			file.Sections = append(file.Sections, artefact.Section{Name: stateOf(i), Data: s.AppendState(nil)})
+		}
+	}
+	return file, nil
+}
+
+func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
+func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
+
+func (m *Model) download(p device.Params) []byte {
+	flat := make([]float32, p.Len())
+	m.backend.Download(flat, p.Flat)
+	return artefact.Floats32(flat)
+}
+
+// Decode rebuilds a released model.
+//
+// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes
+// that the header claims are compared with the bytes there are before
+// anything is allocated for them.
+func Decode(f *artefact.File, l release.Loading) (*Model, error) {
+	var h fileHeader
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return nil, malformed(err)
+	}
+	arch, err := models.UnmarshalArchitecture(h.Model, l.Architectures...)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	if l.Backend == nil {
+		l.Backend = device.CPU()
+	}
+	m := &Model{config: Config{Schema: h.Schema, Model: arch}, backend: l.Backend, guarantee: h.Guarantee}
+	if m.router, err = h.router(); err != nil {
+		return nil, err
+	}
+	if want := max(len(m.router.weights()), 1); h.Networks != want {
+		return nil, malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
+	}
+	m.config.Cluster.K = h.Networks
+	for i := range h.Networks {
+		part, err := m.decodePart(f, i)
+		if err != nil {
+			return nil, err
+		}
+		m.parts = append(m.parts, part)
+	}
+	return m, nil
+}
+
+// router rebuilds the clustering and checks that its pieces fit each other.
+func (h fileHeader) router() (*router, error) {
+	if err := h.Schema.Validate(); err != nil {
+		return nil, malformed(err)
+	}
+	if h.Clusters == nil {
+		return &router{}, nil
+	}
+	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
+	if h.Features != nil {
+		if h.Features.In() != h.Schema.Dim() {
+			return nil, malformed(fmt.Errorf("features of %d columns for records of %d", h.Features.In(), h.Schema.Dim()))
+		}
+		r.features = h.Features
+	}
+	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
+		return nil, malformed(fmt.Errorf("centres of %d coordinates in a space of %d", got, want))
+	}
+	return r, nil
+}
+
+func (m *Model) decodePart(f *artefact.File, i int) (models.Generator, error) {
+	data, err := f.Section(paramsOf(i))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(m.config.Model, visible(m.config.Schema), len(data), f, i); err != nil {
+		return nil, err
+	}
+	part, err := m.config.Model.New(m.backend, visible(m.config.Schema), 0)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	flat, err := artefact.ReadFloats32(data, part.Params().Len())
+	if err != nil {
+		return nil, err
+	}
+	m.backend.Upload(part.Params().Flat, flat)
+	if s, ok := part.(models.Stateful); ok {
+		state, err := f.Section(stateOf(i))
+		if err != nil {
+			return nil, err
+		}
+		if err := s.SetState(state); err != nil {
+			return nil, malformed(err)
+		}
+	}
+	return part, nil
+}
+
+// checkSize refuses an architecture whose networks are larger than the file says.
+func checkSize(a models.Architecture, v models.Visible, bytes int, f *artefact.File, i int) error {
+	s, ok := a.(models.Sizer)
+	if !ok {
+		return nil // the caller's own architecture, given to Load by the caller
+	}
+	params, state := s.Size(v)
+	if params > math.MaxInt32 || params*4 != int64(bytes) {
+		return malformed(fmt.Errorf("%d bytes for %d parameters", bytes, params))
+	}
+	if state == 0 {
+		return nil
+	}
+	data, err := f.Section(stateOf(i))
+	if err != nil {
+		return err
+	}
+	if state > int64(len(data))*64 { // packed no tighter than bits, with room for a change of form
+		return malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
+	}
+	return nil
+}
+
+func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }

@@ -1,0 +1,201 @@
+package dpgm
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// mixture is k networks trained as one: their parameters lie in one vector, and
+// each record's gradient lives in the block of its own cluster's network.
+//
+// Because a record touches exactly one block, the norm of its stacked gradient is
+// the norm of its gradient in that block, and clipping that norm bounds the
+// whole stacked sum. This is what makes the cost of a step independent of k.
+type mixture struct {
+	be      device.Backend
+	parts   []models.Generator
+	params  device.Params
+	nominal []float64       // public divisor of each part's gradient sum
+	cluster func(int32) int // cluster of a row: a function of the record and released centres
+	spans   []span          // blocks of the stacked parameters, one span a part
+
+	order  []int32 // batch positions, sorted by cluster
+	bounds []int   // cluster c holds order[bounds[c]:bounds[c+1]]
+	sorted device.Batch
+	grads  []models.Gradients
+	norms  []float64
+	weight []float32
+}
+
+type span struct{ lo, hi int }
+
+// newMixture stacks the parts' parameters; parts that can be bound share the
+// stacked vector, others are kept in step by copying.
+func newMixture(be device.Backend, parts []models.Generator, nominal []float64, cluster func(int32) int) *mixture {
+	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
+		bounds: make([]int, len(parts)+1), grads: make([]models.Gradients, len(parts))}
+	each := make([]device.Params, len(parts))
+	for i, p := range parts {
+		each[i] = p.Params()
+	}
+	m.params = device.Concat(be, each...)
+	lo := 0
+	for i, p := range parts {
+		hi := lo + each[i].Blocks()
+		m.spans = append(m.spans, span{lo, hi})
+		if b, ok := p.(models.Binder); ok {
+			b.Bind(m.params.Sub(lo, hi))
+		}
+		lo = hi
+	}
+	return m
+}
+
+// Params is the stacked vector.
+func (m *mixture) Params() device.Params { return m.params }
+
+// Segments gives each cluster's block the divisor of its own nominal batch.
+func (m *mixture) Segments() []sgd.Segment {
+	out := make([]sgd.Segment, len(m.spans))
+	for i, s := range m.spans {
+		out[i] = sgd.Segment{Params: m.params.Sub(s.lo, s.hi).Len(), NominalBatch: m.nominal[i]}
+	}
+	return out
+}
+
+// BeginStep brings copies up to date and lets every network do its own step
+// work, whether or not a record of its cluster was sampled.
+func (m *mixture) BeginStep() {
+	m.sync()
+	for _, p := range m.parts {
+		if s, ok := p.(models.Stepper); ok {
+			s.BeginStep()
+		}
+	}
+}
+
+// sync copies the stacked parameters into networks that keep their own.
+func (m *mixture) sync() {
+	for i, p := range m.parts {
+		if _, bound := p.(models.Binder); !bound {
+			s := m.spans[i]
+			m.be.Apply(device.Identity, p.Params().Flat, m.params.Sub(s.lo, s.hi).Flat)
+		}
+	}
+}
+
+// Gradients routes every record to its cluster's network.
+func (m *mixture) Gradients(b device.Batch) models.Gradients {
+	m.route(b)
+	for c, p := range m.parts {
+		m.grads[c] = nil
+		if m.bounds[c] < m.bounds[c+1] {
+			m.grads[c] = p.Gradients(m.sorted.Slice(m.bounds[c], m.bounds[c+1]))
+		}
+	}
+	return (*mixtureGradients)(m)
+}
+
+// route sorts the batch by cluster (a counting sort, so stable).
+func (m *mixture) route(b device.Batch) {
+	for c := range m.bounds {
+		m.bounds[c] = 0
+	}
+	for i := range b.Rows {
+		m.bounds[m.cluster(b.Index[i])+1]++
+	}
+	for c := 1; c < len(m.bounds); c++ {
+		m.bounds[c] += m.bounds[c-1]
+	}
+	m.order = grow(m.order, b.Rows)
+	next := append([]int(nil), m.bounds[:len(m.parts)]...)
+	for i := range b.Rows {
+		c := m.cluster(b.Index[i])
+		m.order[next[c]] = int32(i)
+		next[c]++
+	}
+	m.permute(b)
+}
+
+// permute copies the batch into cluster order.
+func (m *mixture) permute(b device.Batch) {
+	s := &m.sorted
+	s.Rows = b.Rows
+	s.Index = permuted(s.Index, b.Index, m.order)
+	s.Keys = permuted(s.Keys, b.Keys, m.order)
+	s.Labels = permuted(s.Labels, b.Labels, m.order)
+	if b.Sparse != nil {
+		s.Dense = device.Matrix{}
+		s.Sparse = permuteSparse(s.Sparse, b.Sparse, m.order)
+		return
+	}
+	s.Sparse = nil
+	if cap(s.Dense.Data) < b.Rows*b.Dim() {
+		s.Dense = m.be.New(b.Rows, b.Dim())
+	}
+	s.Dense.Rows, s.Dense.Cols, s.Dense.Stride = b.Rows, b.Dim(), b.Dim()
+	s.Dense.Data = s.Dense.Data[:b.Rows*b.Dim()]
+	for to, from := range m.order {
+		copy(s.Dense.Row(to), b.Dense.Row(int(from)))
+	}
+}
+
+func permuted[T any](dst, src []T, order []int32) []T {
+	if src == nil {
+		return nil
+	}
+	dst = grow(dst, len(order))
+	for to, from := range order {
+		dst[to] = src[from]
+	}
+	return dst
+}
+
+func permuteSparse(dst, src *device.Sparse, order []int32) *device.Sparse {
+	if dst == nil {
+		dst = &device.Sparse{}
+	}
+	dst.Cols = src.Cols
+	dst.Offsets = append(dst.Offsets[:0], 0)
+	dst.Items = dst.Items[:0]
+	for _, from := range order {
+		dst.Items = append(dst.Items, src.Items[src.Offsets[from]:src.Offsets[from+1]]...)
+		dst.Offsets = append(dst.Offsets, len(dst.Items))
+	}
+	return dst
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// mixtureGradients is the mixture seen as the gradients of its last batch.
+type mixtureGradients mixture
+
+// SquaredNorms collects the parts' norms in the order of the caller's batch.
+func (g *mixtureGradients) SquaredNorms(dst []float64) {
+	g.norms = grow(g.norms, len(g.order))
+	for c, part := range g.grads {
+		if part != nil {
+			part.SquaredNorms(g.norms[g.bounds[c]:g.bounds[c+1]])
+		}
+	}
+	for at, i := range g.order {
+		dst[i] = g.norms[at]
+	}
+}
+
+// AddWeightedSum adds each part's sum to its own block of dst.
+func (g *mixtureGradients) AddWeightedSum(dst device.Params, weights []float32) {
+	g.weight = permuted(g.weight, weights, g.order)
+	for c, part := range g.grads {
+		if part != nil {
+			s := g.spans[c]
+			part.AddWeightedSum(dst.Sub(s.lo, s.hi), g.weight[g.bounds[c]:g.bounds[c+1]])
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package dpgm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Model is what a run releases: centres, noisy cluster sizes and trained
+// networks. It holds nothing else, and everything done with it is free.
+// It is safe for concurrent use.
+type Model struct {
+	config    Config
+	backend   device.Backend
+	router    *router
+	parts     []models.Generator
+	guarantee accountant.Guarantee
+}
+
+func (r *run) model() *Model {
+	return &Model{config: r.config, backend: r.backend, router: r.router, parts: r.parts, guarantee: r.ledger.Guarantee()}
+}
+
+// Guarantee says what was promised, to whom, and what it does not cover.
+func (m *Model) Guarantee() accountant.Guarantee { return m.guarantee }
+
+// Schema is the schema of the synthetic records.
+func (m *Model) Schema() records.Schema { return m.config.Schema.WithoutLabels() }
+
+// Clusters is the number of networks.
+func (m *Model) Clusters() int { return len(m.parts) }
+
+// Weights are the probabilities with which clusters are sampled, from their
+// released noisy sizes.
+func (m *Model) Weights() []float64 { return m.router.weights() }
+
+// Assign says which cluster a record would belong to: records of any origin, since
+// only released centres are used.
+func (m *Model) Assign(b device.Batch, dst []int32) { m.router.assign(m.backend, b, dst) }
+
+// Draw says which synthetic records are wanted.
+type Draw = release.Draw
+
+// All draws from every cluster, from a fresh seed.
+func All() Draw { return release.All() }
+
+// sampleChunk bounds the memory of a draw, however many records it asks for.
+const sampleChunk = 1024
+
+// DrawSchema is the schema of the records of a draw: means of binary records
+// are not binary.
+func (m *Model) DrawSchema(d Draw) records.Schema {
+	if s := m.Schema(); d.Means && s.IsBinary() {
+		return meansOf(s)
+	}
+	return m.Schema()
+}
+
+// Chunks generates n records in pieces of bounded size. The caller chooses n: how
+// many records were trained on is private and plays no part.
+//
+// Errors: ctx.Err(); a cluster that does not exist.
+func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		if err := m.check(n, d); err != nil {
+			yield(nil, err)
+			return
+		}
+		s := m.sampler(d)
+		for lo := 0; lo < n; lo += sampleChunk {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			chunk, err := s.next(min(sampleChunk, n-lo))
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (m *Model) check(n int, d Draw) error {
+	var errs []error
+	if n < 0 {
+		errs = append(errs, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
+	}
+	if d.Cluster < -1 || d.Cluster >= len(m.parts) {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Draw.Cluster", Value: d.Cluster, Want: fmt.Sprintf("a cluster in [0, %d), or -1 for all", len(m.parts))})
+	}
+	return errors.Join(errs...)
+}
+
+// sampler holds one caller's scratch.
+type sampler struct {
+	model *Model
+	draw  Draw
+	rng   *rand.Rand
+	cum   []float64
+	which []int
+	rows  []int
+	mean  device.Matrix
+	flat  []float32
+}
+
+func (m *Model) sampler(d Draw) *sampler {
+	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d))}
+	total := 0.0
+	for _, w := range m.Weights() {
+		total += w
+		s.cum = append(s.cum, total)
+	}
+	return s
+}
+
+// next generates one chunk: clusters are drawn record by record, then every
+// network fills its records at once.
+func (s *sampler) next(n int) (records.Data, error) {
+	dim := s.model.config.Schema.Dim()
+	s.which = s.which[:0]
+	for range n {
+		s.which = append(s.which, s.pick())
+	}
+	s.flat = make([]float32, n*dim) // the chunk that is handed out keeps it
+	if s.mean.Rows < n {
+		s.mean = s.model.backend.New(n, dim)
+	}
+	for c, part := range s.model.parts {
+		s.fill(c, part, dim)
+	}
+	return s.decode(n)
+}
+
+// pick draws a cluster.
+func (s *sampler) pick() int {
+	if s.draw.Cluster >= 0 {
+		return s.draw.Cluster
+	}
+	u := s.rng.Float64() * s.cum[len(s.cum)-1]
+	for c, top := range s.cum {
+		if u < top {
+			return c
+		}
+	}
+	return len(s.cum) - 1
+}
+
+// fill puts one network's records where they were drawn.
+func (s *sampler) fill(c int, part models.Generator, dim int) {
+	s.rows = s.rows[:0]
+	for i, w := range s.which {
+		if w == c {
+			s.rows = append(s.rows, i)
+		}
+	}
+	if len(s.rows) == 0 {
+		return
+	}
+	mean := s.mean.RowRange(0, len(s.rows))
+	part.Sample(s.rng, mean)
+	for k, i := range s.rows {
+		s.model.backend.Download(s.flat[i*dim:(i+1)*dim], mean.RowRange(k, k+1))
+	}
+}
+
+// decode turns means into records of the draw's schema.
+func (s *sampler) decode(n int) (records.Data, error) {
+	schema := s.model.DrawSchema(s.draw)
+	if schema.IsBinary() {
+		s.bernoulli()
+	}
+	if schema.Sparse() {
+		return s.sets(schema, n)
+	}
+	return records.FromFlat(schema, s.flat)
+}
+
+// bernoulli draws every coordinate from its mean.
+func (s *sampler) bernoulli() {
+	for i, p := range s.flat {
+		s.flat[i] = 0
+		if s.rng.Float32() < p {
+			s.flat[i] = 1
+		}
+	}
+}
+
+func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
+	offsets, items := []int{0}, []uint32(nil)
+	dim := schema.Dim()
+	for i := range n {
+		for j, v := range s.flat[i*dim : (i+1)*dim] {
+			if v != 0 {
+				items = append(items, uint32(j))
+			}
+		}
+		offsets = append(offsets, len(items))
+	}
+	return records.FromCSR(schema, offsets, items)
+}
+
+// meansOf is the schema of probabilities of binary records.
+func meansOf(s records.Schema) records.Schema {
+	if s.IsImage() {
+		return records.Image(s.Height(), s.Width())
+	}
+	return records.Interval(s.Dim(), 0, 1)
+}

@@ -1,0 +1,41 @@
+package dpgm
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+)
+
+// router says which cluster a record belongs to, from released centres alone.
+type router struct {
+	features kmeans.Features
+	clusters *kmeans.Model // nil where there is one cluster
+}
+
+// newFeatures is the space the records are clustered in.
+func newFeatures(c Config) (kmeans.Features, error) {
+	if c.Features == nil {
+		return kmeans.Raw(c.Schema), nil
+	}
+	m, err := c.Features.New(c.Schema.Dim(), c.Seed)
+	if err != nil {
+		return nil, paramErrors(err)
+	}
+	return m, nil
+}
+
+// assign sets dst to the cluster of every record of the batch.
+func (r *router) assign(be device.Backend, b device.Batch, dst []int32) {
+	if r.clusters == nil {
+		clear(dst)
+		return
+	}
+	r.clusters.Assign(be, r.features, b, dst)
+}
+
+// weights are the probabilities of the clusters: noisy sizes, clamped.
+func (r *router) weights() []float64 {
+	if r.clusters == nil {
+		return []float64{1}
+	}
+	return r.clusters.Weights()
+}

@@ -1,0 +1,134 @@
+package privgen
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019;
+// package dpgm says where this differs from the papers).
+//
+// The schema is public: bounds and sizes in it are declared, never read from the
+// records. The chain is a plain value; a step only records, so chains can be
+// forked freely, and everything is judged at once by Plan.
+func DPGM(schema records.Schema, budget accountant.Budget) DPGMChain {
+	return DPGMChain{dpgm.Config{Schema: schema, Budget: budget}}
+}
+
+// DPGMChain is a DPGM run being described.
+type DPGMChain struct{ config dpgm.Config }
+
+// Features sets the space the records are clustered in, for example rff.RBF.
+// Without it, records are clustered as they are (standard private k-means).
+func (c DPGMChain) Features(k rff.Kernel) DPGMChain {
+	c.config.Features = k
+	return c
+}
+
+// Cluster sets the number of clusters, and how they are found. With K = 1 there
+// is one network for all records and nothing else to set.
+func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
+	c.config.Cluster = k
+	return c
+}
+
+// Model sets the architecture of every cluster's network.
+func (c DPGMChain) Model(a models.Architecture) DPGMChain {
+	c.config.Model = a
+	return c
+}
+
+// Train sets how the networks are trained. A zero NoiseMultiplier is found from
+// the budget.
+func (c DPGMChain) Train(s sgd.Config) DPGMChain {
+	c.config.Train = s
+	return c
+}
+
+// Seed sets the seed of public randomness: frequencies, initial centres and
+// weights. It has nothing to do with the noise, which cannot be seeded.
+func (c DPGMChain) Seed(seed uint64) DPGMChain {
+	c.config.Seed = seed
+	return c
+}
+
+// Plan validates the chain, finds every noise multiplier and adds up the bill.
+// No record is read.
+//
+// Errors: joined *accountant.ParamError values, one for each mistake;
+// accountant.ErrBudgetExceeded; accountant.ErrUnsupported where no sound
+// analysis is known.
+func (c DPGMChain) Plan() (*DPGMPlan, error) {
+	p, err := c.config.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return &DPGMPlan{p}, nil
+}
+
+// Fit is Plan and then DPGMPlan.Fit.
+func (c DPGMChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
+	p, err := c.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p.Fit(ctx, data, opts...)
+}
+
+// DPGMPlan is a DPGM run with its bill. It prints itself and can be written as
+// JSON and read back.
+type DPGMPlan struct{ plan *dpgm.Plan }
+
+// String is the bill.
+func (p *DPGMPlan) String() string { return p.plan.String() }
+
+// Total is ε of the whole run at the budget's δ, as an interval.
+func (p *DPGMPlan) Total() accountant.Bound { return p.plan.Total }
+
+// Stages are the lines of the bill.
+func (p *DPGMPlan) Stages() []dpgm.Stage { return append([]dpgm.Stage(nil), p.plan.Stages...) }
+
+// Fit carries out the plan on private records, on a ledger of its own.
+//
+// Guarantee: the generator satisfies the plan's (ε, δ) under its relation.
+// Errors: dpgm.ErrSchema, ctx.Err(). No error depends on a record's value.
+func (p *DPGMPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
+	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget), data, opts...)
+}
+
+// FitOn is Fit on a ledger that other work shares: the generator's guarantee is
+// then that of everything on the ledger so far.
+//
+// Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
+func (p *DPGMPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
+	var passed []dpgm.Option
+	o := collect(opts)
+	if o.backend != nil {
+		passed = append(passed, dpgm.WithBackend(o.backend))
+	}
+	if o.progress != nil {
+		passed = append(passed, dpgm.WithProgress(func(s dpgm.Progress) { o.progress(Progress(s)) }))
+	}
+	m, err := dpgm.Fit(ctx, p.plan, data, ledger, passed...)
+	if err != nil {
+		return nil, err
+	}
+	return &Generator{m}, nil
+}
+
+// MarshalJSON writes the plan.
+func (p *DPGMPlan) MarshalJSON() ([]byte, error) { return p.plan.MarshalJSON() }
+
+// UnmarshalJSON reads a plan and checks that its bill is still what the
+// accountant says. Errors: those of Plan.
+func (p *DPGMPlan) UnmarshalJSON(data []byte) error {
+	p.plan = new(dpgm.Plan)
+	return p.plan.UnmarshalJSON(data)
+}

@@ -1,0 +1,128 @@
+// Command dpgm learns a private mixture of generative networks from images and
+// samples it: the main job of this module, from records to a report.
+//
+//	go run ./examples/dpgm                     on digits drawn by the program
+//	go run ./examples/dpgm -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
+//
+// It prints the bill before it reads a record, the guarantee and the quality
+// afterwards, and writes a picture (a row of real images, then one row a
+// cluster) and the generator.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "dpgm:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	plan, err := c.chain().Plan()
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+
+	train, test, err := c.load()
+	if err != nil {
+		return err
+	}
+	gen, err := plan.Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter(os.Stderr).show))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%v\n\n", gen.Guarantee())
+
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
+		return err
+	}
+	if err := draw(ctx, c, gen, train); err != nil {
+		return err
+	}
+	return report(ctx, c, gen, train, test)
+}
+
+// config is the command line.
+type config struct {
+	images, labels         string
+	testImages, testLabels string
+	n                      int
+	budget                 accountant.Budget
+	model                  string
+	hidden, latent         int
+	k, iterations, dim     int
+	share, bandwidth       float64
+	q, lr, clip            float64
+	steps                  int
+	seed                   uint64
+	out                    string
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("dpgm", flag.ContinueOnError)
+	f.StringVar(&c.images, "images", "", "idx file of training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of their labels, used by the quality report only")
+	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
+	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
+	f.Float64Var(&c.budget.Epsilon, "epsilon", 4, "privacy budget ε")
+	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
+	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	f.StringVar(&c.model, "model", "vae", "network of each cluster: vae or rbm")
+	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
+	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
+	f.IntVar(&c.k, "k", 10, "clusters")
+	f.IntVar(&c.iterations, "iterations", 8, "iterations of private k-means")
+	f.Float64Var(&c.share, "share", 0.15, "part of ε for clustering")
+	f.IntVar(&c.dim, "features", 200, "random Fourier features")
+	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
+	f.Float64Var(&c.q, "q", 0.05, "sampling probability of a training step")
+	f.IntVar(&c.steps, "steps", 500, "training steps")
+	f.Float64Var(&c.lr, "lr", 2e-3, "Adam's learning rate")
+	f.Float64Var(&c.clip, "clip", 1, "clip norm of a record's gradient")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")
+	return c, f.Parse(args)
+}
+
+// meter shows progress on a terminal, at most ten times a second.
+type meter struct {
+	to   *os.File
+	last time.Time
+}
+
+func newMeter(to *os.File) *meter { return &meter{to: to} }
+
+func (m *meter) show(p privgen.Progress) {
+	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
+		return
+	}
+	m.last = time.Now()
+	fmt.Fprintf(m.to, "\r%-9s %5d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
+	if p.Step == p.Of {
+		fmt.Fprintln(m.to)
+	}
+}

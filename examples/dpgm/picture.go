@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// across is how many images a row of the picture holds.
+const across = 16
+
+// draw writes the picture: real images, then one row for each cluster, as the
+// probability of each pixel.
+func draw(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(real, across)}}}
+	for i, w := range gen.Weights() {
+		rows, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(c.seed))
+		if err != nil {
+			return err
+		}
+		sheet.Rows = append(sheet.Rows, grid.Row{Caption: fmt.Sprintf("%d: %.0f%%", i, 100*w), Images: images(rows, across)})
+	}
+	path := filepath.Join(c.out, "samples.png")
+	if err := sheet.Save(path); err != nil {
+		return err
+	}
+	fmt.Printf("wrote %s and %s\n", path, filepath.Join(c.out, "generator.privgen"))
+	return nil
+}
+
+// images copies the first n records out as rows of pixels.
+func images(data records.Data, n int) [][]float32 {
+	var b device.Batch
+	data.Range(0, min(n, data.Len()), &b)
+	out := make([][]float32, b.Rows)
+	for i := range out {
+		out[i] = append([]float32(nil), b.Dense.Row(i)...)
+	}
+	return out
+}

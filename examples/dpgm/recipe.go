@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// The program models black and white images of 28×28 pixels.
+const side = digits.Side
+
+// chain is the run in the library's own words.
+func (c config) chain() privgen.DPGMChain {
+	chain := privgen.DPGM(records.BinaryImage(side, side), c.budget).
+		Model(c.architecture()).
+		Train(sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Adam(c.lr)}).
+		Seed(c.seed)
+	if c.k == 1 {
+		return chain.Cluster(kmeans.Config{K: 1})
+	}
+	return chain.
+		Features(rff.RBF{Dim: c.dim, Bandwidth: c.bandwidth}).
+		Cluster(kmeans.Config{K: c.k, Iterations: c.iterations, Share: c.share})
+}
+
+func (c config) architecture() models.Architecture {
+	if c.model == "rbm" {
+		return models.RBM{Hidden: c.hidden, Chains: 100}
+	}
+	return models.VAE{Hidden: []int{c.hidden}, Latent: c.latent}
+}
+
+// load returns training images and held-out images, both binarised.
+func (c config) load() (train, test *records.Table, err error) {
+	if c.images == "" {
+		return c.drawn()
+	}
+	if train, err = readImages(c.images, c.labels); err != nil {
+		return nil, nil, err
+	}
+	if c.testImages != "" {
+		test, err = readImages(c.testImages, c.testLabels)
+		return train, test, err
+	}
+	cut := train.Len() - train.Len()/10
+	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
+}
+
+func (c config) drawn() (train, test *records.Table, err error) {
+	if train, err = drawDigits(c.n, c.seed); err != nil {
+		return nil, nil, err
+	}
+	test, err = drawDigits(max(c.n/10, 1), c.seed+1)
+	return train, test, err
+}
+
+func drawDigits(n int, seed uint64) (*records.Table, error) {
+	grey, err := digits.Draw(n, seed)
+	if err != nil {
+		return nil, err
+	}
+	return records.Binarize(grey, 0.5), nil
+}
+
+func readImages(images, labels string) (*records.Table, error) {
+	if labels == "" {
+		return nil, errors.New("-images needs -labels: the quality report names clusters by them")
+	}
+	grey, err := records.OpenIDX(images, labels, digits.Schema())
+	if err != nil {
+		return nil, err
+	}
+	return records.Binarize(grey, 0.5), nil
+}

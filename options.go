@@ -1,0 +1,41 @@
+package privgen
+
+import (
+	"time"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Option is something about a run that cannot change its guarantee: a plan is
+// the same with and without every option.
+type Option func(*options)
+
+type options struct {
+	backend  device.Backend
+	progress func(Progress)
+}
+
+func collect(opts []Option) options {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// On runs the arithmetic on a backend, for example device.CPUWith(1). The
+// default uses every core.
+func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
+
+// OnProgress is called after every iteration of clustering and every step of
+// training, on the goroutine that called Fit.
+func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
+
+// Progress is how far a run is, in public numbers only. A loss is a private
+// statistic and is not among them.
+type Progress struct {
+	Stage    string
+	Step, Of int
+	Epsilon  float64 // of everything released so far, at the budget's δ; informational
+	Elapsed  time.Duration
+}
