@@ -6,6 +6,7 @@ import has "golang.org/x/sys/cpu"
 
 //go:generate go -C internal/asmgen run . -part gemm -out ../../gemm_amd64.s -stubs ../../gemm_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part pack -out ../../pack_amd64.s -stubs ../../pack_amd64.go -pkg device
+//go:generate go -C internal/asmgen run . -part vector -out ../../vector_amd64.s -stubs ../../vector_amd64.go -pkg device
 
 // fastest is the best set of kernels for this machine.
 func fastest() *kernels {
@@ -37,6 +38,7 @@ func avx2() *kernels {
 		packColumns: packColumnsAVX2,
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
+	useVectors(k)
 	return k
 }
 

@@ -14,7 +14,7 @@ import (
 
 func main() {
 	part := flag.String("part", "", "which file to write: gemm, pack or vector")
-	parts := map[string]func(){"gemm": gemm, "pack": pack}
+	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector}
 	flag.Parse()
 	write, ok := parts[*part]
 	if !ok {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// constants are 32-bit patterns repeated over a vector of eight, so that any instruction can take them from memory.
+type constants struct {
+	at    map[uint32]int
+	order []uint32
+}
+
+const constantsName = "vectorConstants"
+
+// bits is a vector of one bit pattern.
+func (c *constants) bits(b uint32) Mem {
+	if c.at == nil {
+		c.at = map[uint32]int{}
+	}
+	if _, ok := c.at[b]; !ok {
+		c.at[b] = len(c.order)
+		c.order = append(c.order, b)
+	}
+	return NewDataAddr(NewStaticSymbol(constantsName), 32*c.at[b])
+}
+
+// f is a vector of one number.
+func (c *constants) f(v float64) Mem { return c.bits(math.Float32bits(float32(v))) }
+
+// write puts the constants into the file.
+func (c *constants) write() {
+	GLOBL(constantsName, attr.RODATA|attr.NOPTR)
+	for i, b := range c.order {
+		for lane := range 8 {
+			DATA(32*i+4*lane, U32(b))
+		}
+	}
+}

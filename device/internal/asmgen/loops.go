@@ -1,0 +1,357 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The loops take n ≥ 0 numbers, eight at a time; the last ones are read and written through a mask, so that
+// nothing beyond the operands is touched.
+
+func begin(name, signature string, doc ...string) {
+	TEXT(name+"AVX2", NOSPLIT, signature)
+	Doc(doc...)
+	Pragma("noescape")
+}
+
+func pointer(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+func single(name string) VecVirtual {
+	x := YMM()
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(b.Addr, x)
+	return x
+}
+
+// lanes is the access of a loop's body to eight numbers of each operand: all of them, or what is left at the end.
+type lanes struct {
+	at   GPVirtual
+	mask VecVirtual // nil for all
+}
+
+func (l lanes) load(base GPVirtual) VecVirtual {
+	x := YMM()
+	if l.mask == nil {
+		VMOVUPS(element(base, l.at), x)
+	} else {
+		VMASKMOVPS(element(base, l.at), l.mask, x)
+	}
+	return x
+}
+
+func (l lanes) store(x VecVirtual, base GPVirtual) {
+	if l.mask == nil {
+		VMOVUPS(x, element(base, l.at))
+	} else {
+		VMASKMOVPS(x, l.mask, element(base, l.at))
+	}
+}
+
+func element(base, at GPVirtual) Mem { return Mem{Base: base, Index: at, Scale: 1} }
+
+// tailMask keeps the first n lanes; the table behind it is ones followed by zeros.
+func tailMask(n GPVirtual) VecVirtual {
+	table, mask := GP64(), YMM()
+	LEAQ(NewDataAddr(NewStaticSymbol(tailMaskName), 32), table)
+	NEGQ(n)
+	VMOVUPS(Mem{Base: table, Index: n, Scale: 4}, mask)
+	return mask
+}
+
+const tailMaskName = "tailMask"
+
+func writeTailMask() {
+	GLOBL(tailMaskName, attr.RODATA|attr.NOPTR)
+	for i := range 16 {
+		DATA(4*i, I32(-1+i/8))
+	}
+}
+
+// over runs body over n numbers, eight at a time and then the rest, and falls through behind it.
+func over(body func(l lanes)) {
+	n, at := pointer("n"), GP64()
+	XORQ(at, at)
+	SUBQ(U8(8), n)
+	JL(LabelRef("tail"))
+	Label("loop")
+	body(lanes{at: at})
+	ADDQ(U8(32), at)
+	SUBQ(U8(8), n)
+	JGE(LabelRef("loop"))
+	Label("tail")
+	ADDQ(U8(8), n)
+	JZ(LabelRef("end"))
+	body(lanes{at: at, mask: tailMask(n)})
+	Label("end")
+}
+
+func loop(body func(l lanes)) {
+	over(body)
+	VZEROUPPER()
+	RET()
+}
+
+func elementwise(name string, f func(VecVirtual) VecVirtual) {
+	begin(name, "func(n int, dst, src *float32)")
+	dst, src := pointer("dst"), pointer("src")
+	loop(func(l lanes) { l.store(f(l.load(src)), dst) })
+}
+
+func gradient(name string, f func(delta, out VecVirtual)) {
+	begin(name+"Gradient", "func(n int, delta, out *float32)")
+	delta, out := pointer("delta"), pointer("out")
+	loop(func(l lanes) {
+		d := l.load(delta)
+		f(d, l.load(out))
+		l.store(d, delta)
+	})
+}
+
+func binary(name string, f func(a, b VecVirtual)) {
+	begin(name, "func(n int, dst, a, b *float32)")
+	dst, a, b := pointer("dst"), pointer("a"), pointer("b")
+	loop(func(l lanes) {
+		x := l.load(a)
+		f(x, l.load(b))
+		l.store(x, dst)
+	})
+}
+
+func axpy() {
+	begin("axpy", "func(n int, alpha float32, x, y *float32)")
+	alpha, x, y := single("alpha"), pointer("x"), pointer("y")
+	loop(func(l lanes) {
+		v := l.load(y)
+		VFMADD231PS(l.load(x), alpha, v)
+		l.store(v, y)
+	})
+}
+
+func scale() {
+	begin("scale", "func(n int, alpha float32, x *float32)")
+	alpha, x := single("alpha"), pointer("x")
+	loop(func(l lanes) { l.store(mul(l.load(x), alpha), x) })
+}
+
+// widest is the largest argument the reduction of cosSin is exact for.
+const widest = 65536
+
+// cosSin reduces x by multiples n of π/2 in three parts. The products are exact inside the fused operations and
+// the first difference is too, since n·first and x share a grid. The polynomials are those of Cephes (Moshier).
+func cosSin() {
+	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
+	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
+	loop(func(l lanes) {
+		x := l.load(src)
+		n := mul(x, c.f(0.6366197723675814))
+		VROUNDPS(U8(8), n, n)
+		for _, part := range []float64{1.57079637050628662109375, -4.37113882867379e-8, -1.71512449e-15} {
+			VFNMADD231PS(c.f(part), n, x)
+		}
+		z := mul(x, x)
+		s := polynomial(z, -1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
+		VMULPS(z, s, s)
+		VFMADD213PS(x, x, s)
+		k := polynomial(z, 4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
+		VMULPS(z, k, k)
+		VMULPS(z, k, k)
+		VFNMADD231PS(c.f(0.5), z, k)
+		VADDPS(c.f(1), k, k)
+		quadrant, swap := YMM(), YMM()
+		VCVTPS2DQ(n, quadrant)
+		VPSLLD(U8(31), quadrant, swap)
+		sine, cosine := blend(s, k, swap), blend(k, s, swap)
+		VMULPS(factor, sine, sine)
+		VMULPS(factor, cosine, cosine)
+		flip := YMM()
+		VPSLLD(U8(30), quadrant, flip)
+		VPAND(c.bits(0x80000000), flip, flip)
+		VXORPS(flip, sine, sine)
+		VPADDD(c.bits(1), quadrant, quadrant)
+		VPSLLD(U8(30), quadrant, quadrant)
+		VPAND(c.bits(0x80000000), quadrant, quadrant)
+		VXORPS(quadrant, cosine, cosine)
+		l.store(cosine, cos)
+		l.store(sine, sin)
+	})
+	begin("wide", "func(n int, src *float32) bool", "wideAVX2 reports whether a number is NaN or too large for cosSinAVX2.")
+	src = pointer("src")
+	any := YMM()
+	VXORPS(any, any, any)
+	over(func(l lanes) {
+		const notLessEqual = 0x16 // true for NaN
+		VORPS(compare(notLessEqual, absolute(l.load(src)), c.f(widest)), any, any)
+	})
+	signs := GP32()
+	VMOVMSKPS(any, signs)
+	TESTL(signs, signs)
+	found := GP8()
+	SETNE(found)
+	Store(found, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// toDoubles widens eight numbers, four to a register.
+func toDoubles(x VecVirtual) [2]VecVirtual {
+	high, a, b := XMM(), YMM(), YMM()
+	VEXTRACTF128(U8(1), x, high)
+	VCVTPS2PD(x.AsX(), a)
+	VCVTPS2PD(high, b)
+	return [2]VecVirtual{a, b}
+}
+
+// total adds up the eight doubles of two registers in a fixed order.
+func total(sums []VecVirtual) {
+	VADDPD(sums[1], sums[0], sums[0])
+	high := XMM()
+	VEXTRACTF128(U8(1), sums[0], high)
+	low := sums[0].AsX()
+	VADDPD(high, low, low)
+	VPERMILPD(U8(1), low, high)
+	VADDSD(high, low, low)
+	Store(low, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+func zeroed() VecVirtual {
+	x := YMM()
+	VXORPD(x, x, x)
+	return x
+}
+
+// dot multiplies and adds in float64, where products of float32 are exact.
+func dot() {
+	begin("dot", "func(n int, a, b *float32) float64")
+	a, b := pointer("a"), pointer("b")
+	sums := []VecVirtual{zeroed(), zeroed()}
+	over(func(l lanes) {
+		x, y := toDoubles(l.load(a)), toDoubles(l.load(b))
+		for i, sum := range sums {
+			VFMADD231PD(x[i], y[i], sum)
+		}
+	})
+	total(sums)
+}
+
+// squares is dot of a vector with itself.
+func squares() {
+	begin("squares", "func(n int, a *float32) float64")
+	a := pointer("a")
+	sums := []VecVirtual{zeroed(), zeroed()}
+	over(func(l lanes) {
+		x := toDoubles(l.load(a))
+		for i, sum := range sums {
+			VFMADD231PD(x[i], x[i], sum)
+		}
+	})
+	total(sums)
+}
+
+// adam takes its rates as seven numbers: beta1, rest1, beta2, rest2, step, root, eps.
+func adam() {
+	begin("adam", "func(n int, theta, grad, m, v, rates *float32)")
+	p, g, m, v, rates := pointer("theta"), pointer("grad"), pointer("m"), pointer("v"), pointer("rates")
+	var rate [7]VecVirtual
+	for i := range rate {
+		rate[i] = YMM()
+		VBROADCASTSS(Mem{Base: rates, Disp: 4 * i}, rate[i])
+	}
+	loop(func(l lanes) {
+		x := l.load(g)
+		first, second := mul(rate[0], l.load(m)), mul(rate[2], l.load(v))
+		VFMADD231PS(rate[1], x, first)
+		VMULPS(x, x, x)
+		VFMADD231PS(rate[3], x, second)
+		l.store(first, m)
+		l.store(second, v)
+		VSQRTPS(second, second)
+		VFMADD213PS(rate[6], rate[5], second)
+		VMULPS(rate[4], first, first)
+		VDIVPS(second, first, first)
+		l.store(sub(l.load(p), first), p)
+	})
+}
+
+// gather adds count ≥ 1 rows of w, stride bytes apart, to n numbers; up to sixty-four stay in registers at a time.
+func gather() {
+	begin("gather", "func(n int, dst, w *float32, stride int, items *uint32, count int)")
+	n, dst, w, stride := pointer("n"), pointer("dst"), pointer("w"), pointer("stride")
+	strip := func(label string, vectors int, mask VecVirtual) {
+		items, left, zero := pointer("items"), pointer("count"), GP64()
+		XORQ(zero, zero)
+		l := lanes{at: zero, mask: mask}
+		sums := make([]VecVirtual, vectors)
+		for i := range sums {
+			if mask != nil {
+				sums[i] = l.load(dst)
+			} else {
+				sums[i] = load(Mem{Base: dst, Disp: 32 * i})
+			}
+		}
+		Label(label)
+		row := GP64()
+		MOVL(Mem{Base: items}, row.As32())
+		IMULQ(stride, row)
+		for i, sum := range sums {
+			if mask != nil {
+				VADDPS(lanes{at: row, mask: mask}.load(w), sum, sum)
+			} else {
+				VADDPS(Mem{Base: w, Index: row, Scale: 1, Disp: 32 * i}, sum, sum)
+			}
+		}
+		ADDQ(U8(4), items)
+		DECQ(left)
+		JNZ(LabelRef(label))
+		for i, sum := range sums {
+			if mask != nil {
+				l.store(sum, dst)
+			} else {
+				VMOVUPS(sum, Mem{Base: dst, Disp: 32 * i})
+			}
+		}
+		ADDQ(U32(32*vectors), dst)
+		ADDQ(U32(32*vectors), w)
+	}
+	for _, width := range []int{8, 2, 1} {
+		next, done := fmt.Sprintf("strip%d", width), fmt.Sprintf("done%d", width)
+		Label(next)
+		CMPQ(n, U8(8*width))
+		JL(LabelRef(done))
+		strip(fmt.Sprintf("items%d", width), width, nil)
+		SUBQ(U8(8*width), n)
+		JMP(LabelRef(next))
+		Label(done)
+	}
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	strip("items", 1, tailMask(n))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// scatter adds n numbers to each of count ≥ 1 rows of c, stride bytes apart.
+func scatter() {
+	begin("scatter", "func(n int, c *float32, stride int, items *uint32, count int, src *float32)")
+	base, stride, items, count, src := pointer("c"), pointer("stride"), pointer("items"), pointer("count"), pointer("src")
+	Label("item")
+	row := GP64()
+	MOVL(Mem{Base: items}, row.As32())
+	IMULQ(stride, row)
+	ADDQ(base, row)
+	over(func(l lanes) { l.store(add(l.load(src), l.load(row)), row) })
+	ADDQ(U8(4), items)
+	DECQ(count)
+	JNZ(LabelRef("item"))
+	VZEROUPPER()
+	RET()
+}

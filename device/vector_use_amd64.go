@@ -1,0 +1,91 @@
+//go:build !purego
+
+package device
+
+import "unsafe"
+
+// useVectors replaces the element-wise kernels and reductions by AVX2 assembly.
+//
+// A slice's data pointer may be handed over even if the slice is empty: the loops then touch nothing.
+func useVectors(k *kernels) {
+	k.apply = [funcs]func(dst, src []float32){
+		Identity:  k.apply[Identity],
+		ReLU:      func(dst, src []float32) { reluAVX2(len(dst), first(dst), first(src)) },
+		LeakyReLU: func(dst, src []float32) { leakyAVX2(len(dst), first(dst), first(src)) },
+		Tanh:      func(dst, src []float32) { tanhAVX2(len(dst), first(dst), first(src)) },
+		Sigmoid:   func(dst, src []float32) { sigmoidAVX2(len(dst), first(dst), first(src)) },
+		Softplus:  func(dst, src []float32) { softplusAVX2(len(dst), first(dst), first(src)) },
+		Exp:       func(dst, src []float32) { expAVX2(len(dst), first(dst), first(src)) },
+		Log:       func(dst, src []float32) { logAVX2(len(dst), first(dst), first(src)) },
+	}
+	k.gradient = [funcs]func(delta, out []float32){
+		Identity:  k.gradient[Identity],
+		ReLU:      func(delta, out []float32) { reluGradientAVX2(len(delta), first(delta), first(out)) },
+		LeakyReLU: func(delta, out []float32) { leakyGradientAVX2(len(delta), first(delta), first(out)) },
+		Tanh:      func(delta, out []float32) { tanhGradientAVX2(len(delta), first(delta), first(out)) },
+		Sigmoid:   func(delta, out []float32) { sigmoidGradientAVX2(len(delta), first(delta), first(out)) },
+		Softplus:  func(delta, out []float32) { softplusGradientAVX2(len(delta), first(delta), first(out)) },
+		Exp:       func(delta, out []float32) { expGradientAVX2(len(delta), first(delta), first(out)) },
+		Log:       func(delta, out []float32) { logGradientAVX2(len(delta), first(delta), first(out)) },
+	}
+	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }
+	k.scale = func(alpha float32, x []float32) { scaleAVX2(len(x), alpha, first(x)) }
+	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
+	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
+	k.dot = dotVector
+	k.cosSin = cosSinVector
+	k.adam = func(p, g, m, v []float32, r *adamRates) {
+		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1)
+	}
+	k.gather = gatherVector
+	k.scatter = scatterVector
+}
+
+func first(s []float32) *float32 { return unsafe.SliceData(s) }
+
+func dotVector(a, b []float32) float64 {
+	if first(a) == first(b) {
+		return squaresAVX2(len(a), first(a))
+	}
+	return dotAVX2(len(a), first(a), first(b))
+}
+
+func gatherVector(dst, w []float32, stride int, items []uint32) {
+	if len(items) > 0 && len(dst) > 0 {
+		gatherAVX2(len(dst), &dst[0], &w[0], 4*stride, &items[0], len(items))
+	}
+}
+
+func scatterVector(c []float32, stride int, items []uint32, src []float32) {
+	if len(items) > 0 && len(src) > 0 {
+		scatterAVX2(len(src), &c[0], 4*stride, &items[0], len(items), &src[0])
+	}
+}
+
+// widest is the largest argument that cosSinAVX2 reduces exactly.
+const widest = 65536
+
+// cosSinVector works in stretches that stay in the first cache while they are looked at twice.
+func cosSinVector(cos, sin, src []float32, scale float32) {
+	const stretch = 1024
+	for len(src) > 0 {
+		n := min(stretch, len(src))
+		if wideAVX2(n, &src[0]) {
+			cosSinWide(cos[:n], sin[:n], src[:n], scale)
+		} else {
+			cosSinAVX2(n, &cos[0], &sin[0], &src[0], scale)
+		}
+		cos, sin, src = cos[n:], sin[n:], src[n:]
+	}
+}
+
+// cosSinWide takes the few arguments that need more than float32 to reduce one by one.
+func cosSinWide(cos, sin, src []float32, scale float32) {
+	for i, x := range src {
+		if x >= -widest && x <= widest {
+			cosSinAVX2(1, &cos[i], &sin[i], &src[i], scale)
+		} else {
+			cosSinGeneric(cos[i:i+1], sin[i:i+1], src[i:i+1], scale)
+		}
+	}
+}
