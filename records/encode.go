@@ -1,5 +1,7 @@
 package records
 
+import "math"
+
 // encoder turns raw values into a schema's values. It is total: whatever the
 // input, the output is in the schema.
 type encoder struct {
@@ -28,28 +30,33 @@ func (e encoder) value(v float32) float32 {
 }
 
 // clamp writes every value inside [lo, hi]. The comparisons are written so that
-// NaN fails the first and becomes lo; adding zero turns -0 into 0.
+// NaN fails the first and becomes lo; adding zero turns -0 into 0. Selecting
+// among bit patterns compiles to conditional moves, where selecting among floats
+// would branch on data that no predictor can guess.
 func clamp(dst, src []float32, lo, hi float32) {
 	dst = dst[:len(src)]
+	below, above := math.Float32bits(lo), math.Float32bits(hi)
 	for i, v := range src {
-		if !(v > lo) {
-			v = lo
-		}
+		bits := math.Float32bits(v + 0)
 		if v > hi {
-			v = hi
+			bits = above
 		}
-		dst[i] = v + 0
+		if !(v > lo) {
+			bits = below
+		}
+		dst[i] = math.Float32frombits(bits)
 	}
 }
 
 // threshold writes 1 where a value reaches t and 0 elsewhere, NaN included.
 func threshold(dst, src []float32, t float32) {
+	const one = 0x3f800000 // the bits of 1
 	dst = dst[:len(src)]
 	for i, v := range src {
-		var bit float32
+		var bits uint32
 		if v >= t {
-			bit = 1
+			bits = one
 		}
-		dst[i] = bit
+		dst[i] = math.Float32frombits(bits)
 	}
 }

@@ -26,14 +26,14 @@ func ReadIDX(images, labels io.Reader, s Schema) (*Table, error) {
 	if (labels != nil) != (s.Classes() > 0) {
 		return nil, &ShapeError{"records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes"}
 	}
-	pixels, err := readIDX(images, s.dim, "the image file")
+	pixels, err := readIDX(images, s, "the image file")
 	if err != nil {
 		return nil, err
 	}
 	if labels == nil {
 		return FromBytes(s, pixels)
 	}
-	classes, err := readIDX(labels, 1, "the label file")
+	classes, err := readIDX(labels, Interval(1, 0, 1), "the label file")
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +57,17 @@ func OpenIDX(images, labels string, s Schema) (*Table, error) {
 	})
 }
 
-// readIDX reads one idx file whose records have dim bytes.
-func readIDX(r io.Reader, dim int, what string) ([]uint8, error) {
+// readIDX reads one idx file of records that are s.Dim() bytes each.
+func readIDX(r io.Reader, s Schema, what string) ([]uint8, error) {
 	br, err := plain(r)
 	if err != nil {
 		return nil, err
 	}
-	n, err := readIDXHeader(br, dim, what)
+	n, err := readIDXHeader(br, s, what)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readBytes(br, n*dim, what)
+	data, err := readBytes(br, n*s.dim, what)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func readIDX(r io.Reader, dim int, what string) ([]uint8, error) {
 }
 
 // readIDXHeader returns the number of records.
-func readIDXHeader(r io.Reader, dim int, what string) (int, error) {
+func readIDXHeader(r io.Reader, s Schema, what string) (int, error) {
 	var magic [4]byte
 	if _, err := io.ReadFull(r, magic[:]); err != nil {
 		return 0, truncated(what, err)
@@ -87,19 +87,28 @@ func readIDXHeader(r io.Reader, dim int, what string) (int, error) {
 	if err := binary.Read(r, binary.BigEndian, sizes); err != nil {
 		return 0, truncated(what, err)
 	}
-	product := uint64(1)
-	for _, size := range sizes[1:] {
-		if product *= uint64(size); product > maxDim {
-			break
-		}
+	if !s.hasShape(sizes[1:]) {
+		return 0, malformed("%s does not hold %v", what, s.WithoutLabels())
 	}
-	if product != uint64(dim) {
-		return 0, malformed("%s does not have the schema's %d bytes a record", what, dim)
-	}
-	if int64(sizes[0]) > min(maxRows, math.MaxInt/int64(dim)) {
+	if int64(sizes[0]) > min(maxRows, math.MaxInt/int64(s.dim)) {
 		return 0, malformed("%s announces more records than a table holds", what)
 	}
 	return int(sizes[0]), nil
+}
+
+// hasShape reports whether the axes of one record are those of the schema. An
+// image may also be written as one row of pixels.
+func (s Schema) hasShape(axes []uint32) bool {
+	if s.IsImage() && len(axes) == 2 {
+		return int64(axes[0]) == int64(s.height) && int64(axes[1]) == int64(s.width)
+	}
+	product := uint64(1)
+	for _, size := range axes {
+		if product *= uint64(size); product > maxDim {
+			return false
+		}
+	}
+	return product == uint64(s.dim)
 }
 
 // WriteIDX writes the encoded records as an idx file of bytes: the schema's

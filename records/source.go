@@ -1,7 +1,9 @@
 package records
 
 import (
+	"archive/zip"
 	"bufio"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -25,10 +27,17 @@ func truncated(what string, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed("%s ends early", what)
 	}
-	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
-		return malformed("%s: damaged gzip stream", what)
+	if damaged(err) {
+		return malformed("%s: damaged compression", what)
 	}
 	return fmt.Errorf("records: reading %s: %w", what, err)
+}
+
+// damaged reports whether a decompressor found its stream broken.
+func damaged(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrChecksum)
 }
 
 // plain returns a reader of r's content, decompressed if r is a gzip stream.

@@ -87,12 +87,12 @@ func isSeparator(c byte) bool {
 
 // number reads the rest of the number that begins with c.
 func (t *transactionScanner) number(c byte) error {
-	negative := c == '-'
-	digits, value := 0, uint64(0)
-	for {
-		if !negative || digits > 0 || c != '-' {
+	var value uint64
+	negative, digits := c == '-', 0
+	for sign := negative; ; sign = false {
+		if !sign {
 			if c < '0' || c > '9' {
-				return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
+				return t.notANumber()
 			}
 			digits++
 			value = min(value*10+uint64(c-'0'), noItem)
@@ -108,13 +108,17 @@ func (t *transactionScanner) number(c byte) error {
 		t.r.Discard(1)
 	}
 	if digits == 0 {
-		return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
+		return t.notANumber()
 	}
 	if negative && value > 0 {
 		value = noItem
 	}
 	t.row = append(t.row, uint32(value))
 	return nil
+}
+
+func (t *transactionScanner) notANumber() error {
+	return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
 }
 
 // WriteTransactions writes the sets one record a line, items ascending between
