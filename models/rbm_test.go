@@ -217,23 +217,6 @@ func TestRBMConfig(t *testing.T) {
 	}
 }
 
-func TestRBMTrainingDoesNotAllocate(t *testing.T) {
-	n := newTestRBM(t, RBM{Hidden: 20, Chains: 10}, Visible{Dim: 50})
-	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
-	norms, w := make([]float64, 64), make([]float32, 64)
-	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
-	step := func() {
-		n.BeginStep()
-		g := n.Gradients(b)
-		g.SquaredNorms(norms)
-		g.AddWeightedSum(sum, w)
-	}
-	step()
-	if a := testing.AllocsPerRun(20, step); a > 0 {
-		t.Errorf("%v allocations a step", a)
-	}
-}
-
 // Uniform 24-bit draws must hit their probability: 4·10⁶ draws, six standard
 // deviations, false alarm 2·10⁻⁹ each.
 func TestChainDrawsAreFair(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/device"
 )
 
 // Rule is how a gradient moves a parameter.
@@ -99,21 +101,18 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// State is an optimiser at work on n parameters.
+// State is an optimiser at work on n parameters in host memory.
 type State struct {
 	cfg  Config
+	be   device.Backend // whose Adam kernel does the work
 	m, v []float32
+	g    []float32 // scaled gradient, range by range
 	t    int
-
-	// Adam's bias corrections folded into one rate and one epsilon, so that the
-	// loop has a single square root and division:
-	// lr·m̂/(√v̂+ε) = rate·m/(√v+eps).
-	rate, eps float32
 }
 
 // New starts an optimiser for n parameters. The configuration must be valid.
 func (c Config) New(n int) *State {
-	s := &State{cfg: c}
+	s := &State{cfg: c, be: device.CPU(), g: make([]float32, n)}
 	if c.Rule == Momentum || c.Rule == Adam {
 		s.m = make([]float32, n)
 	}
@@ -124,15 +123,7 @@ func (c Config) New(n int) *State {
 }
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
-func (s *State) BeginStep() {
-	s.t++
-	if s.cfg.Rule == Adam {
-		c1 := 1 - math.Pow(s.cfg.Beta1, float64(s.t))
-		root := math.Sqrt(1 - math.Pow(s.cfg.Beta2, float64(s.t)))
-		s.rate = float32(s.cfg.LR * root / c1)
-		s.eps = float32(s.cfg.Eps * root)
-	}
-}
+func (s *State) BeginStep() { s.t++ }
 
 // Step is the number of steps begun.
 func (s *State) Step() int { return s.t }
@@ -140,41 +131,49 @@ func (s *State) Step() int { return s.t }
 // UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
 // must be disjoint; they may be updated concurrently.
 func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
-	p := params[lo : lo+len(grad)]
-	switch s.cfg.Rule {
+	g := s.g[lo : lo+len(grad)]
+	for i, x := range grad {
+		g[i] = float32(scale * x)
+	}
+	s.move(params[lo:lo+len(grad)], lo, g)
+}
+
+// UpdateRange32 is UpdateRange for gradients in single precision.
+func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale float32) {
+	g := s.g[lo : lo+len(grad)]
+	for i, x := range grad {
+		g[i] = scale * x
+	}
+	s.move(params[lo:lo+len(grad)], lo, g)
+}
+
+func (s *State) move(p []float32, lo int, g []float32) {
+	switch hi := lo + len(g); s.cfg.Rule {
 	case SGD:
-		descend(p, grad, -s.cfg.LR*scale)
+		descend(p, g, float32(s.cfg.LR))
 	case Momentum:
-		momentum(p, s.m[lo:lo+len(grad)], grad, scale, s.cfg.LR, float32(s.cfg.Beta1))
+		momentum(p, s.m[lo:hi], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
 	case Adam:
-		s.adam(p, s.m[lo:lo+len(grad)], s.v[lo:lo+len(grad)], grad, scale)
+		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
+			LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
 	}
 }
 
-func descend(p []float32, grad []float64, rate float64) {
-	for i, g := range grad {
-		p[i] += float32(rate * g)
+func row(x []float32) device.Matrix { return device.HostMatrix(1, len(x), x) }
+
+func descend(p, g []float32, lr float32) {
+	p = p[:len(g)]
+	for i, x := range g {
+		p[i] -= lr * x
 	}
 }
 
 // momentum is heavy-ball descent (Polyak 1964): u ← βu + g, p ← p − lr·u.
-func momentum(p, u []float32, grad []float64, scale, lr float64, beta float32) {
-	u = u[:len(p)]
-	for i, g := range grad {
-		u[i] = beta*u[i] + float32(scale*g)
-		p[i] -= float32(lr) * u[i]
-	}
-}
-
-// adam is algorithm 1 of Kingma and Ba 2015.
-func (s *State) adam(p, m, v []float32, grad []float64, scale float64) {
-	p, m, v = p[:len(grad)], m[:len(grad)], v[:len(grad)]
-	b1, b2, rate, eps := float32(s.cfg.Beta1), float32(s.cfg.Beta2), s.rate, s.eps
-	for i := range grad {
-		g := float32(scale * grad[i])
-		mi := m[i] + (1-b1)*(g-m[i])
-		vi := v[i] + (1-b2)*(g*g-v[i])
-		m[i], v[i] = mi, vi
-		p[i] -= rate * mi / (float32(math.Sqrt(float64(vi))) + eps)
+func momentum(p, u, g []float32, lr, beta float32) {
+	p, u = p[:len(g)], u[:len(g)]
+	for i, x := range g {
+		ui := beta*u[i] + x
+		u[i] = ui
+		p[i] -= lr * ui
 	}
 }

@@ -1,0 +1,46 @@
+//go:build !race
+
+package models
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// The race detector makes sync.Pool forget on purpose, so these counts hold
+// without it only.
+
+func TestTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestVAE(t, PaperVAE(), Visible{Dim: 50})
+	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
+	norms, w := make([]float64, 64), make([]float32, 64)
+	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		g.AddWeightedSum(sum, w)
+	}
+	step()
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}
+
+func TestRBMTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestRBM(t, RBM{Hidden: 20, Chains: 10}, Visible{Dim: 50})
+	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
+	norms, w := make([]float64, 64), make([]float32, 64)
+	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		n.BeginStep()
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		g.AddWeightedSum(sum, w)
+	}
+	step()
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}

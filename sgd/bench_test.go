@@ -1,0 +1,122 @@
+package sgd_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// BenchmarkStep compares a private step of the paper's VAE (784-200-2-200-784)
+// with the same step without clipping and noise: same sampling of rows, same
+// gradients summed, same optimiser on all cores.
+//
+//	go test ./sgd -run '^$' -bench Step
+func BenchmarkStep(b *testing.B) {
+	for _, batch := range []int{64, 600} {
+		b.Run(fmt.Sprintf("batch=%d/plain", batch), func(b *testing.B) { benchmarkPlain(b, batch) })
+		b.Run(fmt.Sprintf("batch=%d/private", batch), func(b *testing.B) { benchmarkPrivate(b, batch) })
+	}
+}
+
+const benchRows = 6000
+
+func benchData(b *testing.B) *records.Table {
+	rng := rand.New(rand.NewPCG(1, 1))
+	flat := make([]float32, benchRows*784)
+	for i := range flat {
+		if rng.Float64() < 0.2 {
+			flat[i] = 1
+		}
+	}
+	data, err := records.FromFlat(records.Binary(784), flat)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return data
+}
+
+func benchVAE(b *testing.B) models.Generator {
+	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: 784}, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return net
+}
+
+func benchmarkPrivate(b *testing.B, batch int) {
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 30, NoiseMultiplier: 1e9, Optimizer: sgd.Adam(1e-4)}
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+	trainer, err := sgd.New(cfg, benchVAE(b), ledger)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	n := -20 // warm up
+	for _, err := range trainer.Steps(b.Context(), benchData(b)) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n++; n == 0 {
+			b.ResetTimer()
+		}
+		if n == b.N {
+			break
+		}
+	}
+	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
+}
+
+func benchmarkPlain(b *testing.B, batch int) {
+	be, net, data := device.CPU(), benchVAE(b), benchData(b)
+	sum := device.NewParams(be, net.Params().Shapes...)
+	opt := optim.Config{Rule: optim.Adam, LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}.New(sum.Len())
+	rng := rand.New(rand.NewPCG(2, 2))
+	rows, ones := make([]int32, batch), make([]float32, batch)
+	var in device.Batch
+	in.Keys = make([]uint64, batch)
+	for i := range ones {
+		ones[i] = 1
+	}
+	step := func() {
+		for i := range rows {
+			rows[i], in.Keys[i] = int32(rng.IntN(benchRows)), rng.Uint64()
+		}
+		data.Gather(rows, &in)
+		be.Fill(sum.Flat, 0)
+		net.Gradients(in).AddWeightedSum(sum, ones)
+		opt.BeginStep()
+		plainUpdate(opt, net.Params().Flat.Data, sum.Flat.Data, 1/float64(batch))
+	}
+	for range 20 {
+		step()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
+}
+
+// plainUpdate runs the optimiser on all cores in chunks.
+func plainUpdate(opt *optim.State, params, grad []float32, scale float32) {
+	const chunk = 8192
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for lo := w * chunk; lo < len(grad); lo += workers * chunk {
+				opt.UpdateRange32(params, lo, grad[lo:min(lo+chunk, len(grad))], scale)
+			}
+		})
+	}
+	wg.Wait()
+}
