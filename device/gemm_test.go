@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -18,52 +19,143 @@ func randomMatrix(r *rand.Rand, rows, cols, gap int) Matrix {
 	return m
 }
 
-func TestGemmSmoke(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, level := range available() {
-		c := newCPU(2, level)
-		t.Run(level.name, func(t *testing.T) { testGemm(t, r, c) })
+// run works out op(A) op(B) + β C on a copy of C.
+func run(c *cpu, transA, transB bool, alpha float32, a, b Matrix, beta float32, start Matrix) Matrix {
+	out := start
+	out.Data = append([]float32(nil), start.Data...)
+	c.Gemm(transA, transB, alpha, a, b, beta, out)
+	return out
+}
+
+func oriented(r *rand.Rand, rows, cols int, transposed bool) Matrix {
+	if transposed {
+		rows, cols = cols, rows
+	}
+	return randomMatrix(r, rows, cols, r.IntN(3))
+}
+
+// TestSameBits compares vector levels, numbers of workers and GOMAXPROCS bit for bit.
+func TestSameBits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	r := rand.New(rand.NewPCG(3, 4))
+	var backends []*cpu
+	for _, level := range available()[min(1, len(available())-1):] {
+		for _, workers := range []int{1, 2, 5} {
+			backends = append(backends, newCPU(workers, level))
+		}
+	}
+	for n := range 200 {
+		runtime.GOMAXPROCS(1 + n%3)
+		m, n, k := r.IntN(300), r.IntN(300), r.IntN(900)
+		if r.IntN(3) == 0 {
+			n = r.IntN(6)
+		}
+		ta, tb := r.IntN(2) == 0, r.IntN(2) == 0
+		a, b, start := oriented(r, m, k, ta), oriented(r, k, n, tb), randomMatrix(r, m, n, r.IntN(3))
+		alpha, beta := [3]float32{1, -1, 0.3}[r.IntN(3)], [3]float32{0, 1, 0.7}[r.IntN(3)]
+		want := run(backends[0], ta, tb, alpha, a, b, beta, start)
+		for _, c := range backends[1:] {
+			got := run(c, ta, tb, alpha, a, b, beta, start)
+			for i, v := range got.Data {
+				if math.Float32bits(v) != math.Float32bits(want.Data[i]) {
+					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, elsewhere %v", c.Name(), c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
+				}
+			}
+		}
 	}
 }
 
-func testGemm(t *testing.T, r *rand.Rand, c *cpu) {
-	for range 1000 {
-		m, n, k := r.IntN(70), r.IntN(70), r.IntN(600)
-		ta, tb := r.IntN(2) == 0, r.IntN(2) == 0
-		a, b := randomMatrix(r, m, k, r.IntN(3)), randomMatrix(r, k, n, r.IntN(3))
-		if ta {
-			a = randomMatrix(r, k, m, r.IntN(3))
-		}
-		if tb {
-			b = randomMatrix(r, n, k, r.IntN(3))
-		}
-		out := randomMatrix(r, m, n, r.IntN(3))
-		old := append([]float32(nil), out.Data...)
-		alpha, beta := float32(r.IntN(3))-1, float32(r.IntN(3))/2
-		c.Gemm(ta, tb, alpha, a, b, beta, out)
-		at := func(i, l int) float32 {
-			if ta {
-				return a.Data[l*a.Stride+i]
+// TestRowsAlone checks that a row of a product does not depend on the other rows of the batch: clipping
+// relies on what an example contributes being its own.
+func TestRowsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, level := range available() {
+		c := newCPU(2, level)
+		for range 60 {
+			m, n, k := 1+r.IntN(80), r.IntN(80), r.IntN(900)
+			if r.IntN(3) == 0 {
+				n = r.IntN(6)
 			}
-			return a.Data[i*a.Stride+l]
-		}
-		bt := func(l, j int) float32 {
-			if tb {
-				return b.Data[j*b.Stride+l]
-			}
-			return b.Data[l*b.Stride+j]
-		}
-		for i := range m {
-			for j := range n {
-				want := float64(beta) * float64(old[i*out.Stride+j])
-				for l := range k {
-					want += float64(alpha) * float64(at(i, l)) * float64(bt(l, j))
-				}
-				if got := float64(out.Data[i*out.Stride+j]); math.Abs(got-want) > 1e-4*math.Sqrt(float64(k)+1) {
-					t.Fatalf("%dx%dx%d %v %v: (%d,%d) = %v, want %v", m, k, n, ta, tb, i, j, got, want)
+			tb := r.IntN(2) == 0
+			a, b, start := randomMatrix(r, m, k, 0), oriented(r, k, n, tb), randomMatrix(r, m, n, 0)
+			all := run(c, false, tb, 1, a, b, 1, start)
+			lo := r.IntN(m)
+			hi := lo + 1 + r.IntN(m-lo)
+			some := run(c, false, tb, 1, a.RowRange(lo, hi), b, 1, start.RowRange(lo, hi))
+			for i, v := range some.Data {
+				if v != all.Data[lo*n+i] {
+					t.Fatalf("%s: rows %d to %d of %d×%d·%d×%d differ when they are alone", c.Name(), lo, hi, m, k, k, n)
 				}
 			}
 		}
+	}
+}
+
+// TestOneChain checks the order of operations against a chain of exactly rounded multiply-adds.
+func TestOneChain(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, level := range available()[min(1, len(available())-1):] {
+		if level.gemm.rows == 0 {
+			continue // portable code may round between multiplication and addition
+		}
+		c := newCPU(1, level)
+		for range 30 {
+			m, n, k := 1+r.IntN(20), 5+r.IntN(40), r.IntN(1000)
+			a, b, start := randomMatrix(r, m, k, 0), randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
+			got := run(c, false, false, 1, a, b, 1, start)
+			for i := range m {
+				for j := range n {
+					want := start.Row(i)[j]
+					for l := range k {
+						want = fma32(a.Row(i)[l], b.Row(l)[j], want)
+					}
+					if got.Row(i)[j] != want {
+						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, the chain gives %v", level.name, m, k, k, n, i, j, got.Row(i)[j], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// fma32 is xy + z rounded once: the product is exact in float64, and rounding the sum to odd there keeps the second
+// rounding, to float32, honest (Boldo and Melquiond, "When double rounding is odd", 2005).
+func fma32(x, y, z float32) float32 {
+	p, q := float64(x)*float64(y), float64(z)
+	sum := p + q
+	back := sum - p
+	lost := (p - (sum - back)) + (q - back)
+	if lost != 0 && math.Float64bits(sum)&1 == 0 {
+		away := math.Inf(1)
+		if lost < 0 {
+			away = math.Inf(-1)
+		}
+		sum = math.Nextafter(sum, away)
+	}
+	return float32(sum)
+}
+
+// TestNoAllocation checks that a step of training allocates nothing once buffers are warm.
+func TestNoAllocation(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	c := newCPU(2, fastest())
+	x, w, y := randomMatrix(r, 64, 200, 0), randomMatrix(r, 200, 100, 0), randomMatrix(r, 64, 100, 0)
+	bias, norms := randomMatrix(r, 1, 100, 0), make([]float64, 64)
+	s := &Sparse{Cols: 200, Offsets: []int{0, 2, 3}, Items: []uint32{5, 7, 9}}
+	two := y.RowRange(0, 2)
+	step := func() {
+		c.Gemm(false, false, 1, x, w, 0, y)
+		c.BiasApply(Tanh, y, bias)
+		c.Gradient(Tanh, y, y)
+		c.RowSquaredNorms(norms, y)
+		c.Gemm(true, false, 1, x, y, 0, w)
+		c.SparseGemm(s, w, 0, two)
+		c.ColSums(nil, y, 0, bias)
+		c.Adam(w, w, w, w, AdamStep{LR: 0.1, Beta1: 0.9, Beta2: 0.9, Eps: 1, T: 1})
+	}
+	step()
+	if n := testing.AllocsPerRun(200, step); n >= 1 {
+		t.Errorf("%v allocations a step", n)
 	}
 }
 

@@ -1,0 +1,112 @@
+package devicetest
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Run checks that a backend does what device.Backend says. A method that is missing from its cases is a gap in the
+// suite, not a freedom of the backend.
+func Run(t *testing.T, b device.Backend) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, device.Backend)
+	}{
+		{"Memory", testMemory},
+		{"Products", testProducts},
+		{"ProductNaN", testProductNaN},
+		{"Sparse", testSparse},
+		{"Functions", testFunctions},
+		{"Arithmetic", testArithmetic},
+		{"Rows", testRows},
+		{"NormRange", testNormRange},
+		{"CosSin", testCosSin},
+		{"Softmax", testSoftmax},
+		{"Adam", testAdam},
+		{"Params", testParams},
+		{"Mismatch", testMismatch},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, b) })
+	}
+}
+
+func testMemory(t *testing.T, b device.Backend) {
+	if b.Name() == "" || b.Workers() < 1 {
+		t.Errorf("name %q, %d workers", b.Name(), b.Workers())
+	}
+	x := newBench(t, b, 11)
+	for range 30 {
+		rows, cols := x.size(20), x.size(40)
+		fresh := b.New(rows, cols)
+		got := make([]float32, rows*cols)
+		for i := range got {
+			got[i] = 1
+		}
+		b.Download(got, fresh)
+		for _, v := range got {
+			if v != 0 {
+				t.Fatalf("a new %d×%d matrix holds %v", rows, cols, v)
+			}
+		}
+		m := x.matrix(rows, cols)
+		m.unchanged(x, "Upload and Download")
+		numbers := x.weights(rows * cols)
+		b.Upload(m.m, numbers) // through a view with margins
+		m.want(x, "Upload", func(i, j int) (float64, float64) { return float64(numbers[i*cols+j]), 0 })
+	}
+}
+
+func testParams(t *testing.T, b device.Backend) {
+	p := device.NewParams(b, device.Shape{Name: "w", Rows: 3, Cols: 4}, device.Shape{Name: "b", Rows: 1, Cols: 4}, device.Shape{Name: "u", Rows: 2, Cols: 5})
+	if p.Len() != 26 || p.Blocks() != 3 {
+		t.Fatalf("%d parameters in %d blocks", p.Len(), p.Blocks())
+	}
+	b.Fill(p.Block(1), 2)
+	b.Fill(p.Sub(2, 3).Block(0), 3)
+	both := device.Concat(b, p, p)
+	b.Fill(p.Flat, 9) // the copy does not follow
+	got := make([]float32, both.Len())
+	b.Download(got, both.Flat)
+	for i, v := range got {
+		want := float32(0)
+		switch i %= 26; {
+		case i >= 16:
+			want = 3
+		case i >= 12:
+			want = 2
+		}
+		if v != want {
+			t.Fatalf("parameter %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
+// testMismatch checks that shapes which do not fit are refused, not worked on.
+func testMismatch(t *testing.T, b device.Backend) {
+	a, c, w := b.New(3, 4), b.New(3, 5), make([]float32, 2)
+	for name, f := range map[string]func(){
+		"Gemm inner":      func() { b.Gemm(false, false, 1, a, a, 0, c) },
+		"Gemm outer":      func() { b.Gemm(false, true, 1, a, a, 0, c) },
+		"Apply":           func() { b.Apply(device.Exp, a, c) },
+		"BiasApply":       func() { b.BiasApply(device.Exp, a, c) },
+		"Axpy":            func() { b.Axpy(1, a, c) },
+		"Mul":             func() { b.Mul(a, a, c) },
+		"ScaleRows":       func() { b.ScaleRows(a, w) },
+		"ColSums":         func() { b.ColSums(w, a, 0, b.New(1, 4)) },
+		"RowSquaredNorms": func() { b.RowSquaredNorms(make([]float64, 2), a) },
+		"CosSin":          func() { b.CosSin(c, a, 1) },
+		"Upload":          func() { b.Upload(a, w) },
+		"Adam":            func() { b.Adam(a, a, a, c, device.AdamStep{T: 1}) },
+	} {
+		if !panics(f) {
+			t.Errorf("%s: operands that do not fit are accepted", name)
+		}
+	}
+}
+
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}

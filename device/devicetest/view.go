@@ -1,0 +1,130 @@
+package devicetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// sentinel fills what no method may touch.
+const sentinel = 12345.5
+
+// view is a matrix on the backend, part of a larger one, and its numbers on the host.
+type view struct {
+	backend    device.Backend
+	whole      device.Matrix
+	m          device.Matrix
+	r0, c0     int
+	rows, cols int
+	host       []float64 // the numbers as uploaded, row by row
+}
+
+// bench makes views with random numbers.
+type bench struct {
+	t *testing.T
+	b device.Backend
+	r *rand.Rand
+}
+
+func newBench(t *testing.T, b device.Backend, seed uint64) *bench {
+	return &bench{t: t, b: b, r: rand.New(rand.NewPCG(seed, 20))}
+}
+
+// matrix is a rows×cols view with standard normal numbers, sometimes with margins.
+func (x *bench) matrix(rows, cols int) *view {
+	return x.filled(rows, cols, func() float64 { return x.r.NormFloat64() })
+}
+
+func (x *bench) filled(rows, cols int, next func() float64) *view {
+	numbers := make([]float64, rows*cols)
+	for i := range numbers {
+		numbers[i] = float64(float32(next()))
+	}
+	return x.of(rows, cols, numbers)
+}
+
+// of is a view of given numbers.
+func (x *bench) of(rows, cols int, numbers []float64) *view {
+	v := &view{backend: x.b, rows: rows, cols: cols, host: numbers}
+	bottom, right := 0, 0
+	if x.r.IntN(3) > 0 {
+		v.r0, v.c0, bottom, right = x.r.IntN(3), x.r.IntN(10), x.r.IntN(3), x.r.IntN(10)
+	}
+	v.whole = x.b.New(v.r0+rows+bottom, v.c0+cols+right)
+	all := make([]float32, v.whole.Rows*v.whole.Cols)
+	for i := range all {
+		all[i] = sentinel
+	}
+	for i := range rows {
+		for j := range cols {
+			all[(v.r0+i)*v.whole.Cols+v.c0+j] = float32(numbers[i*cols+j])
+		}
+	}
+	x.b.Upload(v.whole, all)
+	v.m = v.whole.Slice(v.r0, v.r0+rows, v.c0, v.c0+cols)
+	return v
+}
+
+// at is element (i, j) as uploaded.
+func (v *view) at(i, j int) float64 { return v.host[i*v.cols+j] }
+
+// want checks the matrix, on the backend, against a reference, within a bound, and the margins against the sentinel.
+func (v *view) want(x *bench, what string, reference func(i, j int) (value, bound float64)) {
+	x.t.Helper()
+	all := make([]float32, v.whole.Rows*v.whole.Cols)
+	v.backend.Download(all, v.whole)
+	for i := range v.whole.Rows {
+		for j := range v.whole.Cols {
+			got := float64(all[i*v.whole.Cols+j])
+			r, c := i-v.r0, j-v.c0
+			if r < 0 || r >= v.rows || c < 0 || c >= v.cols {
+				if got != sentinel {
+					x.t.Fatalf("%s: wrote outside its %d×%d destination, at (%d, %d)", what, v.rows, v.cols, r, c)
+				}
+				continue
+			}
+			if value, bound := reference(r, c); !near(got, value, bound) {
+				x.t.Fatalf("%s: (%d, %d) of %d×%d is %v, want %v within %.3g", what, r, c, v.rows, v.cols, got, value, bound)
+			}
+		}
+	}
+}
+
+// unchanged checks that an operand still holds what was uploaded.
+func (v *view) unchanged(x *bench, what string) {
+	x.t.Helper()
+	v.want(x, what+": operand", func(i, j int) (float64, float64) { return v.at(i, j), 0 })
+}
+
+// near reports whether got is value within bound; NaN matches NaN, infinities match themselves.
+func near(got, value, bound float64) bool {
+	switch {
+	case math.IsNaN(value):
+		return math.IsNaN(got)
+	case math.IsInf(value, 0):
+		return got == value
+	}
+	return math.Abs(got-value) <= bound
+}
+
+const (
+	unit     = 0x1p-24  // half a unit in the last place of numbers near one
+	smallest = 0x1p-149 // the smallest subnormal number
+)
+
+// rounding bounds the error of a sum of k products whose magnitudes add up to size.
+func rounding(k int, size float64) float64 { return float64(k+8)*unit*size + smallest }
+
+// size draws a dimension: often tiny, often next to a power of two, sometimes zero.
+func (x *bench) size(most int) int {
+	switch x.r.IntN(4) {
+	case 0:
+		return min(x.r.IntN(5), most)
+	case 1:
+		return min(max(1<<x.r.IntN(9)-1+x.r.IntN(3), 0), most)
+	default:
+		return x.r.IntN(most + 1)
+	}
+}

@@ -1,0 +1,94 @@
+package device
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// guarded lays out slices that end right before a page nobody may touch; reading one number too many is a crash.
+type guarded struct {
+	t     *testing.T
+	pages [][]byte
+}
+
+func (g *guarded) floats(r *rand.Rand, n int) []float32 {
+	page := syscall.Getpagesize()
+	size := (4*n+page-1)/page*page + page
+	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := syscall.Mprotect(m[size-page:], syscall.PROT_NONE); err != nil {
+		g.t.Fatal(err)
+	}
+	g.pages = append(g.pages, m)
+	if n == 0 {
+		return nil
+	}
+	out := unsafe.Slice((*float32)(unsafe.Pointer(&m[size-page-4*n])), n)
+	for i := range out {
+		out[i] = float32(r.NormFloat64())
+	}
+	return out
+}
+
+func (g *guarded) matrix(r *rand.Rand, rows, cols int) Matrix {
+	return HostMatrix(rows, cols, g.floats(r, rows*cols))
+}
+
+func (g *guarded) free() {
+	for _, m := range g.pages {
+		if err := syscall.Munmap(m); err != nil {
+			g.t.Error(err)
+		}
+	}
+}
+
+func TestNothingBeyondOperands(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, level := range available() {
+		c := newCPU(1, level)
+		for range 250 {
+			guardedStep(t, r, c, 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40))
+		}
+		for thin := 1; thin < 6; thin++ {
+			guardedStep(t, r, c, thin, 33, 40)
+			guardedStep(t, r, c, 33, thin, 40)
+			guardedStep(t, r, c, 40, 33, thin)
+		}
+	}
+}
+
+func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
+	g := &guarded{t: t}
+	defer g.free()
+	out, bias, wide := g.matrix(r, m, n), g.matrix(r, 1, n), g.matrix(r, m, 2*n)
+	for form := range 4 {
+		transA, transB := form&1 != 0, form&2 != 0
+		a, b := g.matrix(r, m, k), g.matrix(r, k, n)
+		if transA {
+			a = HostMatrix(k, m, a.Data)
+		}
+		if transB {
+			b = HostMatrix(n, k, b.Data)
+		}
+		c.Gemm(transA, transB, 1, a, b, float32(form&1), out)
+	}
+	for f := Identity; f < funcs; f++ {
+		c.BiasApply(f, out, bias)
+		c.Gradient(f, out, out)
+	}
+	norms := make([]float64, m)
+	c.RowSquaredNorms(norms, out)
+	c.RowDots(norms, out, wide.Slice(0, m, n, 2*n))
+	c.CosSin(wide, out, 1)
+	c.ColSums(g.floats(r, m), out, 0, bias)
+	c.Axpy(2, out, out)
+	c.Mul(out, out, out)
+	c.Adam(out, g.matrix(r, m, n), g.matrix(r, m, n), g.matrix(r, m, n), AdamStep{T: 1, Eps: 1})
+	s := &Sparse{Cols: m, Offsets: []int{0, 2, 3}, Items: []uint32{uint32(m - 1), 0, uint32(m - 1)}}
+	c.SparseGemm(s, out, 0, g.matrix(r, 2, n))
+	c.SparseGemmT(s, g.matrix(r, 2, n), 1, out)
+}
