@@ -94,7 +94,7 @@ func benchmarkPlain(b *testing.B, batch int) {
 		be.Fill(sum.Flat, 0)
 		net.Gradients(in).AddWeightedSum(sum, ones)
 		opt.BeginStep()
-		plainUpdate(opt, net.Params().Flat.Data, sum.Flat.Data, 1/float64(batch))
+		plainUpdate(opt, net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
 	}
 	for range 20 {
 		step()

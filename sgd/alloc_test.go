@@ -1,0 +1,43 @@
+//go:build !race
+
+package sgd_test
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// A step allocates nothing once it has seen its largest batch: q = 1 is that.
+func TestStepDoesNotAllocate(t *testing.T) {
+	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, clip := range policies() {
+		net, err := models.VAE{Hidden: []int{400}, Latent: 2}.New(device.CPU(), models.Visible{Dim: 30}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := with(clip, 1, 1<<20)
+		cfg.NoiseMultiplier, cfg.MicroBatch = 1e6, 100
+		trainer, _ := newTrainer(t, cfg, net, 1e9, sgd.WithAverage(0.9))
+		next, stop := iter.Pull2(trainer.Steps(t.Context(), data))
+		step := func() {
+			if _, err, ok := next(); err != nil || !ok {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			step()
+		}
+		if a := testing.AllocsPerRun(20, step); a > 0 {
+			t.Errorf("%s: %v allocations a step", name, a)
+		}
+		stop()
+	}
+}
