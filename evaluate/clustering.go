@@ -1,0 +1,120 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Clustering says how well clusters agree with classes that they were found
+// without.
+type Clustering struct {
+	Records int     `json:"records"`
+	Correct int     `json:"correct"` // records whose cluster is matched to their class
+	Match   []int   `json:"match"`   // class matched to each cluster; -1 for none
+	Counts  [][]int `json:"counts"`  // records of each cluster by class
+}
+
+// ClusteringAccuracy measures k clusters against classes: clusters are matched to
+// classes one to one so that as many records as possible lie in the cluster of
+// their class. Clusters and classes may differ in number; what stays unmatched
+// counts as wrong.
+//
+// Shapes: assignments, in [0, k), and labels, from 0, have one entry a record.
+// Errors: *[ConfigError] for entries outside their range, naming the record.
+// Guarantee: none; see the package.
+func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) {
+	if k < 1 {
+		return Clustering{}, &ConfigError{"evaluate.ClusteringAccuracy k", k, "at least one cluster"}
+	}
+	if len(assignments) != len(labels) {
+		return Clustering{}, &ConfigError{"evaluate.ClusteringAccuracy labels", len(labels), fmt.Sprintf("%d, one for each assignment", len(assignments))}
+	}
+	counts, err := tabulate(assignments, labels, k)
+	if err != nil {
+		return Clustering{}, err
+	}
+	cost := make([][]float64, k)
+	for c, row := range counts {
+		cost[c] = make([]float64, len(row))
+		for l, n := range row {
+			cost[c][l] = -float64(n)
+		}
+	}
+	match, total, err := Match(cost)
+	if err != nil {
+		return Clustering{}, err
+	}
+	return Clustering{Records: len(labels), Correct: int(-total), Match: match, Counts: counts}, nil
+}
+
+// tabulate counts records by cluster and class.
+func tabulate(assignments, labels []int32, k int) ([][]int, error) {
+	classes := int32(0)
+	for i, l := range labels {
+		if l < 0 || l >= 1<<20 {
+			return nil, &ConfigError{fmt.Sprintf("evaluate labels[%d]", i), "no class", "a class number from 0"}
+		}
+		classes = max(classes, l+1)
+	}
+	counts := make([][]int, k)
+	for c := range counts {
+		counts[c] = make([]int, classes)
+	}
+	for i, c := range assignments {
+		if c < 0 || int(c) >= k {
+			return nil, &ConfigError{fmt.Sprintf("evaluate assignments[%d]", i), "no cluster", fmt.Sprintf("a cluster in [0, %d)", k)}
+		}
+		counts[c][labels[i]]++
+	}
+	return counts, nil
+}
+
+// Accuracy is the part of the records in the cluster matched to their class.
+func (c Clustering) Accuracy() float64 { return ratio(c.Correct, c.Records) }
+
+// Purity is the part of the records that belong to the commonest class of their
+// cluster; unlike accuracy it lets several clusters share a class.
+func (c Clustering) Purity() float64 {
+	most := 0
+	for _, row := range c.Counts {
+		most += top(row)
+	}
+	return ratio(most, c.Records)
+}
+
+func top(counts []int) int {
+	most := 0
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	return most
+}
+
+// String prints the accuracy, marked as not private.
+func (c Clustering) String() string {
+	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", mark, c.Accuracy(), c.Purity(), c.Records, caveat)
+}
+
+// Table prints the records of each cluster by class.
+func (c Clustering) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%srecords of each cluster by class (%s)\n", mark, caveat)
+	for i, row := range c.Counts {
+		fmt.Fprintf(&b, "cluster %3d → %2d |", i, c.Match[i])
+		for _, n := range row {
+			fmt.Fprintf(&b, " %6d", n)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// MarshalJSON writes the result with its caveat.
+func (c Clustering) MarshalJSON() ([]byte, error) {
+	type plain Clustering
+	return marshal("clustering accuracy", struct {
+		Accuracy float64 `json:"accuracy"`
+		Purity   float64 `json:"purity"`
+		plain
+	}{c.Accuracy(), c.Purity(), plain(c)})
+}

@@ -1,0 +1,207 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Learner trains the classifiers by which records are judged. The zero value is
+// multinomial logistic regression; Hidden makes it a multilayer perceptron.
+//
+// Training is ordinary: no clipping, no noise, no ledger.
+type Learner struct {
+	Hidden       []int   // widths of the hidden layers; none for logistic regression
+	Epochs       int     // passes over the records; 0 for 10
+	Batch        int     // records a step; 0 for 100
+	LearningRate float64 // Adam's, falling to 0 in the course of training; 0 for 0.002
+	Seed         uint64  // of initial weights and of the order of records
+	Backend      device.Backend
+}
+
+func (l Learner) withDefaults() Learner {
+	if l.Epochs == 0 {
+		l.Epochs = 10
+	}
+	if l.Batch == 0 {
+		l.Batch = 100
+	}
+	if l.LearningRate == 0 {
+		l.LearningRate = 2e-3
+	}
+	if l.Backend == nil {
+		l.Backend = device.CPU()
+	}
+	return l
+}
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[ConfigError], joined.
+func (l Learner) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &ConfigError{"evaluate.Learner." + field, value, want})
+	}
+	l = l.withDefaults()
+	if l.Epochs < 1 {
+		bad("Epochs", l.Epochs, "a positive number")
+	}
+	if l.Batch < 1 {
+		bad("Batch", l.Batch, "a positive number")
+	}
+	if !(l.LearningRate > 0 && l.LearningRate < 1e6) {
+		bad("LearningRate", l.LearningRate, "a positive finite number")
+	}
+	for i, w := range l.Hidden {
+		if w < 1 {
+			bad(fmt.Sprintf("Hidden[%d]", i), w, "a positive width")
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Name says what the learner trains.
+func (l Learner) Name() string {
+	if len(l.Hidden) == 0 {
+		return "logistic regression"
+	}
+	return fmt.Sprintf("multilayer perceptron %v", l.Hidden)
+}
+
+// Fit trains a classifier on labelled records.
+//
+// Errors: *[ConfigError] for settings that make no sense, records without
+// classes, or no records.
+// Guarantee: none; see the package. The classifier itself remembers what it was
+// trained on.
+func (l Learner) Fit(d records.Data) (*Classifier, error) {
+	s := d.Schema()
+	err := l.Validate()
+	if s.Classes() < 1 {
+		err = errors.Join(err, &ConfigError{"evaluate.Learner.Fit", s, "records with classes"})
+	}
+	if d.Len() == 0 {
+		err = errors.Join(err, &ConfigError{"evaluate.Learner.Fit", "no records", "some to learn from"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	l = l.withDefaults()
+	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, s.Dim(), s.Classes(), l.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l.train(net, d)
+	return &Classifier{net: net, schema: s, name: l.Name()}, nil
+}
+
+// train is minibatch Adam with a learning rate that falls linearly to 0.
+func (l Learner) train(net *models.Classifier, d records.Data) {
+	var (
+		b     device.Batch
+		n     = d.Len()
+		order = make([]int32, n)
+		step  = newStep(l, net)
+		rng   = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))
+	)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	step.total = l.Epochs * ((n + l.Batch - 1) / l.Batch)
+	for range l.Epochs {
+		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for lo := 0; lo < n; lo += l.Batch {
+			d.Gather(order[lo:min(lo+l.Batch, n)], &b)
+			toUnit(d.Schema(), &b)
+			step.take(net, b)
+		}
+	}
+}
+
+// step is the optimiser at work.
+type step struct {
+	be       device.Backend
+	rate     float64
+	grad     device.Params
+	m, v     device.Matrix
+	weights  []float32
+	t, total int
+}
+
+func newStep(l Learner, net *models.Classifier) *step {
+	p := net.Params()
+	return &step{
+		be: l.Backend, rate: l.LearningRate,
+		grad: device.NewParams(l.Backend, p.Shapes...),
+		m:    l.Backend.New(1, p.Len()), v: l.Backend.New(1, p.Len()),
+	}
+}
+
+func (s *step) take(net *models.Classifier, b device.Batch) {
+	s.weights = s.weights[:0]
+	for range b.Rows {
+		s.weights = append(s.weights, 1/float32(b.Rows))
+	}
+	s.be.Fill(s.grad.Flat, 0)
+	net.Gradients(b).AddWeightedSum(s.grad, s.weights)
+	rate := s.rate * (1 - float64(s.t)/float64(s.total))
+	s.t++
+	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
+}
+
+// toUnit scales dense records from the schema's public bounds to [0, 1], which
+// is what one learning rate serves.
+func toUnit(s records.Schema, b *device.Batch) {
+	lo, hi := s.Bounds()
+	if b.Sparse != nil || lo == 0 && hi == 1 {
+		return
+	}
+	shift, scale := float32(lo), float32(1/(hi-lo))
+	for i := range b.Rows {
+		row := b.Dense.Row(i)
+		for j := range row {
+			row[j] = (row[j] - shift) * scale
+		}
+	}
+}
+
+// Classifier names the class of records. It is safe for concurrent use.
+type Classifier struct {
+	net    *models.Classifier
+	schema records.Schema
+	name   string
+}
+
+// Predict names the most probable class of every record.
+//
+// Errors: *[ConfigError] for records of another dimension or other bounds than
+// those it was trained on.
+func (c *Classifier) Predict(d records.Data) ([]int32, error) {
+	if err := c.compatible(d.Schema()); err != nil {
+		return nil, err
+	}
+	const chunk = 1024
+	var b device.Batch
+	out := make([]int32, d.Len())
+	for lo := 0; lo < len(out); lo += chunk {
+		hi := min(lo+chunk, len(out))
+		d.Range(lo, hi, &b)
+		toUnit(d.Schema(), &b)
+		c.net.PredictClass(b, out[lo:hi])
+	}
+	return out, nil
+}
+
+func (c *Classifier) compatible(s records.Schema) error {
+	lo, hi := s.Bounds()
+	wantLo, wantHi := c.schema.Bounds()
+	if s.Dim() != c.schema.Dim() || lo != wantLo || hi != wantHi {
+		return &ConfigError{"evaluate.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema)}
+	}
+	return nil
+}

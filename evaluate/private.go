@@ -1,0 +1,45 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Every result carries these words.
+const (
+	mark   = "[not private] "
+	caveat = "computed from real records; covered by no ε"
+)
+
+// marked is the JSON form of every result.
+type marked struct {
+	Private bool   `json:"private"`
+	Caveat  string `json:"caveat"`
+	Kind    string `json:"kind"`
+	Result  any    `json:"result"`
+}
+
+func marshal(kind string, result any) ([]byte, error) {
+	return json.Marshal(marked{Caveat: caveat, Kind: kind, Result: result})
+}
+
+// ConfigError says what is wrong with a setting or with the shapes that were
+// compared. It names public sizes and places, never a record's value. Its fields
+// are those of accountant.ParamError.
+type ConfigError struct {
+	Path  string
+	Value any
+	Want  string
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
+}
+
+// ratio is a/b, 0 where there is nothing to divide by.
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}

@@ -1,0 +1,212 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Queries are random counting queries: how many records have all, or any, of
+// some items. The zero value is the experiment of the DPGM papers.
+//
+// Source: Acs et al. 2017 and 2019, counting queries: Count queries in Classes
+// classes; a query of class i has a length uniform on [1, i·MaxLength/Classes]
+// and items uniform over the universe.
+type Queries struct {
+	Count     int     // queries of all classes together; 0 for 1000
+	Classes   int     // length classes; 0 for 5
+	MaxLength int     // 0 for the length of the longest real record
+	Sanity    float64 // sanity bound as a part of the number of real records; 0 for 0.001
+	Seed      uint64
+}
+
+// withDefaults fills in what was left 0.
+func (q Queries) withDefaults() Queries {
+	if q.Count == 0 {
+		q.Count = 1000
+	}
+	if q.Classes == 0 {
+		q.Classes = 5
+	}
+	if q.Sanity == 0 {
+		q.Sanity = 0.001
+	}
+	return q
+}
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[ConfigError], joined.
+func (q Queries) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &ConfigError{"evaluate.Queries." + field, value, want})
+	}
+	q = q.withDefaults()
+	if q.Classes < 1 || q.Classes > 1<<16 {
+		bad("Classes", q.Classes, "a positive number")
+	} else if q.Count < q.Classes || q.Count > 1<<24 {
+		bad("Count", q.Count, "at least one query for each class")
+	}
+	if q.MaxLength < 0 {
+		bad("MaxLength", q.MaxLength, "a length, or 0 for that of the longest record")
+	}
+	if !(q.Sanity > 0 && q.Sanity <= 1) {
+		bad("Sanity", q.Sanity, "a part in (0, 1]")
+	}
+	return errors.Join(errs...)
+}
+
+// Draw draws the queries of each class over a universe. A query's items are
+// distinct.
+//
+// Errors: those of [Queries.Validate], and *[ConfigError] for an empty universe.
+func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	if universe < 1 {
+		return nil, &ConfigError{"evaluate.Queries universe", universe, "at least one item"}
+	}
+	q = q.withDefaults()
+	rng := rand.New(rand.NewPCG(q.Seed, 0x71756572))
+	classes := make([][][]uint32, q.Classes)
+	for c := range classes {
+		longest := min(max((c+1)*maxLength/q.Classes, 1), universe)
+		for range q.Count / q.Classes {
+			classes[c] = append(classes[c], drawItems(rng, universe, 1+rng.IntN(longest)))
+		}
+	}
+	return classes, nil
+}
+
+// drawItems draws n distinct items, ascending: Floyd's algorithm, which touches
+// n numbers however large the universe.
+func drawItems(rng *rand.Rand, universe, n int) []uint32 {
+	chosen := make(map[uint32]bool, n)
+	for last := universe - n; last < universe; last++ {
+		item := uint32(rng.IntN(last + 1))
+		if chosen[item] {
+			item = uint32(last)
+		}
+		chosen[item] = true
+	}
+	items := make([]uint32, 0, n)
+	for item := range chosen {
+		items = append(items, item)
+	}
+	slices.Sort(items)
+	return items
+}
+
+// QueryErrors are the relative errors of counting queries.
+type QueryErrors struct {
+	Real      int          `json:"real"`      // real records
+	Synthetic int          `json:"synthetic"` // synthetic records
+	Queries   int          `json:"queries"`   // a class
+	Sanity    float64      `json:"sanity"`    // records
+	Classes   []ClassError `json:"classes"`
+}
+
+// ClassError is the relative error |Q(synthetic) − Q(real)| / max(Q(real), sanity
+// bound) over the queries of one length class.
+type ClassError struct {
+	MaxLength int     `json:"max_length"`
+	Any       Summary `json:"any"` // records that have at least one of the items
+	All       Summary `json:"all"` // records that have every one of them
+}
+
+// Summary describes many errors.
+type Summary struct {
+	Mean   float64 `json:"mean"`
+	Median float64 `json:"median"`
+	Max    float64 `json:"max"`
+}
+
+// Compare asks real and synthetic records the same queries. Counts of the
+// synthetic records are scaled to the number of the real ones, so the two may
+// differ in size.
+//
+// Errors: *[ConfigError] for settings that make no sense, records that are not
+// binary, different universes, or no records at all.
+// Guarantee: none; see the package.
+func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
+	if err := q.Validate(); err != nil {
+		return QueryErrors{}, err
+	}
+	truth, err := NewIndex(real)
+	if err != nil {
+		return QueryErrors{}, err
+	}
+	guess, err := NewIndex(synthetic)
+	if err != nil {
+		return QueryErrors{}, err
+	}
+	return q.CompareIndexes(truth, guess)
+}
+
+// CompareIndexes is [Queries.Compare] of records that are indexed already.
+func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
+	if real.Universe() != synthetic.Universe() {
+		return QueryErrors{}, &ConfigError{"evaluate.Queries universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe())}
+	}
+	if real.records == 0 || synthetic.records == 0 {
+		return QueryErrors{}, &ConfigError{"evaluate.Queries records", "none", "real and synthetic records"}
+	}
+	q = q.withDefaults()
+	if q.MaxLength == 0 {
+		q.MaxLength = max(real.longest, 1)
+	}
+	classes, err := q.Draw(real.Universe(), q.MaxLength)
+	if err != nil {
+		return QueryErrors{}, err
+	}
+	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records)}
+	for c, queries := range classes {
+		var any, all []float64
+		for _, items := range queries {
+			any = append(any, out.relative(real.Any(items...), synthetic.Any(items...)))
+			all = append(all, out.relative(real.All(items...), synthetic.All(items...)))
+		}
+		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(any), summarise(all)})
+	}
+	return out, nil
+}
+
+// relative is the error of one query.
+func (e QueryErrors) relative(real, synthetic int) float64 {
+	scaled := float64(synthetic) * float64(e.Real) / float64(e.Synthetic)
+	return math.Abs(scaled-float64(real)) / max(float64(real), e.Sanity)
+}
+
+func summarise(errs []float64) Summary {
+	slices.Sort(errs)
+	sum := 0.0
+	for _, e := range errs {
+		sum += e
+	}
+	n := len(errs)
+	return Summary{Mean: sum / float64(n), Median: (errs[(n-1)/2] + errs[n/2]) / 2, Max: errs[n-1]}
+}
+
+// String prints a line for each class, marked as not private.
+func (e QueryErrors) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%srelative error of counting queries, %d a line, sanity bound %g records (%s)\n", mark, e.Queries, e.Sanity, caveat)
+	fmt.Fprintf(&b, "%10s  %8s %8s  %8s %8s", "length ≤", "any mean", "median", "all mean", "median")
+	for _, c := range e.Classes {
+		fmt.Fprintf(&b, "\n%10d  %8.4f %8.4f  %8.4f %8.4f", c.MaxLength, c.Any.Mean, c.Any.Median, c.All.Mean, c.All.Median)
+	}
+	return b.String()
+}
+
+// MarshalJSON writes the result with its caveat.
+func (e QueryErrors) MarshalJSON() ([]byte, error) {
+	type plain QueryErrors
+	return marshal("counting queries", plain(e))
+}
