@@ -7,13 +7,13 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e5, Delta: 1e-5} }
+func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e9, Delta: 1e-5} }
 
 func BenchmarkReleaseGradient(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(map[int]string{1: "one", 2: "two"}[workers], func(b *testing.B) {
 			run := Begin(context.Background(), accountant.NewLedger(testBudget()))
-			g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 0.01})
+			g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 1e-3})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -25,7 +25,7 @@ func BenchmarkReleaseGradient(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(0)
 			for b.Loop() {
-				if err := g.ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1e6, Workers: workers}, sink); err != nil {
+				if err := g.ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.5, Workers: workers}, sink); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 // This file is the slow, exact half of every sampler here. The fast half works
-// on the first 55 or 64 bits of a uniform number in machine arithmetic with an
+// on the first 54 or 64 bits of a uniform number in machine arithmetic with an
 // error bound. Where the bound leaves a decision open, it comes here: the
 // number's further bits are drawn and the decision is made in interval
 // arithmetic that narrows until only one answer is left. The fast half thus

@@ -15,13 +15,13 @@ type Gradient struct {
 	Workers         int       // goroutines, at least one; they change neither the noise nor the guarantee
 }
 
-// gradientBits is the grid's distance below the noise: 2^-24 to 2^-25 of it.
+// gradientBits is the grid's distance below the sensitivity, or below the noise
+// where that is the smaller: 2^-24 to 2^-25 of it.
 const gradientBits = 24
 
-// sumLimit bounds a coordinate, in grid steps, and so does it for the noise:
-// their sum stays exact in float64. At the gradient's grid it is 2^27 noise standard
-// deviations or more.
-const sumLimit = 1 << 52
+// sumLimit bounds a coordinate, in grid steps, and its noise too, so that their
+// sum stays exact in float64. At the gradient's grid it is 2^26 sensitivities.
+const sumLimit = 1 << 51
 
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
 // the noisy sum to sink, once for each chunk of fixed size, from several
@@ -67,19 +67,29 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 
 // gradientNoise chooses the grid and the standard deviation. Rounding both
 // neighbours' sums to the grid can push them apart by one step in each
-// coordinate, so the noise is scaled for that much more sensitivity.
+// coordinate, so the noise is scaled for that much more sensitivity: by 2^-24·√d
+// of itself or less.
 func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std float64) {
-	grid = math.Ldexp(powerBelow(sensitivity*noiseMultiplier), -gradientBits)
+	least := sensitivity * max(min(noiseMultiplier, 1), noiseMultiplier*0x1p-18)
+	grid = math.Ldexp(powerBelow(least), -gradientBits)
 	return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))
 }
 
-// gradientStep is the slow half of rounding a coordinate to the grid: it clamps
-// ⌊x/g+½⌋ to the public limit and lets what is not a number count as zero.
-func gradientStep(rounded float64) float64 {
-	if rounded != rounded {
+// gradientStep rounds a coordinate to the nearest grid point, in grid steps.
+func gradientStep(x float32, inverse float64) float64 {
+	return (clampStep(float64(x)*inverse) + nearest) - nearest
+}
+
+// nearest added and subtracted again leaves the nearest whole number, for
+// numbers below 2^51.
+const nearest = 0x1.8p52
+
+// clampStep keeps to the public limit; what is not a number counts as zero.
+func clampStep(x float64) float64 {
+	if x != x {
 		return 0
 	}
-	return min(max(rounded, -sumLimit), sumLimit)
+	return min(max(x, -sumLimit), sumLimit)
 }
 
 // tapped shows a whole release to a test's tap and passes on what comes back.
@@ -88,7 +98,7 @@ func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int,
 		Std: []float64{std}, Inputs: [][]float64{make([]float64, len(job.sum))}, Outputs: [][]float64{make([]float64, len(job.sum))}, Inexact: true}
 	in, out := rel.Inputs[0], rel.Outputs[0]
 	for i, x := range job.sum {
-		in[i] = gradientStep(math.Floor(float64(x)*job.inverse+0.5)) * job.grid
+		in[i] = gradientStep(x, job.inverse) * job.grid
 	}
 	job.run(1, func(offset int, noisy []float64) { copy(out[offset:], noisy) })
 	if err := g.a.run.tap.Release(rel); err != nil {

@@ -19,18 +19,25 @@ import (
 // position is not a float but an interval of real numbers, so that any decision
 // the interval straddles (under the curve or not, this grid cell or the next) is
 // passed to exact arithmetic with further bits. No normal density is evaluated
-// for 98.8 % of the draws, no exact arithmetic needed for all but about one in 10^7.
+// for 99.4 % of the draws, no exact arithmetic needed for all but about one in 10^7.
 type lattice struct {
-	width [256]uint64 // width of each strip in grid steps, in 2^-shift, rounded down
-	half  uint64      // half a grid step
-	shift uint
-	std   float64 // in grid steps; exact
+	strips [strips]latticeStrip
+	half   uint64 // half a grid step
+	mask   uint64 // the fraction of a step
+	edge   uint64 // the fraction from which on the cell is in doubt
+	shift  uint
+	std    float64 // in grid steps; exact
+}
+
+type latticeStrip struct {
+	width uint64 // in grid steps, in 2^-shift, rounded down
+	inner uint64 // stripInner as a bound on whole words
 }
 
 // uncertain bounds, in 2^-shift steps, what the fast path's truncations lose:
 // one for the strip's tabulated width, one for its product with std, one for the
-// product with the position, and 2^62·2^-55 for the position's unknown bits.
-const uncertain = 1 << 8
+// product with the position, and 2^63·2^-54 for the position's unknown bits.
+const uncertain = 1 << 9
 
 // newLattice prepares noise of the given standard deviation on a grid that is a
 // power of two.
@@ -45,28 +52,32 @@ func newLattice(std, grid float64) (*lattice, error) {
 	for i, w := range &stripWidth {
 		// w·2^-60 · mantissa·2^(e-53), in units of 2^-(60-e).
 		hi, lo := bits.Mul64(w, mantissa)
-		l.width[i] = hi<<11 | lo>>53
+		l.strips[i] = latticeStrip{hi<<11 | lo>>53, stripInner[i] << (stripBits + 1)}
 	}
 	l.shift = uint(60 - e)
 	l.half = 1 << (l.shift - 1)
+	l.mask = 1<<l.shift - 1
+	l.edge = 1<<l.shift - uncertain
 	return l, nil
 }
 
-// A word is spent as 8 bits of strip, one of sign and 55 of position.
-func split(word uint64) (strip, position uint64) { return word & 255, word >> 9 }
+// A word is spent as 9 bits of strip, one of sign and 54 of position.
+func split(word uint64) (strip, position uint64) { return word & (strips - 1), word >> (stripBits + 1) }
+
+// belowPosition masks a word's strip and sign.
+const belowPosition = 1<<(stripBits+1) - 1
 
 func signed(magnitude int64, word uint64) int64 {
-	s := -int64(word >> 8 & 1)
+	s := -int64(word >> stripBits & 1)
 	return (magnitude ^ s) - s
 }
 
 // fast reads a draw off one word, if the word alone decides it.
 func (l *lattice) fast(word uint64) (steps int64, decided bool) {
-	strip, position := split(word)
-	low, _ := bits.Mul64(position<<9, l.width[strip])
+	s := &l.strips[word&(strips-1)]
+	low, _ := bits.Mul64(word&^belowPosition, s.width)
 	low += l.half
-	k := low >> l.shift
-	return signed(int64(k), word), position < stripInner[strip] && (low+uncertain)>>l.shift == k
+	return signed(int64(low>>l.shift), word), word < s.inner && low&l.mask < l.edge
 }
 
 // draw takes one draw from a stream.
@@ -119,10 +130,10 @@ func (l *lattice) try(word uint64, src entropy.Bits) (steps int64, ok bool) {
 
 // round rounds a position to the grid.
 func (l *lattice) round(strip, position uint64, src entropy.Bits) int64 {
-	low, _ := bits.Mul64(position<<9, l.width[strip])
+	low, _ := bits.Mul64(position<<(stripBits+1), l.strips[strip].width)
 	low += l.half
-	if k := low >> l.shift; (low+uncertain)>>l.shift == k {
-		return int64(k)
+	if low&l.mask < l.edge {
+		return int64(low >> l.shift)
 	}
 	return l.cell(newPlace(strip, position, src))
 }

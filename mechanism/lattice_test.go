@@ -79,15 +79,15 @@ func TestRareDrawsAgree(t *testing.T) {
 	}
 	rng := rand.New(fixedBits(8))
 	for i := range 20000 {
-		strip := rng.Uint64N(256)
-		position := stripInner[strip] + rng.Uint64N(1<<55-stripInner[strip])
+		strip := rng.Uint64N(strips)
+		position := stripInner[strip] + rng.Uint64N(1<<positionBits-stripInner[strip])
 		if i%4 == 0 {
 			strip, position = 0, tailFrom-2+rng.Uint64N(5)
 		}
 		if i%4 == 1 {
-			strip, position = 0, tailFrom+rng.Uint64N(1<<55-tailFrom)
+			strip, position = 0, tailFrom+rng.Uint64N(1<<positionBits-tailFrom)
 		}
-		word := strip | rng.Uint64()&256 | position<<9
+		word := strip | rng.Uint64()&strips | position<<(stripBits+1)
 		f := &fork{from: fixedBits(uint64(i)), words: []uint64{word}}
 		a, b := &reader{f: f}, &reader{f: f}
 		if x, y := l.draw(a), exactDraw(l, b); x != y || a.next != b.next {

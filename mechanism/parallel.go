@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"sync"
@@ -70,7 +69,7 @@ type worker struct {
 	lane  *entropy.Stream
 	next  int
 	noisy [chunk]float64
-	buf   [8 * entropy.Buffer]byte
+	words [entropy.Buffer]uint64
 }
 
 func newWorker(job *parallel) *worker {
@@ -90,7 +89,7 @@ func (w *worker) work() {
 		if lo >= len(p.sum) {
 			return
 		}
-		w.lane, w.next = p.lanes[i], len(w.buf)
+		w.lane, w.next = p.lanes[i], len(w.words)
 		hi := min(lo+chunk, len(p.sum))
 		w.fill(w.noisy[:hi-lo], p.sum[lo:hi])
 		p.sink(lo, w.noisy[:hi-lo])
@@ -99,55 +98,81 @@ func (w *worker) work() {
 
 // Uint64 makes the worker a source of words for the rare draws.
 func (w *worker) Uint64() uint64 {
-	if w.next == len(w.buf) {
-		w.lane.Fill(w.buf[:])
-		w.next = 0
+	if w.next == len(w.words) {
+		w.refill()
 	}
-	word := binary.LittleEndian.Uint64(w.buf[w.next:])
-	w.next += 8
-	return word
+	w.next++
+	return w.words[w.next-1]
 }
 
-// fill writes sum + noise on the grid. Its loop is lattice.fast and gradientStep
-// in line: at 250 million draws a second there is no room for calls.
+func (w *worker) refill() {
+	w.lane.FillWords(w.words[:])
+	w.next = 0
+}
+
+// fill writes sum + noise on the grid.
 func (w *worker) fill(noisy []float64, sum []float32) {
-	l, grid, inverse := w.job.lattice, w.job.grid, w.job.inverse
-	shift := l.shift & 63
-	half := l.half
-	for j := 0; j < len(noisy); {
-		if w.next == len(w.buf) {
-			w.lane.Fill(w.buf[:])
-			w.next = 0
+	p := w.job
+	for len(noisy) > 0 {
+		if w.next == len(w.words) {
+			w.refill()
 		}
-		words := w.buf[w.next:]
-		n := min(len(words)/8, len(noisy)-j)
-		words = words[:8*n]
-		dst, src := noisy[j:j+n], sum[j:j+n]
-		src = src[:len(dst)]
-		i := 0
-		for ; i < len(dst); i++ {
-			word := binary.LittleEndian.Uint64(words)
-			words = words[8:]
-			strip, position := word&255, word>>9
-			low, _ := bits.Mul64(position<<9, l.width[strip])
-			low += half
-			k := low >> shift
-			if position >= stripInner[strip] || (low+uncertain)>>shift != k {
-				break
-			}
-			v := math.Floor(float64(src[i])*inverse + 0.5)
-			if !(v < sumLimit && v > -sumLimit) {
-				v = gradientStep(v)
-			}
-			dst[i] = (v + float64(signed(int64(k), word))) * grid
-		}
-		w.next += 8 * i
-		j += i
-		if i < n {
-			v := gradientStep(math.Floor(float64(sum[j])*inverse + 0.5))
+		n := min(len(w.words)-w.next, len(noisy))
+		w.drawSteps(p.lattice, noisy[:n])
+		addSum(noisy[:n], sum[:n], p.inverse, p.grid)
+		noisy, sum = noisy[n:], sum[n:]
+	}
+}
+
+// drawSteps fills dst with noise in grid steps. The buffer holds a word for each
+// when it begins; rare draws may use it up earlier.
+func (w *worker) drawSteps(l *lattice, dst []float64) {
+	for len(dst) > 0 {
+		n := min(len(w.words)-w.next, len(dst))
+		done := l.fastRun(dst[:n], w.words[w.next:])
+		w.next += done
+		if done < n {
 			word := w.Uint64()
-			noisy[j] = (v + float64(l.rare(word, w))) * grid
-			j++
+			dst[done] = float64(l.rare(word, w))
+			done++
+		} else if done < len(dst) {
+			w.refill()
 		}
+		dst = dst[done:]
+	}
+}
+
+// fastRun draws as many leading steps as one word each decides, and returns how
+// many. It is lattice.fast in line: at 250 million draws a second there is no
+// room for calls, nor, which is why it stands alone, for registers spilled by
+// anything else.
+func (l *lattice) fastRun(dst []float64, words []uint64) int {
+	shift, half, mask, edge := l.shift&63, l.half, l.mask, l.edge
+	words = words[:len(dst)]
+	for i, word := range words {
+		s := &l.strips[word&(strips-1)]
+		low, _ := bits.Mul64(word&^belowPosition, s.width)
+		low += half
+		if word >= s.inner || low&mask >= edge {
+			return i
+		}
+		sign := int64(word<<(positionBits)) >> 63
+		dst[i] = float64((int64(low>>shift) ^ sign) - sign)
+	}
+	return len(dst)
+}
+
+// addSum turns noise in grid steps into noisy sums: exact additions of whole
+// numbers below 2^52, and an exact product.
+func addSum(noisy []float64, sum []float32, inverse, grid float64) {
+	sum = sum[:len(noisy)]
+	// A float's bits without the sign rise with its size; not-a-number is above all.
+	limit := math.Float32bits(float32(sumLimit * grid))
+	for i, v := range sum {
+		x := float64(v) * inverse
+		if math.Float32bits(v)&^(1<<31) >= limit {
+			x = clampStep(x)
+		}
+		noisy[i] = (((x + nearest) - nearest) + noisy[i]) * grid
 	}
 }

@@ -14,7 +14,7 @@ type place struct {
 }
 
 func newPlace(strip, position uint64, src entropy.Bits) *place {
-	return &place{strip: strip, x: newDigits(position, 55, src)}
+	return &place{strip: strip, x: newDigits(position, positionBits, src)}
 }
 
 // width is the strip's width: the common area ÷ the strip's height.
@@ -62,7 +62,7 @@ const curveSlack = 0x1p-40
 // underCurve reports whether a height within the strip lies under exp(−x²/2),
 // where float64 can tell.
 func underCurve(strip, position, height uint64) (under, decided bool) {
-	x := float64(position) * 0x1p-55 * float64(stripWidth[strip]) * 0x1p-60
+	x := float64(position) * 0x1p-54 * float64(stripWidth[strip]) * 0x1p-60
 	y := float64(stripFloor[strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[strip])*0x1p-62
 	curve := math.Exp(-x * x / 2)
 	return y < curve, math.Abs(y-curve) > curveSlack

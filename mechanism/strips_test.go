@@ -34,7 +34,7 @@ func atMost(t *testing.T, what string, i int, smaller *big.Float, bigger *big.Ra
 // strip is as high as the curve where the tail's envelope begins.
 func TestStripsCoverTheNormal(t *testing.T) {
 	top := new(big.Int)
-	for i := range 256 {
+	for i := range strips {
 		if new(big.Int).SetUint64(stripFloor[i]).Cmp(top) != 0 {
 			t.Fatalf("strip %d does not begin where the one below ends", i)
 		}
@@ -46,7 +46,7 @@ func TestStripsCoverTheNormal(t *testing.T) {
 			atMost(t, "the curve leaves the strip's side", i, hi, fixed62(stripFloor[i]))
 		}
 		ceiling := new(big.Rat).SetFrac(top, big.NewInt(1<<62))
-		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(stripInner[i]), big.NewInt(1<<55))
+		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(stripInner[i]), big.NewInt(1<<positionBits))
 		if stripInner[i] > 0 {
 			lo, _ := expOf(inner.Mul(inner, p.width()))
 			atLeast(t, "accepted unseen but not under the curve", i, lo, ceiling)
@@ -67,8 +67,8 @@ func checkWidth(t *testing.T, i int) {
 	if got := new(big.Int).SetUint64(stripWidth[i]); floorRat(w).Cmp(got) != 0 {
 		t.Errorf("strip %d: tabulated width %v, want %v", i, got, floorRat(w))
 	}
-	if stripWidth[i] >= 1<<62 {
-		t.Errorf("strip %d: width of 4 or more overflows the fast path", i)
+	if stripWidth[i] >= 1<<63 {
+		t.Errorf("strip %d: width of 8 or more overflows the fast path", i)
 	}
 }
 
@@ -77,7 +77,7 @@ func checkTailFrom(t *testing.T) {
 	t.Helper()
 	square := new(big.Rat).Mul(tailRat(), tailRat())
 	edge := new(big.Rat).Quo(square, new(big.Rat).Add(square, big.NewRat(1, 1)))
-	edge.Mul(edge, new(big.Rat).SetInt64(1<<55))
+	edge.Mul(edge, new(big.Rat).SetInt64(1<<positionBits))
 	if got := floorRat(edge).Int64(); got != tailFrom {
 		t.Errorf("tailFrom %d, want %d", int64(tailFrom), got)
 	}

@@ -3,6 +3,7 @@ package entropy
 import (
 	"crypto/cipher"
 	"encoding/binary"
+	"unsafe"
 )
 
 // Bits is a supply of independent uniform 64-bit words.
@@ -41,6 +42,20 @@ func (s *Stream) refill() {
 // Fill overwrites dst with keystream that has not been handed out before.
 // Words still waiting in the stream's own buffer stay there.
 func (s *Stream) Fill(dst []byte) {
-	clear(dst)
-	s.ctr.XORKeyStream(dst, dst)
+	for len(dst) > 0 {
+		n := min(len(dst), len(zeros))
+		s.ctr.XORKeyStream(dst[:n], zeros[:n])
+		dst = dst[n:]
+	}
+}
+
+// zeros is what a keystream is laid over. It is only ever read.
+var zeros [8 * Buffer]byte
+
+// FillWords overwrites dst with fresh keystream. The byte order is the machine's,
+// which for independent uniform words makes no difference.
+func (s *Stream) FillWords(dst []uint64) {
+	if len(dst) > 0 {
+		s.Fill(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*len(dst)))
+	}
 }
