@@ -11,10 +11,10 @@ func gaussianDelta(mu, eps float64) float64 {
 	if math.IsInf(a, 1) || math.IsInf(b, 1) {
 		return 0
 	}
+	if b < 0 {
+		return math.Max(0, math.Erfc(a)/2-math.Exp(eps)*math.Erfc(b)/2)
+	}
 	if a <= 0 {
-		if a < -6 {
-			return 1 - math.Erfc(-a)/2 - 0.5*erfcx(b)*math.Exp(-a*a)
-		}
 		return math.Max(0, math.Erfc(a)/2-0.5*erfcx(b)*math.Exp(-a*a))
 	}
 	return math.Max(0, 0.5*math.Exp(-a*a)*(erfcx(a)-erfcx(b)))

@@ -1,0 +1,155 @@
+package accountant
+
+import "math"
+
+// What priced a composition, in the words of a guarantee.
+const (
+	engineNone    = "nothing released"
+	engineRDP     = "Rényi divergences (RDP)"
+	enginePLD     = "privacy loss distribution (PLD)"
+	engineGauss   = "analytic Gaussian curve"
+	engineOneStep = "exact curve of one release"
+	engineFilter  = "Rényi filter of fixed order"
+)
+
+type priced struct {
+	Bound
+	engine string
+	edge   bool
+}
+
+func epsilonTerms(terms []term, delta float64, r Relation) (Bound, error) {
+	p, err := priceTerms(terms, delta, r)
+	return p.Bound, err
+}
+
+func priceTerms(terms []term, delta float64, r Relation) (priced, error) {
+	return priceWith(terms, delta, r, true)
+}
+
+// priceWith takes the smallest upper end any engine proves, and the largest lower end. Without lower it skips the work that only the lower end needs.
+func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, error) {
+	if len(terms) == 0 {
+		return priced{engine: engineNone}, nil
+	}
+	if mu, ok := onlyGaussian(terms); ok {
+		return priced{Bound: gaussianEpsilonBound(mu, delta), engine: engineGauss}, nil
+	}
+	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
+	if sides := pairsOf(terms); sides != nil {
+		a := pldBoth(sides, pldQuestion{delta: delta, lower: lower})
+		if a.ok {
+			best = priced{Bound: Bound{a.lower, 0, a.upper}, engine: enginePLD}
+		}
+	}
+	if !(best.Upper-best.Lower <= 0.01*best.Upper) || (!lower && math.IsInf(best.Upper, 1)) {
+		if rep, ok := rdpEpsilon(terms, delta, nil); ok && rep.Epsilon < best.Upper {
+			best.Upper, best.engine, best.edge = rep.Epsilon, engineRDP, rep.AtEdge
+		} else if !ok && best.engine == "" {
+			return best, unsupported("this composition", r)
+		}
+	}
+	best.Lower = min(best.Lower, best.Upper)
+	best.Estimate = estimate(best.Lower, best.Upper)
+	return best, nil
+}
+
+// estimate: connecting the dots adds about half as much variance as merging removes.
+func estimate(lower, upper float64) float64 {
+	if math.IsInf(upper, 1) {
+		return upper
+	}
+	return min(upper, max(lower, upper-(upper-lower)/3))
+}
+
+func gaussianEpsilonBound(mu, delta float64) Bound {
+	if gaussianDelta(mu, 0) <= delta*(1-1e-12) {
+		return Bound{}
+	}
+	hi := 1.0
+	for gaussianDelta(mu, hi) > delta && hi < 1e300 {
+		hi *= 2
+	}
+	e := bisect(0, hi, func(x float64) float64 { return gaussianDelta(mu, x) - delta })
+	return Bound{e * (1 - 1e-12), e, e*(1+1e-12) + 1e-300}
+}
+
+// sides are the pairs of each direction, in the order of the terms.
+type sides struct {
+	n           []int
+	remove, add []pair
+	symmetric   bool
+}
+
+func pairsOf(terms []term) *sides {
+	s := &sides{symmetric: true}
+	for _, t := range terms {
+		p := t.atom.pairs()
+		if p == nil {
+			return nil
+		}
+		s.n = append(s.n, t.n)
+		s.remove = append(s.remove, p.remove)
+		if p.add != nil {
+			s.symmetric = false
+			s.add = append(s.add, p.add)
+		} else {
+			s.add = append(s.add, p.remove)
+		}
+	}
+	return s
+}
+
+// pldBoth answers for both directions: ε (or δ) is the larger. The direction that is almost always the smaller is tried on a coarse grid first,
+// which settles it when even that upper end stays below the other's.
+func pldBoth(s *sides, q pldQuestion) pldAnswer {
+	q.n = s.n
+	for _, n := range s.n {
+		q.total += float64(n)
+	}
+	q.pairs = s.remove
+	a := q.solve(1)
+	if s.symmetric || !a.ok {
+		return a
+	}
+	q.pairs = s.add
+	quick := q
+	quick.lower = false
+	b := quick.solve(3)
+	if b.ok && b.upper <= a.upper {
+		return a
+	}
+	b = q.solve(1)
+	return pldAnswer{max(a.lower, b.lower), max(a.upper, b.upper), b.ok}
+}
+
+func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
+	if len(terms) == 0 {
+		return Bound{}, nil
+	}
+	if mu, ok := onlyGaussian(terms); ok {
+		d := gaussianDelta(mu, eps)
+		m := 1e-12 + 1e-15*(eps/mu)*(eps/mu)
+		return Bound{d * (1 - m), d, min(1, d*(1+m)+1e-300)}, nil
+	}
+	best := Bound{0, 1, 1}
+	known := false
+	if s := pairsOf(terms); s != nil {
+		known = true
+		if a := pldBoth(s, pldQuestion{eps: eps, byEps: true, lower: true}); a.ok {
+			best.Lower, best.Upper = a.lower, min(1, a.upper)
+		}
+	}
+	if !(best.Upper-best.Lower <= 0.05*best.Upper) {
+		if d, ok := rdpDelta(terms, eps); ok {
+			known = true
+			best.Upper = min(best.Upper, d)
+		}
+	}
+	if !known {
+		return best, unsupported("this composition", r)
+	}
+	best.Lower = min(best.Lower, best.Upper)
+	best.Estimate = estimate(best.Lower, best.Upper)
+	return best, nil
+}
