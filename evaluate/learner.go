@@ -16,28 +16,35 @@ import (
 // Training is ordinary: no clipping, no noise, no ledger.
 type Learner struct {
 	Hidden       []int   // widths of the hidden layers; none for logistic regression
-	Epochs       int     // passes over the records; 0 for 10
+	Epochs       int     // passes over the records; 0 for 10, or for as many as make 2000 steps
 	Batch        int     // records a step; 0 for 100
-	LearningRate float64 // Adam's, falling to 0 in the course of training; 0 for 0.002
+	LearningRate float64 // Adam's, falling to 0 in the course of training; 0 for 0.005
 	Seed         uint64  // of initial weights and of the order of records
 	Backend      device.Backend
 }
 
-func (l Learner) withDefaults() Learner {
-	if l.Epochs == 0 {
-		l.Epochs = 10
-	}
+// leastSteps is enough for a linear classifier of a few records.
+const leastSteps = 2000
+
+// withDefaults fills in what was left 0, for n records.
+func (l Learner) withDefaults(n int) Learner {
 	if l.Batch == 0 {
 		l.Batch = 100
 	}
+	if l.Epochs == 0 {
+		l.Epochs = max(10, leastSteps/l.stepsOf(max(n, 1)))
+	}
 	if l.LearningRate == 0 {
-		l.LearningRate = 2e-3
+		l.LearningRate = 5e-3
 	}
 	if l.Backend == nil {
 		l.Backend = device.CPU()
 	}
 	return l
 }
+
+// stepsOf is the number of steps of one pass over n records.
+func (l Learner) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 
 // Validate reports every setting that makes no sense.
 //
@@ -47,7 +54,7 @@ func (l Learner) Validate() error {
 	bad := func(field string, value any, want string) {
 		errs = append(errs, &ConfigError{"evaluate.Learner." + field, value, want})
 	}
-	l = l.withDefaults()
+	l = l.withDefaults(1)
 	if l.Epochs < 1 {
 		bad("Epochs", l.Epochs, "a positive number")
 	}
@@ -91,7 +98,7 @@ func (l Learner) Fit(d records.Data) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	l = l.withDefaults()
+	l = l.withDefaults(d.Len())
 	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, s.Dim(), s.Classes(), l.Seed)
 	if err != nil {
 		return nil, err
@@ -112,7 +119,7 @@ func (l Learner) train(net *models.Classifier, d records.Data) {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	step.total = l.Epochs * ((n + l.Batch - 1) / l.Batch)
+	step.total = l.Epochs * l.stepsOf(n)
 	for range l.Epochs {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for lo := 0; lo < n; lo += l.Batch {

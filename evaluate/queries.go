@@ -168,12 +168,12 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 	}
 	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records)}
 	for c, queries := range classes {
-		var any, all []float64
+		var either, every []float64
 		for _, items := range queries {
-			any = append(any, out.relative(real.Any(items...), synthetic.Any(items...)))
-			all = append(all, out.relative(real.All(items...), synthetic.All(items...)))
+			either = append(either, out.relative(real.Any(items...), synthetic.Any(items...)))
+			every = append(every, out.relative(real.All(items...), synthetic.All(items...)))
 		}
-		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(any), summarise(all)})
+		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(either), summarise(every)})
 	}
 	return out, nil
 }
