@@ -1,0 +1,445 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
+
+func TestReleaseLivesOnTheGrid(t *testing.T) {
+	const std = 0.37
+	sum := NewFixedSum(20000, GridFor(std))
+	out := make([]float64, sum.Dim())
+	if err := grantOf(t, gaussian(1)).Release(1, Part{Sum: sum, Std: std, Out: out}); err != nil {
+		t.Fatal(err)
+	}
+	odd, square := 0, 0.0
+	for _, v := range out {
+		steps := v / sum.Grid()
+		if steps != math.Trunc(steps) {
+			t.Fatal("an output between grid points")
+		}
+		if math.Mod(steps, 2) != 0 {
+			odd++
+		}
+		square += v * v
+	}
+	sixSigma(t, "odd grid points", odd, len(out), 0.5)
+	if got := math.Sqrt(square / float64(len(out))); math.Abs(got/std-1) > 6.2/math.Sqrt(2*20000) {
+		t.Errorf("standard deviation %v, want %v", got, std)
+	}
+}
+
+// TestNoLowBitLeak: whatever the data, the same grid and the same parity.
+func TestNoLowBitLeak(t *testing.T) {
+	for _, value := range []float32{0, 1, 0.3, 1e-20, -7.77} {
+		odd := 0
+		const n = 16384
+		sum := make([]float32, n)
+		for i := range sum {
+			sum[i] = value
+		}
+		grid, _ := gradientNoise(1, 1.1, n)
+		err := grantOf(t, gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.1}, func(_ int, noisy []float64) {
+			for _, v := range noisy {
+				steps := v / grid
+				if steps != math.Trunc(steps) {
+					t.Fatal("an output between grid points")
+				}
+				if math.Mod(steps, 2) != 0 {
+					odd++
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sixSigma(t, "odd grid points", odd, n, 0.5)
+	}
+}
+
+func TestGradientNoiseIsRight(t *testing.T) {
+	const dim = 3*chunk + 17
+	draws := map[int][]float64{}
+	for _, workers := range []int{1, 4} {
+		source, err := entropy.Seeded(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+		run.source = source
+		a, err := run.Reserve("g", gaussian(2), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			g, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := make([]float64, dim)
+			spec := Gradient{Sum: make([]float32, dim), Sensitivity: 3, NoiseMultiplier: 2, Workers: workers}
+			if err := g.ReleaseGradient(spec, func(lo int, noisy []float64) { copy(seen[lo:], noisy) }); err != nil {
+				t.Fatal(err)
+			}
+			draws[workers] = append(draws[workers], seen...)
+		}
+	}
+	if !slices.Equal(draws[1], draws[4]) {
+		t.Error("the noise depends on the number of workers")
+	}
+	if draws[1][0] == draws[1][dim] {
+		t.Error("two steps share their noise")
+	}
+	square := 0.0
+	for _, v := range draws[1] {
+		square += v * v
+	}
+	// The seed is fixed; the bound is six sigma all the same.
+	if got := math.Sqrt(square / (2 * dim)); math.Abs(got/6-1) > 6/math.Sqrt(4*dim) {
+		t.Errorf("standard deviation %v, want 6", got)
+	}
+}
+
+func TestGradientHostileSums(t *testing.T) {
+	inf := float32(math.Inf(1))
+	sum := []float32{inf, -inf, float32(math.NaN()), math.MaxFloat32, 0}
+	var out []float64
+	err := grantOf(t, gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1}, func(_ int, n []float64) { out = slices.Clone(n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, std := gradientNoise(1, 1, len(sum))
+	for i, want := range []float64{sumLimit * grid, -sumLimit * grid, 0, sumLimit * grid, 0} {
+		if math.Abs(out[i]-want) > 10*std {
+			t.Errorf("coordinate %d: %v, want about %v", i, out[i], want)
+		}
+	}
+}
+
+// TestGridRoundingIsCharged: after rounding, neighbours at the declared
+// sensitivity differ by no more than the noise was scaled for.
+func TestGridRoundingIsCharged(t *testing.T) {
+	rng := rand.New(fixedBits(9))
+	for range 2000 {
+		dim := 1 + rng.IntN(40)
+		z := math.Exp(rng.NormFloat64() * 3)
+		grid, std := gradientNoise(1, z, dim)
+		moved := 0.0
+		unit := make([]float64, dim)
+		norm := 0.0
+		for i := range unit {
+			unit[i] = rng.NormFloat64()
+			norm += unit[i] * unit[i]
+		}
+		slack := 0.0
+		for i := range unit {
+			x := float32(rng.NormFloat64() * 10)
+			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
+			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm)) // float32's own rounding, not ours
+			d := (gradientStep(y, 1/grid) - gradientStep(x, 1/grid)) * grid
+			moved += d * d
+		}
+		if math.Sqrt(moved)-slack > std/z {
+			t.Fatalf("rounding moved neighbours %v apart, charged %v", math.Sqrt(moved), std/z)
+		}
+	}
+}
+
+func TestFixedSumIsExactAndOrderFree(t *testing.T) {
+	rng := rand.New(fixedBits(10))
+	rows := make([][]float32, 500)
+	for i := range rows {
+		rows[i] = make([]float32, 7)
+		for j := range rows[i] {
+			rows[i][j] = float32(rng.NormFloat64()) * float32(math.Exp(rng.NormFloat64()*5))
+		}
+	}
+	add := func(order []int) *FixedSum {
+		s := NewFixedSum(7, 0x1p-25)
+		for _, i := range order {
+			s.AddRow(rows[i], 0.3)
+		}
+		return s
+	}
+	forward := add(rng.Perm(500))
+	again := add(rng.Perm(500))
+	left, right := add(rng.Perm(500)[:0]), NewFixedSum(7, 0x1p-25)
+	for i, r := range rows {
+		if i%3 == 0 {
+			left.AddRow(r, 0.3)
+		} else {
+			right.AddRow(r, 0.3)
+		}
+	}
+	left.Merge(right)
+	if !slices.Equal(forward.sum, again.sum) || !slices.Equal(forward.sum, left.sum) {
+		t.Error("the sum depends on order or sharding")
+	}
+}
+
+// TestFixedSumNeverGrowsANorm by brute force over rows and scales, compared in
+// exact arithmetic where it is close.
+func TestFixedSumNeverGrowsANorm(t *testing.T) {
+	rng := rand.New(fixedBits(11))
+	for range 20000 {
+		scale := math.Exp(rng.NormFloat64())
+		if rng.IntN(4) == 0 {
+			scale = math.Ldexp(1, rng.IntN(9)-4)
+		}
+		s := NewFixedSum(1, 0x1p-20)
+		row := []float64{rng.NormFloat64() * math.Exp(rng.NormFloat64()*8)}
+		s.AddRow64(row, scale)
+		got := ratio(float64(s.sum[0]) * s.grid)
+		want := ratio(row[0])
+		want.Mul(want, ratio(scale))
+		if got.Abs(got).Cmp(want.Abs(want)) > 0 {
+			t.Fatalf("%v × %v became larger", row[0], scale)
+		}
+	}
+	s := NewFixedSum(3, 0x1p-20)
+	s.AddRow([]float32{float32(math.NaN()), float32(math.Inf(1)), 1}, 0)
+	s.AddRow64([]float64{1, -1, 1}, math.NaN())
+	if s.sum[0] != 0 || s.sum[1] != 0 || s.sum[2] != 0 {
+		t.Error("a row with factor zero or NaN contributed")
+	}
+	s.AddRow64([]float64{1e300, -1e300, 1}, 1)
+	if s.sum[0] != rowLimit || s.sum[1] != -rowLimit || s.sum[2] != 1<<20 {
+		t.Errorf("limits: %v", s.sum)
+	}
+	s.AddInt(2, 3)
+	if s.sum[2] != 4<<20 {
+		t.Error("whole numbers are not exact")
+	}
+}
+
+// TestWrappingIsHarmless: at the end of the integers the noisy sum wraps; it
+// neither fails nor saturates, so neighbours stay neighbours.
+func TestWrappingIsHarmless(t *testing.T) {
+	s := NewFixedSum(1, 1)
+	s.sum[0] = math.MaxInt64
+	s.AddInt(0, 2)
+	if s.sum[0] != math.MinInt64+1 {
+		t.Error("the sum saturated")
+	}
+	if err := grantOf(t, gaussian(1)).Release(1, Part{Sum: s, Std: 100, Out: make([]float64, 1)}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClipFactor(t *testing.T) {
+	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20} {
+		if f := ClipFactor(norm*norm, 1); f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
+			t.Errorf("norm %v: factor %v", norm, f)
+		}
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
+		if f := ClipFactor(bad, 1); f != 0 {
+			t.Errorf("squared norm %v: factor %v", bad, f)
+		}
+	}
+	if ClipFactor(1, math.NaN()) != 0 || ClipFactor(1, 0) != 0 {
+		t.Error("a clip norm that is none lets a row through")
+	}
+}
+
+func TestGrantRefuses(t *testing.T) {
+	part := func() Part {
+		return Part{Sum: NewFixedSum(2, GridFor(1)), Std: 1, Out: make([]float64, 2)}
+	}
+	gradient := Gradient{Sum: make([]float32, 2), Sensitivity: 1, NoiseMultiplier: 1}
+	sink := func(int, []float64) {}
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	granted := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	g := grantOf(t, gaussian(2))
+	refused("twice the effect", g.Release(1, part()))
+	granted("the effect", g.Release(0.5, part()))
+	refused("a second release", g.Release(1e-3, part()))
+	refused("a gradient afterwards", g.ReleaseGradient(gradient, sink))
+
+	g = grantOf(t, accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
+	granted("first half", g.Release(0.5, part()))
+	granted("second half", g.Release(0.5, part()))
+	refused("a third", g.Release(0.5, part()))
+
+	g = grantOf(t, sampled(0.5))
+	refused("release before the sample", g.ReleaseGradient(gradient, sink))
+	g.PoissonSample(10, nil, nil)
+	granted("release after", g.ReleaseGradient(gradient, sink))
+
+	g = grantOf(t, sampled(0.5))
+	g.PoissonSample(10, nil, nil)
+	if rows, _ := g.PoissonSample(1000, nil, nil); len(rows) != 0 {
+		t.Error("a second sample")
+	}
+	refused("release after two samples", g.ReleaseGradient(gradient, sink))
+
+	g = grantOf(t, gaussian(1))
+	if rows, _ := g.PoissonSample(1000, nil, nil); len(rows) != 0 {
+		t.Error("a sample the event does not hold")
+	}
+	refused("release after a foreign sample", g.Release(1, part()))
+
+	for name, effect := range map[string]float64{"NaN": math.NaN(), "zero": 0, "negative": -1, "infinite": math.Inf(1)} {
+		refused(name, grantOf(t, gaussian(1)).Release(effect, part()))
+	}
+	refused("another mechanism", grantOf(t, accountant.Pure{Epsilon: 1}).Release(0.1, part()))
+	refused("Laplace on a Gaussian", grantOf(t, gaussian(1)).Laplace(0.1, part()))
+	granted("Laplace", grantOf(t, accountant.Laplace{Scale: 2}).Laplace(0.5, part()))
+	refused("too much Laplace", grantOf(t, accountant.Laplace{Scale: 2}).Laplace(0.6, part()))
+	g = grantOf(t, accountant.Pure{Epsilon: 0.5})
+	granted("Laplace under Pure", g.Laplace(0.5, part()))
+	refused("again", g.Laplace(0.1, part()))
+	bad := part()
+	bad.Sum = NewFixedSum(2, 0.3)
+	refused("grid", grantOf(t, gaussian(1)).Release(1, bad))
+	bad = part()
+	bad.Out = nil
+	refused("shape", grantOf(t, gaussian(1)).Release(1, bad))
+	bad = part()
+	bad.Std = math.NaN()
+	refused("std", grantOf(t, gaussian(1)).Release(1, bad))
+}
+
+// recorder is a tap that fails where it is told to.
+type recorder struct {
+	spends, releases int
+	fail             error
+}
+
+func (r *recorder) Source() (*entropy.Source, error)      { return entropy.Seeded(1) }
+func (r *recorder) Spend(_ string, _ any, _ int, _ error) { r.spends++ }
+func (r *recorder) Sample(entropy.Sample)                 {}
+func (r *recorder) Refuse(string, error)                  {}
+func (r *recorder) Release(rel *entropy.Release) error    { r.releases++; return r.fail }
+
+// TestSpendComesFirst: when the release itself breaks, the ledger has its line.
+func TestSpendComesFirst(t *testing.T) {
+	tap := &recorder{fail: errors.New("the disk is full")}
+	ledger := accountant.NewLedger(testBudget())
+	g, err := Begin(entropy.WithTap(context.Background(), tap), ledger).Spend("count", gaussian(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.Release(1, Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)})
+	if !errors.Is(err, tap.fail) {
+		t.Errorf("got %v", err)
+	}
+	if e := ledger.Entries(); len(e) != 1 || e[0].Spent != 1 {
+		t.Errorf("entries %v", e)
+	}
+	if ledger.NotPrivate() == "" {
+		t.Error("a tapped run is not marked")
+	}
+}
+
+// TestNothingIsDrawnWithoutBudget: a refusal leaves no trace of a draw.
+func TestNothingIsDrawnWithoutBudget(t *testing.T) {
+	tap := new(recorder)
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 0.5, Delta: 1e-5})
+	run := Begin(entropy.WithTap(context.Background(), tap), ledger)
+	if _, err := run.Spend("too much", gaussian(0.1)); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	if tap.releases != 0 || len(ledger.Entries()) != 0 {
+		t.Error("something was drawn or written")
+	}
+	if _, err := Begin(context.Background(), nil).Spend("no ledger", gaussian(1)); err == nil {
+		t.Error("a run without a ledger spends")
+	}
+}
+
+func TestReservationRunsOut(t *testing.T) {
+	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	a, err := run.Reserve("steps", gaussian(5), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := a.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Next(); !errors.Is(err, accountant.ErrReservationExhausted) || a.Remaining() != 0 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoisyArgmax(t *testing.T) {
+	best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{3, 1000, 5}, 1, 1)
+	if err != nil || best != 1 {
+		t.Errorf("index %d, %v", best, err)
+	}
+	first := 0
+	const n = 4000
+	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	for range n {
+		a := run.allowance("t", gaussian(1), nil)
+		a.noted = map[accountant.NoiseClass]bool{accountant.ExactNoise: true}
+		best, err := (&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first += 1 - best
+	}
+	sixSigma(t, "even counts", first, n, 0.5)
+	if _, err := grantOf(t, gaussian(1)).NoisyArgmax(nil, 1, 1); !errors.Is(err, ErrNotCovered) {
+		t.Errorf("empty list: %v", err)
+	}
+	if best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{math.MinInt64, math.MaxInt64}, 1e-3, 1); err != nil || best != 1 {
+		t.Errorf("extremes: %d, %v", best, err)
+	}
+}
+
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	g := grantOf(t, gaussian(1e-3))
+	source, err := entropy.Seeded(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.a.run.source = source // so that rare draws, whose exact arithmetic allocates, are the same few every time
+	spec := Gradient{Sum: make([]float32, 3*chunk), Sensitivity: 1, NoiseMultiplier: 1, Workers: 2}
+	sink := func(int, []float64) {}
+	release := func() {
+		if err := g.ReleaseGradient(spec, sink); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release()
+	if n := testing.AllocsPerRun(200, release); n >= 1 {
+		t.Errorf("%v allocations a release", n)
+	}
+}
+
+func TestNoiseClassOnTheLedger(t *testing.T) {
+	ledger := accountant.NewLedger(testBudget())
+	run := Begin(context.Background(), ledger)
+	g, err := run.Spend("sum", gaussian(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Release(1, Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := ledger.Entries()[0].Notes; len(notes) != 1 || notes[0] != accountant.ExactNoise {
+		t.Errorf("notes %v", notes)
+	}
+}

@@ -1,0 +1,192 @@
+package mechanism
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+func grantOf(t testing.TB, e accountant.Event) *Grant {
+	t.Helper()
+	g, err := Begin(context.Background(), accountant.NewLedger(testBudget())).Spend("test", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func sampled(q float64) accountant.Event {
+	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+}
+
+// TestGapsAgreeWithExactComparison: the floating-point inversion decides only
+// what the powers of 1−q decide.
+func TestGapsAgreeWithExactComparison(t *testing.T) {
+	for _, q := range []float64{0.12, 1.0 / 600, 2.2e-5, 1e-9, 1e-17, 0x1p-1074} {
+		f := &fork{from: fixedBits(3)}
+		a, b := &reader{f: f}, &reader{f: f}
+		p := newGaps(q)
+		for i := range 300 {
+			x := p.next(math.MaxInt32, a)
+			y := p.exact(math.MaxInt32, newDigits(b.Uint64(), 64, b))
+			if x != y || a.next != b.next {
+				t.Fatalf("q %v draw %d: %d, exact %d", q, i, x, y)
+			}
+		}
+		// Words at the edge between two gaps.
+		for k := range 50 {
+			edge := math.Exp(float64(k) * math.Log1p(-q))
+			word := uint64(math.Min(edge*0x1p64, 0x1p64-0x1p11))
+			for d := range uint64(3) {
+				f := &fork{from: fixedBits(4), words: []uint64{word + d - 1}}
+				a, b := &reader{f: f}, &reader{f: f}
+				if x, y := p.next(1000, a), p.exact(1000, newDigits(b.Uint64(), 64, b)); x != y {
+					t.Fatalf("q %v word %d: %d, exact %d", q, word, x, y)
+				}
+			}
+		}
+	}
+}
+
+// binomialTail: a normal bound, far beyond which a false alarm has probability
+// below 1e-9.
+func sixSigma(t *testing.T, what string, count, n int, p float64) {
+	t.Helper()
+	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
+	if z := (float64(count) - mean) / sd; math.Abs(z) > 6.2 {
+		t.Errorf("%s: %d of %d at probability %v: %.1f sigma", what, count, n, p, z)
+	}
+}
+
+func TestPoissonSampleRate(t *testing.T) {
+	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
+		const n = 200000
+		rows, keys := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)
+		sixSigma(t, "sample", len(rows), n, q)
+		if len(keys) != len(rows) {
+			t.Fatalf("%d keys for %d rows", len(keys), len(rows))
+		}
+		even := 0
+		for i, r := range rows {
+			if r < 0 || int(r) >= n || i > 0 && r <= rows[i-1] {
+				t.Fatalf("row %d out of order or range", i)
+			}
+			if r%2 == 0 {
+				even++
+			}
+		}
+		sixSigma(t, "even rows", even, len(rows), 0.5)
+		for _, wrong := range []float64{0.7, 1.3} {
+			mean, sd := n*q*wrong, math.Sqrt(n*q*wrong*(1-q*wrong))
+			if z := (float64(len(rows)) - mean) / sd; math.Abs(z) < 6.2 {
+				t.Errorf("a rate of %v × %v passes", wrong, q)
+			}
+		}
+	}
+}
+
+// Inclusions are independent: the gaps' second moment is that of the geometric law.
+func TestPoissonNeighboursAreIndependent(t *testing.T) {
+	const n, q = 400000, 0.1
+	rows, _ := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)
+	pairs := 0
+	for i := 1; i < len(rows); i++ {
+		if rows[i] == rows[i-1]+1 {
+			pairs++
+		}
+	}
+	sixSigma(t, "adjacent pairs", pairs, len(rows), q)
+}
+
+func TestPoissonEdges(t *testing.T) {
+	if rows, _ := grantOf(t, sampled(1)).PoissonSample(7, nil, nil); len(rows) != 7 {
+		t.Errorf("q=1 took %d of 7", len(rows))
+	}
+	if rows, _ := grantOf(t, sampled(0.5)).PoissonSample(0, nil, nil); len(rows) != 0 {
+		t.Errorf("no rows, but %d sampled", len(rows))
+	}
+	rows, _ := grantOf(t, sampled(0.01)).PoissonSample(1000, []int32{-1}, nil)
+	if rows[0] != -1 {
+		t.Error("the caller's slice was overwritten, not appended to")
+	}
+}
+
+func TestKeysDependOnRowOnly(t *testing.T) {
+	source, err := entropy.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Allowance{run: &Run{source: source}}
+	all := a.rowKeys(3, []int32{0, 1, 2, 3, 4}, nil)
+	some := a.rowKeys(3, []int32{1, 4}, nil)
+	if some[0] != all[1] || some[1] != all[4] {
+		t.Error("a key changed with the other rows")
+	}
+	if next := a.rowKeys(4, []int32{1}, nil); next[0] == all[1] {
+		t.Error("two steps share a key")
+	}
+}
+
+func TestSubset(t *testing.T) {
+	counts := make([]int, 6)
+	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: accountant.ReplaceOne}))
+	e := accountant.SampledWithoutReplacement{Population: 6, Sample: 2, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+	const n = 3000
+	a := &Allowance{run: run, terms: termsOf(e), id: 1}
+	for range n {
+		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
+		if len(rows) != 2 || rows[0] >= rows[1] {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for _, r := range rows {
+			counts[r]++
+		}
+	}
+	for _, c := range counts {
+		sixSigma(t, "row", c, n, 1.0/3)
+	}
+}
+
+func TestBernoulliWords(t *testing.T) {
+	if w := firstWord(0.5); w != 1<<63 {
+		t.Errorf("half begins with %x", w)
+	}
+	third := 1.0 / 3
+	if firstWord(third) != binaryWord(third, 0) {
+		t.Error("firstWord and binaryWord differ")
+	}
+	tiny := 0x1p-70
+	if binaryWord(tiny, 0) != 0 || binaryWord(tiny, 1) != 1<<58 {
+		t.Error("words of 2^-70")
+	}
+	// On a tie the next words decide.
+	if !bernoulliWord(0, tiny, 0, constant(1<<57)) || bernoulliWord(0, tiny, 0, constant(1<<58)) {
+		t.Error("second word does not decide a tie")
+	}
+}
+
+type constant uint64
+
+func (c constant) Uint64() uint64 { return uint64(c) }
+
+func BenchmarkPoissonSample(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		n    int
+		q    float64
+	}{{"60k@.0017", 60000, 0.0017}, {"60k@.01", 60000, 0.01}, {"4.4M@2.2e-5", 4400000, 2.2e-5}} {
+		b.Run(c.name, func(b *testing.B) {
+			run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+			a := &Allowance{run: run, terms: termsOf(sampled(c.q)), id: 1}
+			var rows []int32
+			var keys []uint64
+			b.ReportAllocs()
+			for b.Loop() {
+				rows, keys = (&Grant{a: a}).PoissonSample(c.n, rows[:0], keys[:0])
+			}
+		})
+	}
+}
