@@ -10,7 +10,7 @@ type hand struct {
 	xx, xy, yx, yy float64 // the page's linear map, to pixels: size, slant, rotation
 	shift          point
 	weight         float64 // pixels that the pen adds to either side of a stroke
-	waves          [3]wave // the tremor, a smooth warp of the page
+	waves          [4]wave // the tremor, a smooth warp of the page
 	blur           float64
 	contrast       float64
 	grain          float64
@@ -49,9 +49,9 @@ func newHand(rng *rand.Rand, stroke float64) hand {
 // linear draws size, slant and rotation.
 func (h *hand) linear(rng *rand.Rand) {
 	height := digitHeight * (1 + 0.06*within(rng, 2))
-	width := height * (1 + 0.13*within(rng, 2))
-	slant := 0.08 + 0.20*within(rng, 2.2)
-	sin, cos := math.Sincos(0.09 * within(rng, 2.2))
+	width := height * (1 + 0.15*within(rng, 2))
+	slant := 0.08 + 0.22*within(rng, 2)
+	sin, cos := math.Sincos(0.10 * within(rng, 2.2))
 	// Rotation after slant after size; y points down, so a slant to the right
 	// moves what is above the middle by -slant·y.
 	h.xx, h.xy = cos*width, -cos*slant*height-sin*height
@@ -60,7 +60,7 @@ func (h *hand) linear(rng *rand.Rand) {
 
 func newWave(rng *rand.Rand) wave {
 	angle := 2 * math.Pi * rng.Float64()
-	size := 0.045 * within(rng, 2)
+	size := 0.052 * within(rng, 2)
 	frequency := 2 * math.Pi * (0.4 + 0.6*rng.Float64())
 	along := 2 * math.Pi * rng.Float64()
 	return wave{
