@@ -40,6 +40,10 @@ type Config struct {
 	// Shrink pulls centres toward the mean of all by as much as their noise
 	// explains of the distance (James and Stein's rule); see [Shrink].
 	Shrink Shrink `json:"shrink,omitempty"`
+	// Memory is how much of earlier releases a centre keeps, in [0, 1): sums and
+	// counts are added to Memory times the total before. It trades speed of
+	// convergence for noise: at 0.5 the noise variance is a third.
+	Memory float64 `json:"memory,omitempty"`
 	// AverageCounts takes the weights from the mean of the noisy counts of this
 	// many last iterations; 0 and 1 stand for the last alone.
 	AverageCounts int `json:"average_counts,omitempty"`
@@ -103,6 +107,9 @@ func (c Config) Validate() error {
 	}
 	if c.Shrink != NoShrink && c.Shrink != ShrinkToMean {
 		bad("Shrink", int(c.Shrink), "NoShrink or ShrinkToMean")
+	}
+	if !(c.Memory >= 0 && c.Memory < 1) {
+		bad("Memory", c.Memory, "a number in [0, 1)")
 	}
 	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
 		bad("AverageCounts", c.AverageCounts, "a number of iterations up to Iterations")

@@ -34,36 +34,6 @@ const (
 	Given
 )
 
-var methodNames = [...]string{"mean-first", "ball", "packing", "domain", "public", "given"}
-
-func (m Method) known() bool { return m >= 0 && int(m) < len(methodNames) }
-
-func (m Method) String() string {
-	if !m.known() {
-		return fmt.Sprintf("Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
-
-// MarshalText writes the method's name.
-func (m Method) MarshalText() ([]byte, error) {
-	if !m.known() {
-		return nil, fmt.Errorf("kmeans: %v", m)
-	}
-	return []byte(m.String()), nil
-}
-
-// UnmarshalText reads a name that MarshalText wrote.
-func (m *Method) UnmarshalText(text []byte) error {
-	for i, name := range methodNames {
-		if name == string(text) {
-			*m = Method(i)
-			return nil
-		}
-	}
-	return errors.New("kmeans: unknown method of initialisation")
-}
-
 // Init says where the first centres come from; its zero value is [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
@@ -94,7 +64,7 @@ func (i Init) validate(k int) error {
 	bad := func(field string, value any, want string) {
 		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init." + field, Value: value, Want: want})
 	}
-	if !i.Method.known() {
+	if !isNamed(methodNames, int(i.Method)) {
 		bad("Method", int(i.Method), "one of the methods")
 	}
 	if !(i.Radius >= 0 && i.Radius <= 1) {

@@ -23,6 +23,11 @@ type updater struct {
 	dim   int
 	floor float64
 	rng   *rand.Rand // public
+
+	// With Config.Memory: discounted totals of what was released so far, and
+	// the variance of their noise in units of one release's.
+	past     released
+	variance []float64
 }
 
 func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
@@ -30,22 +35,46 @@ func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
 	if u.floor == 0 {
 		u.floor = max(3*n.count, 1)
 	}
+	u.past = released{make([]float64, cfg.K*dim), make([]float64, cfg.K)}
+	u.variance = make([]float64, cfg.K)
 	return u
+}
+
+// remember adds a release to the discounted totals of those before it.
+// Clusters move less and less, so old sums hold nearly the same records as new
+// ones under independent noise.
+func (u *updater) remember(r released) released {
+	m := u.cfg.Memory
+	for i, v := range r.sums {
+		u.past.sums[i] = m*u.past.sums[i] + v
+	}
+	for k, n := range r.counts {
+		u.past.counts[k] = m*u.past.counts[k] + n
+		u.variance[k] = m*m*u.variance[k] + 1
+	}
+	return u.past
+}
+
+// forget drops a cluster's past, which a split makes meaningless.
+func (u *updater) forget(k int) {
+	clear(u.past.sums[k*u.dim : (k+1)*u.dim])
+	u.past.counts[k], u.variance[k] = 0, 0
 }
 
 // centers returns the centres of the next iteration.
 func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	next, small := make([][]float64, len(previous)), []int(nil)
+	total := u.remember(r)
 	for k := range next {
-		if r.counts[k] < u.floor {
+		if total.counts[k] < u.floorOf(k) {
 			next[k] = clone(previous[k])
 			small = append(small, k)
 			continue
 		}
-		next[k] = scaled(u.sum(r, k), 1/r.counts[k])
+		next[k] = scaled(u.sum(total, k), 1/total.counts[k])
 	}
 	if u.cfg.Shrink == ShrinkToMean {
-		u.shrink(next, r)
+		u.shrink(next, total)
 	}
 	if u.cfg.Small == SplitLargest {
 		u.split(next, small, r.counts)
@@ -56,6 +85,10 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	return next
 }
 
+// floorOf is the floor of a cluster's total count: that of one release, times
+// the growth of the total's noise.
+func (u *updater) floorOf(k int) float64 { return u.floor * math.Sqrt(u.variance[k]) }
+
 func (u *updater) sum(r released, k int) []float64 { return r.sums[k*u.dim : (k+1)*u.dim] }
 
 // shrink is the positive-part James-Stein rule around the mean of all clusters
@@ -63,21 +96,21 @@ func (u *updater) sum(r released, k int) []float64 { return r.sums[k*u.dim : (k+
 func (u *updater) shrink(centers [][]float64, r released) {
 	mean, total := make([]float64, u.dim), 0.0
 	for k, n := range r.counts {
-		if n >= u.floor {
+		if n >= u.floorOf(k) {
 			total += n
 			axpy(mean, 1, u.sum(r, k))
 		}
 	}
-	if total < u.floor {
+	if total == 0 {
 		return
 	}
 	scale(mean, 1/total)
 	for k, n := range r.counts {
-		if n < u.floor {
+		if n < u.floorOf(k) {
 			continue
 		}
 		axpy(centers[k], -1, mean)
-		explained := float64(u.dim) * u.noise.sum * u.noise.sum / (n * n)
+		explained := u.variance[k] * float64(u.dim) * u.noise.sum * u.noise.sum / (n * n)
 		keep := 1 - explained/dot(centers[k], centers[k])
 		scale(centers[k], max(keep, minKeep))
 		axpy(centers[k], 1, mean)
@@ -100,6 +133,8 @@ func (u *updater) split(centers [][]float64, small []int, counts []float64) {
 		centers[k] = clone(centers[largest])
 		axpy(centers[k], 1, step)
 		axpy(centers[largest], -1, step)
+		u.forget(k)
+		u.forget(largest)
 		counts[largest] /= 2
 		counts[k] = counts[largest]
 	}
