@@ -22,6 +22,11 @@ type VAE struct {
 	Latent     int        `json:"latent"`               // latent coordinates
 	Activation Activation `json:"activation"`           // of hidden layers
 	OutputBias float64    `json:"outputBias,omitempty"` // initial bias of every output, a public constant: for Bernoulli the logit of the expected share of ones
+	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in
+	// the encoder's weights scatters the codes of records away from the prior
+	// that samples are drawn from; a β above 1 holds them together.
+	// Source: Higgins et al., "beta-VAE", 2017.
+	KLWeight float64 `json:"klWeight,omitempty"`
 }
 
 // Name is "vae".
@@ -34,6 +39,8 @@ func (a VAE) Validate() error {
 	c.positive("models.VAE.Latent", a.Latent)
 	c.ok(a.Activation.known(), "models.VAE.Activation", int(a.Activation), "a known activation")
 	c.finite("models.VAE.OutputBias", a.OutputBias)
+	c.finite("models.VAE.KLWeight", a.KLWeight)
+	c.ok(!(a.KLWeight < 0), "models.VAE.KLWeight", a.KLWeight, "a non-negative number")
 	return c.err()
 }
 
@@ -47,6 +54,14 @@ func (a VAE) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
 		return nil, err
 	}
 	return newVAE(a, be, v, seed), nil
+}
+
+// klWeight is β.
+func (a VAE) klWeight() float64 {
+	if a.KLWeight == 0 {
+		return 1
+	}
+	return a.KLWeight
 }
 
 // logStdRange bounds the latent log standard deviation.
@@ -81,6 +96,9 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
 	n.enc.initialise(rng, a.Activation.gain())
 	n.dec.initialise(rng, a.Activation.gain())
+	// Codes start as draws from the prior, whatever the record: every region that
+	// samples will come from is trained from the first step on.
+	be.Fill(n.enc.weights[n.enc.layers()-1], 0)
 	be.Fill(n.dec.biases[n.dec.layers()-1], float32(a.OutputBias))
 	n.encT, n.decT = newTrace(n.enc), newTrace(n.dec)
 	return n
@@ -197,18 +215,20 @@ func (n *vae) drawNormals(b device.Batch) {
 }
 
 // latentDelta turns ∂loss/∂z into the encoder's output delta. With
-// KL = Σ ½(μ²+σ²−1) − ρ: ∂/∂μ = dz + μ and ∂/∂r = (dz·ε·σ + σ² − 1)·(1−tanh²).
+// KL = Σ ½(μ²+σ²−1) − ρ weighted by β: ∂/∂μ = dz + βμ and
+// ∂/∂r = (dz·ε·σ + β(σ² − 1))·(1−tanh²).
 func (n *vae) latentDelta() {
 	mean, _ := n.head(n.encT.last())
 	dMean, dRaw := n.head(n.encT.lastDelta())
 	dz, std, tmp := n.cut(n.dz), n.cut(n.std), n.cut(n.tmp)
 	n.be.Apply(device.Identity, dMean, dz)
-	n.be.Axpy(1, mean, dMean)
+	beta := float32(n.arch.klWeight())
+	n.be.Axpy(beta, mean, dMean)
 	n.be.Mul(dRaw, dz, n.cut(n.eps))
 	n.be.Mul(dRaw, dRaw, std)
 	n.be.Mul(tmp, std, std)
-	n.be.Axpy(1, tmp, dRaw)
-	n.be.Fill(tmp, -1)
+	n.be.Axpy(beta, tmp, dRaw)
+	n.be.Fill(tmp, -beta)
 	n.be.Axpy(1, tmp, dRaw)
 	n.be.Gradient(device.Tanh, dRaw, n.cut(n.squashed))
 }
@@ -235,7 +255,7 @@ func (n *vae) Losses(dst []float64) {
 	squashed := toHost(n.be, n.cut(n.squashed), nil)
 	delta := toHost(n.be, n.decT.lastDelta(), nil)
 	for i := range n.rows {
-		dst[i] = klRow(mean.Row(i), squashed.Row(i))
+		dst[i] = n.arch.klWeight() * klRow(mean.Row(i), squashed.Row(i))
 	}
 	n.addReconstruction(dst, delta)
 }

@@ -99,7 +99,7 @@ func (r referenceVAE) loss(p []float64, i int) float64 {
 			rec += math.Log1p(math.Exp(-math.Abs(o))) + max(o, 0) - x[j]*o
 		}
 	}
-	return kl + rec
+	return a.klWeight()*kl + rec
 }
 
 func rowsOf(b device.Batch) [][]float32 {
@@ -119,6 +119,7 @@ func TestVAEGradient(t *testing.T) {
 		{Hidden: nil, Latent: 2},
 		{Hidden: []int{9}, Latent: 2, Activation: ReLU},
 		{Hidden: []int{9}, Latent: 2, Activation: LeakyReLU},
+		{Hidden: []int{6}, Latent: 2, Activation: Tanh, KLWeight: 4},
 	} {
 		for _, v := range []Visible{{Dim: 13}, {Dim: 6, Likelihood: GaussianUnit}} {
 			n := newTestVAE(t, a, v)
