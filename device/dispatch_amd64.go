@@ -6,6 +6,7 @@ import has "golang.org/x/sys/cpu"
 
 //go:generate go -C internal/asmgen run . -part gemm -out ../../gemm_amd64.s -stubs ../../gemm_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part pack -out ../../pack_amd64.s -stubs ../../pack_amd64.go -pkg device
+//go:generate go -C internal/asmgen run . -part thin -out ../../thin_amd64.s -stubs ../../thin_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part vector -out ../../vector_amd64.s -stubs ../../vector_amd64.go -pkg device
 
 // fastest is the best set of kernels for this machine.
@@ -36,6 +37,8 @@ func avx2() *kernels {
 			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2}, 6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
 		},
 		packColumns: packColumnsAVX2,
+		thinFew:     [thinCols + 1]thinKernel{1: thin8x1AVX2, 2: thin8x2AVX2, 3: thin8x3AVX2, 4: thin8x4AVX2},
+		thinMany:    [thinCols + 1]thinKernel{1: thin24x1AVX2, 2: thin24x2AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
 	useVectors(k)
@@ -55,6 +58,8 @@ func avx512() *kernels {
 			13: {1: gemmAVX512_13x1, 2: gemmAVX512_13x2}, 14: {1: gemmAVX512_14x1, 2: gemmAVX512_14x2},
 		},
 		packColumns: packColumnsAVX2,
+		thinFew:     [thinCols + 1]thinKernel{1: thin8x1AVX2, 2: thin8x2AVX2, 3: thin8x3AVX2, 4: thin8x4AVX2},
+		thinMany:    [thinCols + 1]thinKernel{1: thin24x1AVX2, 2: thin24x2AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
 	return k

@@ -32,6 +32,8 @@ func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32
 	case j.kernels.gemm.rows == 0:
 		j.do = doGemmGeneric
 		c.team.run(j, p.m, max((1<<18)/(p.n*p.k), 4)&^3)
+	case j.kernels.gemm.isThin(&j.product):
+		c.thin(j)
 	default:
 		c.blocked(j)
 	}

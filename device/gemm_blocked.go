@@ -12,6 +12,8 @@ type gemmKernels struct {
 	packRows [3]func(k int, src *float32, stride int, dst *float32)
 	// packColumns transposes eight columns of 8·blocks numbers.
 	packColumns func(blocks int, src *float32, stride int, dst *float32, width int)
+	thinFew     [thinCols + 1]thinKernel // by columns
+	thinMany    [thinCols + 1]thinKernel
 	deepNN      int // most of k worked on at a time where A's rows are contiguous
 	deepTN      int // the same where its columns are
 }

@@ -100,7 +100,10 @@ func TestOneChain(t *testing.T) {
 		}
 		c := newCPU(1, level)
 		for range 30 {
-			m, n, k := 1+r.IntN(20), 5+r.IntN(40), r.IntN(1000)
+			m, n, k := 1+r.IntN(80), 1+r.IntN(40), r.IntN(1000)
+			if r.IntN(2) == 0 {
+				n = 1 + r.IntN(5)
+			}
 			a, b, start := randomMatrix(r, m, k, 0), randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
 			got := run(c, false, false, 1, a, b, 1, start)
 			for i := range m {
@@ -139,12 +142,16 @@ func fma32(x, y, z float32) float32 {
 func TestNoAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	c := newCPU(2, fastest())
+	thin := randomMatrix(r, 200, 2, 0)
+	narrow := randomMatrix(r, 64, 2, 0)
 	x, w, y := randomMatrix(r, 64, 200, 0), randomMatrix(r, 200, 100, 0), randomMatrix(r, 64, 100, 0)
 	bias, norms := randomMatrix(r, 1, 100, 0), make([]float64, 64)
 	s := &Sparse{Cols: 200, Offsets: []int{0, 2, 3}, Items: []uint32{5, 7, 9}}
 	two := y.RowRange(0, 2)
 	step := func() {
 		c.Gemm(false, false, 1, x, w, 0, y)
+		c.Gemm(false, false, 1, x, thin, 0, narrow)
+		c.Gemm(true, false, 1, x, narrow, 0, thin)
 		c.BiasApply(Tanh, y, bias)
 		c.Gradient(Tanh, y, y)
 		c.RowSquaredNorms(norms, y)

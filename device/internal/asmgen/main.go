@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack or vector")
-	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector}
+	part := flag.String("part", "", "which file to write: gemm, pack, thin or vector")
+	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector, "thin": thin}
 	flag.Parse()
 	write, ok := parts[*part]
 	if !ok {
