@@ -1,0 +1,19 @@
+// Package privacytest is unit testing for differential privacy. It belongs in
+// test files: every entry point wants a testing.TB.
+//
+// Three kinds of test, from the cheapest:
+//
+//   - [Replay] runs a computation on a data set and records every mechanism, runs it
+//     again on a neighbour feeding back the same outputs, and demands that
+//     everything outside the mechanisms is the same and that no mechanism's input
+//     moved further than it declared. Deterministic, milliseconds, and by far the
+//     sharpest: it finds the missing clip, the scale taken from the data, the
+//     step that is skipped when a batch is empty.
+//   - [Claim] draws from a black box on two neighbours and tries to refute a claimed
+//     (ε, δ), with a stated probability of a false alarm. It finds wrong noise.
+//   - [OneRun] audits one whole training run with many canaries.
+//
+// [Neighbours] supplies worst-case neighbouring data sets, [GoodnessOfFit] tests
+// samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay is
+// marked on its ledger: "deterministic test noise: not private".
+package privacytest

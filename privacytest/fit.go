@@ -1,0 +1,144 @@
+package privacytest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// GoodnessOfFit tests that draws follow a law, by the largest distance between the
+// empirical and the stated distribution function.
+//
+// A right sampler fails with probability at most FalseAlarm, for any law,
+// continuous or not (Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of
+// Massart 1990).
+type GoodnessOfFit struct {
+	Draw       func() float64
+	CDF        func(x float64) float64 // P(X ≤ x)
+	FalseAlarm float64
+	Samples    int // 100000 if zero
+}
+
+// Check fails the test if the draws do not follow the law.
+func (g GoodnessOfFit) Check(tb testing.TB) {
+	tb.Helper()
+	if d, limit := g.distance(tb); d > limit {
+		tb.Errorf("the draws' distribution function is %.4g from the stated one; %.4g has probability %g", d, limit, g.FalseAlarm)
+	}
+}
+
+// Rejected reports whether the draws contradict the law.
+func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
+	tb.Helper()
+	d, limit := g.distance(tb)
+	return d > limit
+}
+
+// CheckWithPower is Check, and demands besides that the same test rejects the
+// law with its scale (about zero) wrong by ×0.7 and by ×1.3: a test that would
+// accept those shows nothing.
+func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
+	tb.Helper()
+	g.Check(tb)
+	for _, wrong := range []float64{0.7, 1.3} {
+		w := g
+		w.CDF = func(x float64) float64 { return g.CDF(x / wrong) }
+		if !w.Rejected(tb) {
+			tb.Errorf("the test has no power: a scale wrong by ×%g passes", wrong)
+		}
+	}
+}
+
+func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
+	tb.Helper()
+	if g.Draw == nil || g.CDF == nil || !(g.FalseAlarm > 0 && g.FalseAlarm < 1) {
+		tb.Fatalf("privacytest: a fit wants Draw, CDF and 0 < FalseAlarm < 1")
+	}
+	n := g.Samples
+	if n == 0 {
+		n = 100000
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = g.Draw()
+	}
+	slices.Sort(x)
+	for i := 0; i < n; {
+		to := i + 1
+		for to < n && x[to] == x[i] {
+			to++
+		}
+		d = max(d, math.Abs(g.CDF(x[i])-float64(to)/float64(n)))
+		d = max(d, math.Abs(g.CDF(math.Nextafter(x[i], math.Inf(-1)))-float64(i)/float64(n)))
+		i = to
+	}
+	return d, math.Sqrt(math.Log(2/g.FalseAlarm) / (2 * float64(n)))
+}
+
+// NormalCDF is the distribution function of N(0, std²).
+func NormalCDF(std float64) func(float64) float64 {
+	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
+}
+
+// LaplaceCDF is that of the Laplace law of scale b about zero.
+func LaplaceCDF(b float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x/b) / 2
+		}
+		return 1 - math.Exp(-x/b)/2
+	}
+}
+
+// CheckGrid fails the test if a value lies off the grid, or if the lowest bit of
+// the grid points is not a fair coin: a public grid and a random lowest bit are
+// what keeps data out of the digits that noise does not reach.
+func CheckGrid(tb testing.TB, values []float64, grid, falseAlarm float64) {
+	tb.Helper()
+	if f := gridFinding(values, grid, falseAlarm); f != "" {
+		tb.Error(f)
+	}
+}
+
+func gridFinding(values []float64, grid, falseAlarm float64) string {
+	odd := 0
+	for _, v := range values {
+		steps := v / grid
+		if steps != math.Trunc(steps) {
+			return fmt.Sprintf("a value lies between the points of the grid %g", grid)
+		}
+		if math.Mod(steps, 2) != 0 {
+			odd++
+		}
+	}
+	n := len(values)
+	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 || upperRate(odd, n, falseAlarm/2) < 0.5 {
+		return fmt.Sprintf("the lowest bit is set at rate %.4g", rate)
+	}
+	return ""
+}
+
+// CheckIndependent fails the test if two streams of centred draws are correlated,
+// as they are when noise is used twice: after a resume, in two workers, in two
+// steps. The false alarm is that of a normal approximation to the correlation.
+func CheckIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
+	tb.Helper()
+	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {
+		tb.Errorf("two streams are correlated: %.1f standard errors", z)
+	}
+}
+
+// correlation is |Σ ab| in units of its standard error.
+func correlation(a, b []float64) float64 {
+	ab, aa, bb := 0.0, 0.0, 0.0
+	for i, x := range a[:min(len(a), len(b))] {
+		ab += x * b[i]
+		aa += x * x
+		bb += b[i] * b[i]
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return math.Abs(ab) / math.Sqrt(aa*bb) * math.Sqrt(float64(min(len(a), len(b))))
+}

@@ -1,0 +1,135 @@
+package privacytest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// OneRun audits a whole training from a single run. Canaries are planted, each with
+// probability one half and independently; Train trains on the planted ones (and
+// whatever else) and returns a score for every canary, high if it looks as if it
+// had been there. The highest Guesses/2 scores are then called in and the lowest out.
+//
+// A training that is (ε, δ)-private under add/remove makes many right guesses with
+// known small probability only, which gives a lower bound on ε.
+// Source: Steinke, Nasr and Jagielski 2023, Theorem 5.2.
+type OneRun struct {
+	Train      func(planted []bool) (scores []float64, err error)
+	Canaries   int
+	Guesses    int // all canaries if zero
+	Delta      float64
+	FalseAlarm float64
+}
+
+// Audit is what one run showed.
+type Audit struct {
+	Epsilon float64 // lower bound, wrong with probability FalseAlarm
+	Correct int
+	Guesses int
+}
+
+// String draws the result beside the number of guesses.
+func (a Audit) String() string {
+	return fmt.Sprintf("%d of %d canaries guessed: ε ≥ %.4g", a.Correct, a.Guesses, a.Epsilon)
+}
+
+// Check fails the test if the audit contradicts a claimed ε.
+func (o OneRun) Check(tb testing.TB, claimed float64) {
+	tb.Helper()
+	if a := o.Audit(tb); a.Epsilon > claimed {
+		tb.Errorf("claimed (ε=%g, δ=%g), but %v", claimed, o.Delta, a)
+	}
+}
+
+// Audit trains once and returns the bound.
+func (o OneRun) Audit(tb testing.TB) Audit {
+	tb.Helper()
+	if o.Train == nil || o.Canaries < 1 || !(o.FalseAlarm > 0 && o.FalseAlarm < 1) || !(o.Delta >= 0 && o.Delta < 1) {
+		tb.Fatalf("privacytest: an audit wants Train, Canaries ≥ 1, 0 ≤ Delta < 1 and 0 < FalseAlarm < 1")
+	}
+	planted := make([]bool, o.Canaries)
+	for i := range planted {
+		planted[i] = rand.Uint64()&1 == 1
+	}
+	scores, err := o.Train(planted)
+	if err != nil {
+		tb.Fatalf("privacytest: training: %v", err)
+	}
+	if len(scores) != len(planted) {
+		tb.Fatalf("privacytest: %d scores for %d canaries", len(scores), len(planted))
+	}
+	a := guess(scores, planted, o.Guesses)
+	a.Epsilon = oneRunBound(o.Canaries, a.Guesses, a.Correct, o.Delta, o.FalseAlarm)
+	return a
+}
+
+// guess calls the extremes.
+func guess(scores []float64, planted []bool, guesses int) Audit {
+	m := len(scores)
+	if guesses <= 0 || guesses > m {
+		guesses = m
+	}
+	order := make([]int, m)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case scores[i] < scores[j]:
+			return -1
+		case scores[i] > scores[j]:
+			return 1
+		}
+		return 0
+	})
+	a := Audit{}
+	for r := range guesses / 2 {
+		for _, in := range []bool{false, true} {
+			i := order[r]
+			if in {
+				i = order[m-1-r]
+			}
+			a.Guesses++
+			if planted[i] == in {
+				a.Correct++
+			}
+		}
+	}
+	return a
+}
+
+// oneRunBound is the largest ε under which so many right guesses have
+// probability below alpha.
+func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
+	if oneRunP(canaries, guesses, correct, 0, delta) > alpha {
+		return 0
+	}
+	lo, hi := 0.0, 40.0
+	for range 60 {
+		mid := (lo + hi) / 2
+		if oneRunP(canaries, guesses, correct, mid, delta) < alpha {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// oneRunP bounds the probability of that many right guesses under (ε, δ).
+func oneRunP(canaries, guesses, correct int, epsilon, delta float64) float64 {
+	p := 1 / (1 + math.Exp(-epsilon))
+	w := distuv.Binomial{N: float64(guesses), P: p}
+	tail := binomialAtLeast(correct, guesses, p)
+	worst, sum := 0.0, 0.0
+	for i := 1; i <= correct; i++ {
+		sum += w.Prob(float64(correct - i))
+		worst = max(worst, sum/float64(i))
+	}
+	return min(tail+2*float64(canaries)*delta*worst, 1)
+}

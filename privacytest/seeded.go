@@ -1,0 +1,43 @@
+package privacytest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// Seeded returns a context in which every run's noise, samples and keys are a
+// function of the seed and of the order of the runs. Poisson samples are coupled:
+// whether a row is drawn depends on the seed, the run, the step and the row's
+// number only, so data sets that agree on a row agree on its inclusion.
+//
+// Guarantee: none. Every ledger that such a run spends from is marked
+// "deterministic test noise: not private".
+func Seeded(tb testing.TB, ctx context.Context, seed uint64) context.Context {
+	tb.Helper()
+	return entropy.WithTap(ctx, &seeded{seed: seed})
+}
+
+// seeded is a tap that only replaces the source.
+type seeded struct {
+	mu   sync.Mutex
+	seed uint64
+	runs uint64
+}
+
+// Source gives every run of one context a key of its own.
+func (s *seeded) Source() (*entropy.Source, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs++
+	return entropy.Seeded(s.seed*0x9e3779b97f4a7c15 + s.runs)
+}
+
+func (*seeded) Spend(string, any, int, error)  {}
+func (*seeded) Sample(entropy.Sample)          {}
+func (*seeded) Refuse(string, error)           {}
+func (*seeded) Release(*entropy.Release) error { return nil }
+
+func withTape(t *tape) context.Context { return entropy.WithTap(context.Background(), t) }

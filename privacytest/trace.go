@@ -1,0 +1,187 @@
+package privacytest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// call is one thing that a run did with privacy: everything about it but the
+// private inputs has to be the same on a neighbour.
+type call struct {
+	what    string
+	purpose string
+	event   accountant.Event
+	detail  string
+	release *entropy.Release
+}
+
+func (c call) String() string {
+	s := fmt.Sprintf("%s %q", c.what, c.purpose)
+	if c.event != nil {
+		s += fmt.Sprintf(" %T%+v", c.event, c.event)
+	}
+	return s + c.detail
+}
+
+func (c call) sameAs(o call) bool {
+	if c.what != o.what || c.purpose != o.purpose || c.detail != o.detail {
+		return false
+	}
+	if c.event == nil || o.event == nil {
+		return c.event == nil && o.event == nil
+	}
+	return accountant.EqualEvents(c.event, o.event)
+}
+
+// tape is the tap that records a run and, given an earlier tape, plays that one's
+// outputs back and notes where the two part.
+type tape struct {
+	seeded
+	earlier  []call // nil when recording
+	playing  bool
+	calls    []call
+	findings []string
+}
+
+// errDiverged ends a replay that can no longer be compared.
+var errDiverged = errors.New("privacytest: the replay has parted from the recording")
+
+func (t *tape) Spend(purpose string, event any, count int, err error) {
+	e, _ := event.(accountant.Event)
+	what := "spend"
+	if count > 0 {
+		what = "reserve"
+	}
+	t.add(call{what: what, purpose: purpose, event: e, detail: fmt.Sprintf(" count %d error %v", count, err)})
+}
+
+func (t *tape) Sample(s entropy.Sample) {
+	t.add(call{what: "sample", purpose: s.Purpose, detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
+}
+
+func (t *tape) Refuse(purpose string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.find("a draw was refused: %v", err)
+}
+
+func (t *tape) Release(r *entropy.Release) error {
+	at, earlier := t.add(call{
+		what:    r.Mechanism,
+		purpose: r.Purpose,
+		detail:  fmt.Sprintf(" step %d effect %v std %v shape %v", r.Step, r.Effect, r.Std, shapes(r.Outputs)),
+		release: keep(r),
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.playing {
+		return nil
+	}
+	if earlier == nil || earlier.release == nil || !slices.Equal(shapes(earlier.release.Outputs), shapes(r.Outputs)) {
+		return errDiverged
+	}
+	if d := distance(earlier.release, r); !(d <= r.Effect+tolerance(earlier.release, r)) {
+		t.find("call %d, %s %q: neighbours' inputs are %.6g apart, %.6g was declared", at, r.Mechanism, r.Purpose, d, r.Effect)
+	}
+	for i, out := range earlier.release.Outputs {
+		copy(r.Outputs[i], out)
+	}
+	return nil
+}
+
+// add appends a call and returns the recorded one in its place, if there is one.
+func (t *tape) add(c call) (at int, earlier *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at = len(t.calls)
+	t.calls = append(t.calls, c)
+	if !t.playing {
+		return at, nil
+	}
+	if at >= len(t.earlier) {
+		t.find("call %d, %v, has no counterpart on the first data set", at, c)
+		return at, nil
+	}
+	earlier = &t.earlier[at]
+	if !earlier.sameAs(c) {
+		t.find("call %d differs:\n\ton the data:      %v\n\ton the neighbour: %v", at, *earlier, c)
+	}
+	return at, earlier
+}
+
+// maxFindings keeps a report readable; the first is nearly always the cause.
+const maxFindings = 8
+
+func (t *tape) find(format string, args ...any) {
+	if len(t.findings) < maxFindings {
+		t.findings = append(t.findings, fmt.Sprintf(format, args...))
+	}
+}
+
+func keep(r *entropy.Release) *entropy.Release {
+	c := *r
+	c.Inputs, c.Outputs = copies(r.Inputs), copies(r.Outputs)
+	return &c
+}
+
+func copies(vs [][]float64) [][]float64 {
+	out := make([][]float64, len(vs))
+	for i, v := range vs {
+		out[i] = slices.Clone(v)
+	}
+	return out
+}
+
+func shapes(vs [][]float64) []int {
+	out := make([]int, len(vs))
+	for i, v := range vs {
+		out[i] = len(v)
+	}
+	return out
+}
+
+// distance between the inputs of two releases, in the norm of the mechanism and
+// in units of its noise.
+func distance(a, b *entropy.Release) float64 {
+	if a.Mechanism == "randomized response" {
+		return 0 // any two values are neighbours
+	}
+	square, sum := 0.0, 0.0
+	for i := range a.Inputs {
+		if len(a.Inputs[i]) != len(b.Inputs[i]) {
+			return math.Inf(1)
+		}
+		for j, x := range a.Inputs[i] {
+			d := math.Abs(x-b.Inputs[i][j]) / b.Std[i]
+			square += d * d
+			sum += d
+		}
+	}
+	switch a.Mechanism {
+	case "Laplace", "discrete Laplace":
+		return sum
+	}
+	return math.Sqrt(square)
+}
+
+// tolerance allows for float64 rounding here, and where the sums were made in
+// float32 for the rounding of those.
+func tolerance(a, b *entropy.Release) float64 {
+	slack := 1e-9 * b.Effect
+	if !b.Inexact {
+		return slack
+	}
+	square := 0.0
+	for i := range a.Inputs {
+		for j, x := range a.Inputs[i] {
+			d := max(math.Abs(x), math.Abs(b.Inputs[i][j])) / b.Std[i]
+			square += d * d
+		}
+	}
+	return slack + math.Sqrt(square)*0x1p-20
+}
