@@ -99,9 +99,20 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	// Codes start as draws from the prior, whatever the record: every region that
 	// samples will come from is trained from the first step on.
 	be.Fill(n.enc.weights[n.enc.layers()-1], 0)
+	n.spread(rng)
 	be.Fill(n.dec.biases[n.dec.layers()-1], float32(a.OutputBias))
 	n.encT, n.decT = newTrace(n.enc), newTrace(n.dec)
 	return n
+}
+
+// spread gives the decoder's first hidden layer standard Gaussian biases. With biases
+// of zero every rectifier's edge passes through the origin, where the prior
+// has its mass: the decoder would say nothing there until the biases are
+// learnt, which under privacy noise they hardly are.
+func (n *vae) spread(rng *rand.Rand) {
+	if n.dec.layers() > 1 {
+		uploadNormals(n.be, n.dec.biases[0], rng, 1)
+	}
 }
 
 func encoderWidths(a VAE, dim int) []int {
