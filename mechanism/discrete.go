@@ -89,7 +89,7 @@ func (g *Grant) tellIntegers(name string, effect, scale float64, in []float64, o
 		return nil
 	}
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: name, Effect: effect,
-		Std: []float64{scale}, Inputs: [][]float64{in}, Outputs: [][]float64{floatsOf(g, out)}}
+		Std: []float64{scale}, Grid: []float64{1}, Inputs: [][]float64{in}, Outputs: [][]float64{floatsOf(g, out)}}
 	err := g.a.run.tap.Release(rel)
 	for i, v := range rel.Outputs[0] {
 		out[i] = int64(v)

@@ -95,7 +95,7 @@ func clampStep(x float64) float64 {
 // tapped shows a whole release to a test's tap and passes on what comes back.
 func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int, noisy []float64)) error {
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient", Effect: effect,
-		Std: []float64{std}, Inputs: [][]float64{make([]float64, len(job.sum))}, Outputs: [][]float64{make([]float64, len(job.sum))}, Inexact: true}
+		Std: []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, len(job.sum))}, Outputs: [][]float64{make([]float64, len(job.sum))}, Inexact: true}
 	in, out := rel.Inputs[0], rel.Outputs[0]
 	for i, x := range job.sum {
 		in[i] = gradientStep(x, job.inverse) * job.grid

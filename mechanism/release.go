@@ -93,6 +93,7 @@ func (g *Grant) tellRelease(mechanism string, effect float64, parts []Part) erro
 			in[j] = float64(v) * p.Sum.grid
 		}
 		rel.Std = append(rel.Std, p.Std)
+		rel.Grid = append(rel.Grid, p.Sum.grid)
 		rel.Inputs = append(rel.Inputs, in)
 		rel.Outputs = append(rel.Outputs, p.Out)
 	}

@@ -74,7 +74,7 @@ func (t *tape) Release(r *entropy.Release) error {
 	at, earlier := t.add(call{
 		what:    r.Mechanism,
 		purpose: r.Purpose,
-		detail:  fmt.Sprintf(" step %d effect %v std %v shape %v", r.Step, r.Effect, r.Std, shapes(r.Outputs)),
+		detail:  fmt.Sprintf(" step %d effect %v std %v grid %v shape %v", r.Step, r.Effect, r.Std, r.Grid, shapes(r.Outputs)),
 		release: keep(r),
 	})
 	t.mu.Lock()

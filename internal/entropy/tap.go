@@ -10,6 +10,7 @@ type Release struct {
 	Mechanism string      // name of the mechanism
 	Effect    float64     // declared: L2 norm of (neighbours' difference ÷ Std) over all parts; pure mechanisms declare L1 ÷ scale
 	Std       []float64   // noise standard deviation (or scale) of each part
+	Grid      []float64   // public grid of each part
 	Inputs    [][]float64 // what the data says: private
 	Outputs   [][]float64 // what leaves; a tap may overwrite the numbers
 	Inexact   bool        // inputs are float32 sums, equal for neighbours only to rounding
