@@ -10,11 +10,12 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	if err := checkDelta("accountant.Epsilon.delta", delta); err != nil {
 		return Bound{}, err
 	}
-	terms, err := reduce(e, r)
+	alts, err := reduce(e, r)
 	if err != nil {
 		return Bound{}, err
 	}
-	return epsilonTerms(terms, delta, r)
+	p, err := priceAll(alts, delta, r, true)
+	return p.Bound, err
 }
 
 // Delta is the smallest δ the package can prove for e at the given ε ≥ 0 under r.
@@ -22,9 +23,17 @@ func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
 		return Bound{}, &ParamError{"accountant.Delta.epsilon", epsilon, "a finite number, zero or more"}
 	}
-	terms, err := reduce(e, r)
+	alts, err := reduce(e, r)
 	if err != nil {
 		return Bound{}, err
 	}
-	return deltaTerms(terms, epsilon, r)
+	var worst Bound
+	for _, terms := range alts {
+		b, err := deltaTerms(terms, epsilon, r)
+		if err != nil {
+			return Bound{}, err
+		}
+		worst = worst.max(b)
+	}
+	return worst, nil
 }

@@ -18,13 +18,25 @@ type priced struct {
 	edge   bool
 }
 
-func epsilonTerms(terms []term, delta float64, r Relation) (Bound, error) {
-	p, err := priceTerms(terms, delta, r)
-	return p.Bound, err
+// max is the bracket of the larger of two brackets.
+func (b Bound) max(c Bound) Bound {
+	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
 }
 
-func priceTerms(terms []term, delta float64, r Relation) (priced, error) {
-	return priceWith(terms, delta, r, true)
+// priceAll is the worst of the alternatives.
+func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, error) {
+	worst := priced{engine: engineNone}
+	for _, terms := range alts {
+		p, err := priceWith(terms, delta, r, lower)
+		if err != nil {
+			return p, err
+		}
+		if p.Upper >= worst.Upper {
+			worst.engine, worst.edge = p.engine, p.edge
+		}
+		worst.Bound = worst.Bound.max(p.Bound)
+	}
+	return worst, nil
 }
 
 // priceWith takes the smallest upper end any engine proves, and the largest lower end. Without lower it skips the work that only the lower end needs.
@@ -79,6 +91,7 @@ type sides struct {
 	n           []int
 	remove, add []pair
 	symmetric   bool
+	loose       bool // a pair is only an upper bound of the event: no lower end
 }
 
 func pairsOf(terms []term) *sides {
@@ -89,6 +102,7 @@ func pairsOf(terms []term) *sides {
 			return nil
 		}
 		s.n = append(s.n, t.n)
+		s.loose = s.loose || p.loose
 		s.remove = append(s.remove, p.remove)
 		if p.add != nil {
 			s.symmetric = false
@@ -106,6 +120,9 @@ func pldBoth(s *sides, q pldQuestion) pldAnswer {
 	q.n = s.n
 	for _, n := range s.n {
 		q.total += float64(n)
+	}
+	if s.loose {
+		q.lower = false
 	}
 	q.pairs = s.remove
 	a := q.solve(1)

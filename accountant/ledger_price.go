@@ -23,26 +23,28 @@ func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 
 // bound prices an event the way this ledger prices: by the best engine, or by its filter.
 func (l *Ledger) bound(e Event) (priced, error) {
-	terms, err := reduce(e, l.budget.Relation)
+	alts, err := reduce(e, l.budget.Relation)
 	if err != nil {
 		return priced{}, err
 	}
 	if l.filter != 0 {
-		return filterBound(terms, l.budget.Delta, l.filter, l.budget.Relation)
+		return filterBound(alts, l.budget.Delta, l.filter, l.budget.Relation)
 	}
-	return priceTerms(terms, l.budget.Delta, l.budget.Relation)
+	return priceAll(alts, l.budget.Delta, l.budget.Relation, false)
 }
 
-func filterBound(terms []term, delta, order float64, r Relation) (priced, error) {
-	v, ok := rdpTerms(terms, order)
-	if !ok {
-		return priced{}, unsupported("an event without Rényi divergence in a filter", r)
+func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error) {
+	worst := 0.0
+	for _, terms := range alts {
+		v, ok := rdpTerms(terms, order)
+		if !ok {
+			return priced{}, unsupported("an event without Rényi divergence in a filter", r)
+		}
+		if len(terms) > 0 {
+			worst = max(worst, epsilonFromRDP(order, v, delta-slackOf(terms)))
+		}
 	}
-	eps := 0.0
-	if len(terms) > 0 {
-		eps = epsilonFromRDP(order, v, delta)
-	}
-	return priced{Bound: Bound{0, eps, eps}, engine: engineFilter}, nil
+	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
 }
 
 // price is the cached cost of everything set aside. The caller holds the state lock.

@@ -103,10 +103,9 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 	}
 	for i := len(c.rdp); i < len(l.entries); i++ {
 		row := make([]float64, len(c.orders))
-		terms, err := reduce(l.entries[i].event, l.budget.Relation)
 		for j, a := range c.orders {
-			v, ok := rdpTerms(terms, a)
-			if err != nil || !ok {
+			v, err := RDP(l.entries[i].event, a, l.budget.Relation)
+			if err != nil {
 				v = math.Inf(1)
 			}
 			row[j] = v

@@ -4,7 +4,10 @@ import "math"
 
 // pairs are the dominating pairs of one mechanism: any output of any data set and its neighbour is no easier to tell
 // apart than P from Q. Removing and adding a record are composed apart; where the curve is the same for both, add is nil.
-type pairs struct{ remove, add pair }
+type pairs struct {
+	remove, add pair
+	loose       bool // the curve lies above the event's own: sound for the upper end only
+}
 
 // pair is a dominating pair (P, Q), seen through its privacy loss L = log(dP/dQ) under P.
 type pair interface {
@@ -384,7 +387,6 @@ func normalQuantileUpper(p float64) float64 {
 func (a gaussianAtom) pairs() *pairs    { return &pairs{remove: gaussPair{a.mu}} }
 func (a sampledGaussian) pairs() *pairs { return sampledBoth(a.q, &pairs{remove: gaussPair{a.mu}}) }
 func (a gluedAtom) pairs() *pairs       { return &pairs{remove: newGluedPair(a.q, a.mu)} }
-func (a sampledAtom) pairs() *pairs     { return sampledBoth(a.q, a.within.pairs()) }
 
 // sampledBoth subsamples under AddOrRemoveOne: ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for adding.
 // Source: Zhu, Dong and Wang 2022, Theorem 11.
@@ -394,6 +396,7 @@ func sampledBoth(q float64, base *pairs) *pairs {
 		add = base.remove
 	}
 	return &pairs{
+		loose:  base.loose,
 		remove: newSampledPair(q, base.remove),
 		add:    newMirrorPair(newSampledPair(q, newMirrorPair(add))),
 	}

@@ -44,9 +44,6 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 	for try := 0; try < pldRepeat+2; try++ {
 		view := q.view(&s, theta, refine)
 		a, moved := q.once(&g, view, ends)
-		if debugPLD {
-			println("theta", view.theta, "h", view.h, "n", view.n, "first", float64(view.first)*view.h, "cells", int((ends[0].hi-ends[0].lo)/view.h), ends[0].lo, ends[0].hi, "up", a.upper, "low", a.lower, a.ok)
-		}
 		if moved != 0 {
 			// The answer lies outside the window: aim the tilt at where it was lost.
 			theta = moved
@@ -236,5 +233,3 @@ func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer, moved 
 	}
 	return a, 0
 }
-
-const debugPLD = true

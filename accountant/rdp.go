@@ -26,15 +26,19 @@ func RDP(e Event, order float64, r Relation) (float64, error) {
 	if !(order > 1) || math.IsInf(order, 0) {
 		return 0, &ParamError{"accountant.RDP.order", order, "a finite number above 1"}
 	}
-	terms, err := reduce(e, r)
+	alts, err := reduce(e, r)
 	if err != nil {
 		return 0, err
 	}
-	v, ok := rdpTerms(terms, order)
-	if !ok {
-		return 0, unsupported("the Rényi divergence of "+e.kind(), r)
+	worst := 0.0
+	for _, terms := range alts {
+		v, ok := rdpTerms(terms, order)
+		if !ok || slackOf(terms) > 0 {
+			return 0, unsupported("the Rényi divergence of "+e.kind(), r)
+		}
+		worst = math.Max(worst, v)
 	}
-	return v, nil
+	return worst, nil
 }
 
 func rdpTerms(terms []term, order float64) (float64, bool) {
@@ -52,6 +56,17 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
+// slackOf is the δ that atoms lose outside their Rényi divergences.
+func slackOf(terms []term) float64 {
+	sum := 0.0
+	for _, t := range terms {
+		if s, ok := t.atom.(interface{ slack() float64 }); ok {
+			sum += float64(t.n) * s.slack()
+		}
+	}
+	return sum
+}
+
 // RDPReport is an ε obtained from Rényi divergences.
 type RDPReport struct {
 	Epsilon float64 // sound
@@ -65,7 +80,7 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 	if err := checkDelta("accountant.RDPEpsilon.delta", delta); err != nil {
 		return RDPReport{}, err
 	}
-	terms, err := reduce(e, r)
+	alts, err := reduce(e, r)
 	if err != nil {
 		return RDPReport{}, err
 	}
@@ -74,11 +89,17 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 			return RDPReport{}, &ParamError{"accountant.RDPEpsilon.orders", a, "finite numbers above 1"}
 		}
 	}
-	report, ok := rdpEpsilon(terms, delta, orders)
-	if !ok {
-		return RDPReport{}, unsupported("the Rényi divergence of "+e.kind(), r)
+	var worst RDPReport
+	for _, terms := range alts {
+		report, ok := rdpEpsilon(terms, delta, orders)
+		if !ok {
+			return RDPReport{}, unsupported("the Rényi divergence of "+e.kind(), r)
+		}
+		if report.Epsilon >= worst.Epsilon {
+			worst = report
+		}
 	}
-	return report, nil
+	return worst, nil
 }
 
 func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
@@ -86,6 +107,13 @@ func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool)
 		orders = rdpOrders()
 	}
 	best := RDPReport{Epsilon: math.Inf(1)}
+	if len(terms) == 0 {
+		return RDPReport{}, true
+	}
+	if delta -= slackOf(terms); !(delta > 0) {
+		_, ok := rdpTerms(terms, 2)
+		return best, ok
+	}
 	for i, a := range orders {
 		v, ok := rdpTerms(terms, a)
 		if !ok {
@@ -101,7 +129,7 @@ func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool)
 // epsilonFromRDP converts one order. Below order 1.01 the bound's terms are too large to be useful and too
 // delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and Huber).
 func epsilonFromRDP(order, rdp, delta float64) float64 {
-	if !(rdp >= 0) {
+	if !(rdp >= 0) || !(delta > 0) {
 		return math.Inf(1)
 	}
 	if delta*delta > -math.Expm1(-rdp) {
@@ -137,5 +165,5 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 		}
 		best = math.Min(best, deltaFromRDP(a, v, eps))
 	}
-	return best, true
+	return math.Min(1, best+slackOf(terms)), true
 }

@@ -113,12 +113,3 @@ func logMomentGap(q, l, order float64) float64 {
 	}
 	return math.Log(math.Max(math.Expm1(p)-order*u, 0))
 }
-
-// rdp of the glued curve: E_{Q′}[r^α] over its three pieces, loss above zero, its mirror image, and the mass at zero.
-func (a gluedAtom) rdp(order float64) (float64, bool) {
-	lo := a.mu / 2
-	step := min(0.05, 1/(a.mu*order+1)/4)
-	_ = lo
-	_ = step
-	return math.Inf(1), true
-}

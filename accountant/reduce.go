@@ -24,8 +24,9 @@ type term struct {
 const maxCount = math.MaxInt64 / 4
 
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted together and all plain Gaussians
-// become one, so that how a composition was written has no influence on its price.
-func reduce(e Event, r Relation) ([]term, error) {
+// become one, so that how a composition was written has no influence on its price. Where a record is in one of several disjoint parts
+// there is one such list for each part it may be in, and the price is the largest.
+func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
 		return nil, &ParamError{"accountant.Event", nil, "an event"}
 	}
@@ -35,11 +36,23 @@ func reduce(e Event, r Relation) ([]term, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
-	c := collector{relation: r, index: map[string]int{}}
+	c := newCollector(r)
 	if err := c.add(e, 1); err != nil {
 		return nil, err
 	}
-	return c.finish(), nil
+	return c.alternatives()
+}
+
+// reduceOne is reduce for events in which the part of a record makes no difference.
+func reduceOne(e Event, r Relation) ([]term, error) {
+	alts, err := reduce(e, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(alts) != 1 {
+		return nil, unsupported("disjoint parts inside a sampled or selected event", r)
+	}
+	return alts[0], nil
 }
 
 type collector struct {
@@ -48,6 +61,50 @@ type collector struct {
 	index    map[string]int
 	square   float64 // Σ count/σ² of the plain Gaussians
 	plain    int     // how many plain Gaussians
+	choices  [][][]term
+}
+
+func newCollector(r Relation) *collector {
+	return &collector{relation: r, index: map[string]int{}}
+}
+
+// maxAlternatives bounds the product of the numbers of distinct parts.
+const maxAlternatives = 256
+
+// alternatives are the lists for every combination of parts.
+func (c *collector) alternatives() ([][]term, error) {
+	alts := [][]term{nil}
+	for _, choice := range c.choices {
+		if len(alts)*len(choice) > maxAlternatives {
+			return nil, unsupported(fmt.Sprintf("more than %d combinations of disjoint parts", maxAlternatives), c.relation)
+		}
+		var next [][]term
+		for _, a := range alts {
+			for _, b := range choice {
+				next = append(next, append(append([]term(nil), a...), b...))
+			}
+		}
+		alts = next
+	}
+	for i, extra := range alts {
+		d := newCollector(c.relation)
+		d.square, d.plain = c.square, c.plain
+		for _, t := range append(append([]term(nil), c.terms...), extra...) {
+			if err := d.pushTerm(t); err != nil {
+				return nil, err
+			}
+		}
+		alts[i] = d.finish()
+	}
+	return alts, nil
+}
+
+func (c *collector) pushTerm(t term) error {
+	if g, ok := t.atom.(gaussianAtom); ok {
+		c.gaussian(1/g.mu*(1-2e-16), t.n)
+		return nil
+	}
+	return c.push(t.atom, t.n)
 }
 
 func (c *collector) push(a atom, n int) error {
@@ -111,6 +168,9 @@ func (c *collector) add(e Event, n int) error {
 	case SampledWithoutReplacement:
 		return c.withoutReplacement(v, n)
 	}
+	if v, ok := e.(Disjoint); ok {
+		return c.disjoint(v, n)
+	}
 	a, err := leafAtom(e, c.relation)
 	if err != nil {
 		return err
@@ -135,7 +195,7 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 	case 1:
 		return c.add(v.Event, n)
 	}
-	within, err := reduce(v.Event, c.relation)
+	within, err := reduceOne(v.Event, c.relation)
 	if err != nil || len(within) == 0 {
 		return err
 	}
@@ -160,7 +220,7 @@ func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error
 	if v.Sample == v.Population {
 		return c.add(v.Event, n)
 	}
-	within, err := reduce(v.Event, c.relation)
+	within, err := reduceOne(v.Event, c.relation)
 	if err != nil || len(within) == 0 {
 		return err
 	}
@@ -171,14 +231,6 @@ func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error
 	// The next number up, so that a rounded quotient never understates the rate.
 	q := math.Nextafter(float64(v.Sample)/float64(v.Population), 1)
 	return c.push(gluedAtom{q: q, mu: mu, fixedSize: true}, n)
-}
-
-func leafAtom(e Event, r Relation) (atom, error) {
-	switch v := e.(type) {
-	case ZCDP:
-		return zcdpAtom{v.Rho}, nil
-	}
-	return nil, unsupported(e.kind(), r)
 }
 
 // gaussianAtom is N(μ,1) against N(0,1): the same for both directions and under both relations.
@@ -201,23 +253,9 @@ type gluedAtom struct {
 
 func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu, a.fixedSize) }
 
-type zcdpAtom struct{ rho float64 }
-
-func (a zcdpAtom) key() string { return fmt.Sprintf("zcdp %b", a.rho) }
-func (a zcdpAtom) rdp(order float64) (float64, bool) {
-	return order * a.rho * (1 + 2e-16), true
+func (a gaussianAtom) rdp(order float64) (float64, bool) {
+	return order * a.mu * a.mu / 2 * (1 + 4e-16), true
 }
-func (a zcdpAtom) pairs() *pairs { return nil }
-
-func (a gaussianAtom) rdp(order float64) (float64, bool) { return order * a.mu * a.mu / 2, true }
 func (a sampledGaussian) rdp(order float64) (float64, bool) {
 	return rdpSampledGaussian(a.q, a.mu, order), true
 }
-
-type sampledAtom struct {
-	q      float64
-	within atom
-}
-
-func (a sampledAtom) key() string                       { return fmt.Sprintf("sampled %b of %s", a.q, a.within.key()) }
-func (a sampledAtom) rdp(order float64) (float64, bool) { return 0, false }

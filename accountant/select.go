@@ -1,0 +1,99 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// selectAtom releases the best of a random number of runs. It has Rényi divergences only.
+type selectAtom struct {
+	within  []term
+	mean    float64
+	shape   float64
+	poisson bool
+	gamma   float64 // of the truncated negative binomial
+}
+
+func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
+	within, err := reduceOne(v.Event, r)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
+		return nil, unsupported("selection among runs without Rényi divergence", r)
+	}
+	a := selectAtom{within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
+	if !v.Poisson {
+		a.gamma = selectGamma(v.Shape, v.Mean)
+	}
+	return a, nil
+}
+
+func (a selectAtom) key() string {
+	return fmt.Sprintf("select %b %b %t of %s", a.mean, a.shape, a.poisson, termsKey(a.within))
+}
+
+func (a selectAtom) pairs() *pairs { return nil }
+
+// selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ) for η = 0.
+func selectMean(shape, gamma float64) float64 {
+	l := math.Log(gamma)
+	if math.Abs(shape*l) < 1e-9 {
+		return (1/gamma - 1) / -l
+	}
+	return shape * (1 - gamma) / (gamma * -math.Expm1(shape*l))
+}
+
+// selectGamma inverts selectMean, which decreases in γ; the smaller γ costs more, so it is the end that is kept.
+func selectGamma(shape, mean float64) float64 {
+	lo, hi := 1e-300, 1.0
+	for range 2000 {
+		mid := math.Sqrt(lo) * math.Sqrt(hi)
+		if !(mid > lo && mid < hi) {
+			break
+		}
+		if selectMean(shape, mid) >= mean {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// selectOrders are the second orders λ̂ over which Theorem 2 may be minimised.
+func selectOrders() []float64 {
+	var out []float64
+	for x := 1.05; x < 5000; x *= 1.12 {
+		if x > 12 {
+			x = math.Round(x)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (a selectAtom) rdp(order float64) (float64, bool) {
+	run, ok := rdpTerms(a.within, order)
+	if !ok {
+		return 0, false
+	}
+	if a.poisson {
+		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
+		eps := math.Log1p(1 / (order - 1))
+		delta, ok := rdpDelta(a.within, eps*(1-4*ulp))
+		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
+		return max(0, v+1e-14*(run+1)), ok
+	}
+	// Theorem 2, for every second order; the third term is its price.
+	best := math.Inf(1)
+	for _, second := range selectOrders() {
+		r, ok := rdpTerms(a.within, second)
+		if !ok {
+			return 0, false
+		}
+		best = min(best, (1-1/second)*r-math.Log(a.gamma)/second)
+	}
+	v := run + (1+a.shape)*best + math.Log(a.mean)/(order-1)
+	return max(0, v+1e-13*(math.Abs(v)+1)), true
+}
