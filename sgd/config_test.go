@@ -193,3 +193,20 @@ func TestConfigJSON(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// What Calibrate finds must fit the ledger it was found for.
+func TestCalibratedRunFitsItsLedger(t *testing.T) {
+	for _, c := range []struct {
+		q     float64
+		steps int
+	}{{0.01, 1500}, {1, 10}, {0.3, 1}} {
+		b := budget(4)
+		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Adam(1)}.Calibrate(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := accountant.NewLedger(b).Reserve("run", cfg.Event(b.Relation), c.steps); err != nil {
+			t.Errorf("q=%v, %d steps: %v", c.q, c.steps, err)
+		}
+	}
+}

@@ -33,7 +33,11 @@ func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float6
 func TestCustomNetworkConverges(t *testing.T) {
 	data := table(t, 2000, 5, 1)
 	for name, clip := range policies() {
-		for _, o := range []sgd.Optimizer{sgd.SGD(0.3), sgd.Momentum(0.05, 0.9), sgd.Adam(0.03)} {
+		optimizers := []sgd.Optimizer{sgd.Adam(0.03)}
+		if clip == nil {
+			optimizers = append(optimizers, sgd.SGD(0.3), sgd.Momentum(0.05, 0.9))
+		}
+		for _, o := range optimizers {
 			net := newCentre(5)
 			cfg := sgd.Config{Clip: clip, SamplingProbability: 0.1, Steps: 300, NoiseMultiplier: 1, Optimizer: o, NominalBatch: 200}
 			if clip == nil {

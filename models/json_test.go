@@ -1,0 +1,97 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// own is an architecture from elsewhere.
+type own struct{ VAE }
+
+func (own) Name() string { return "own" }
+
+func TestArchitectureJSON(t *testing.T) {
+	for _, a := range []Architecture{PaperVAE(), PaperRBM(), VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
+		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
+		text, err := MarshalArchitecture(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := UnmarshalArchitecture(text)
+		if err != nil || !reflect.DeepEqual(a, back) {
+			t.Errorf("%s became %+v, %v", text, back, err)
+		}
+	}
+	text, err := MarshalArchitecture(own{PaperVAE()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := UnmarshalArchitecture(text); !errors.Is(err, ErrFormat) {
+		t.Errorf("an unknown name: %v", err)
+	}
+	if back, err := UnmarshalArchitecture(text, own{PaperVAE()}); err != nil || back.Name() != "own" {
+		t.Errorf("an architecture from elsewhere: %v, %v", back, err)
+	}
+	for _, bad := range []string{``, `[]`, `{"name":"vae","params":[]}`, `{"name":"vae","params":{"latent":-1}}`, `{"name":"vae","params":{"activation":"x"}}`, `{"name":"rbm","params":{"hidden":2}}`} {
+		if _, err := UnmarshalArchitecture([]byte(bad)); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+}
+
+// A file reader trusts Size before it gives memory, so it must be what New takes.
+func TestSizeIsWhatNewTakes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	for range 30 {
+		v := Visible{Dim: 1 + rng.IntN(20)}
+		hidden := make([]int, rng.IntN(4))
+		for i := range hidden {
+			hidden[i] = 1 + rng.IntN(9)
+		}
+		for _, a := range []Architecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)}, RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
+			g, err := a.New(device.CPU(), v, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			params, state := a.(Sizer).Size(v)
+			if params != int64(g.Params().Len()) {
+				t.Errorf("%+v: Size says %d parameters, New takes %d", a, params, g.Params().Len())
+			}
+			if s, ok := g.(Stateful); ok && state < int64(len(s.AppendState(nil)))-8 {
+				t.Errorf("%+v: Size says %d bytes of state, there are %d", a, state, len(s.AppendState(nil)))
+			}
+		}
+	}
+	if params, _ := (VAE{Hidden: []int{1 << 40, 1 << 40}, Latent: 1}).Size(Visible{Dim: 1 << 40}); params != math.MaxInt64 {
+		t.Errorf("a size beyond int64 is %d", params)
+	}
+}
+
+func TestNamesSurviveText(t *testing.T) {
+	for a := range Activation(len(activationNames)) {
+		text, err := json.Marshal(a)
+		var back Activation
+		if err != nil || json.Unmarshal(text, &back) != nil || back != a {
+			t.Errorf("%s became %v", text, back)
+		}
+	}
+	for l := range Likelihood(len(likelihoodNames)) {
+		text, err := json.Marshal(l)
+		var back Likelihood
+		if err != nil || json.Unmarshal(text, &back) != nil || back != l {
+			t.Errorf("%s became %v", text, back)
+		}
+	}
+	if _, err := json.Marshal(Activation(99)); err == nil {
+		t.Error("an unknown activation is written")
+	}
+	if Likelihood(9).String() != "Likelihood(9)" {
+		t.Error(Likelihood(9))
+	}
+}
