@@ -52,6 +52,14 @@ func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 	return c
 }
 
+// Average releases a moving average of the training's parameters with the given
+// decay, such as 0.9, instead of the last ones: noise averages out, and it
+// costs nothing.
+func (c DPGMChain) Average(decay float64) DPGMChain {
+	c.config.Average = decay
+	return c
+}
+
 // Seed sets the seed of public randomness: frequencies, initial centres and
 // weights. It has nothing to do with the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {

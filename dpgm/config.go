@@ -30,7 +30,8 @@ type Config struct {
 	Cluster  kmeans.Config
 	Model    models.Architecture
 	Train    sgd.Config
-	Seed     uint64 // of public randomness: frequencies, initial centres and weights
+	Average  float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
+	Seed     uint64  // of public randomness: frequencies, initial centres and weights
 }
 
 // Validate reports every mistake, as joined *accountant.ParamError values.
@@ -44,6 +45,9 @@ func (c Config) Validate() error {
 		train.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
 	}
 	errs = append(errs, train.Validate())
+	if !(c.Average >= 0 && c.Average < 1) {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Average", Value: c.Average, Want: "a decay in [0, 1)"})
+	}
 	return errors.Join(errs...)
 }
 

@@ -164,7 +164,7 @@ func (r *run) train(ctx context.Context) error {
 	if r.config.clustered() {
 		net = newMixture(r.backend, parts, r.nominal(), func(row int32) int { return int(r.assigned[row]) })
 	}
-	trainer, err := sgd.New(r.config.Train, net, r.ledger, sgd.WithBackend(r.backend), sgd.WithPurpose(PurposeTrain))
+	trainer, err := sgd.New(r.config.Train, net, r.ledger, sgd.WithBackend(r.backend), sgd.WithPurpose(PurposeTrain), sgd.WithAverage(r.config.Average))
 	if err != nil {
 		return fmt.Errorf("dpgm: training: %w", err)
 	}
@@ -174,6 +174,7 @@ func (r *run) train(ctx context.Context) error {
 		}
 		r.report(PurposeTrain, step.Number, step.Of, step.Epsilon)
 	}
+	trainer.UseAverage()
 	if m, ok := net.(*mixture); ok {
 		m.sync()
 	}

@@ -1,0 +1,55 @@
+// Command paper-figures draws the figures of Acs et al. (TKDE 2019) as this
+// library has them: Fig. 2, what ε a DPGM run costs by the number of epochs, and
+// Fig. 3, how well private k-means finds the digits by ε.
+//
+//	go run ./examples/paper-figures            into ./out, digits drawn by the program, few runs
+//	go run ./examples/paper-figures -runs 100 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
+//
+// Every curve is labelled with what it is: what the papers' own accounting
+// says, which is no bound, or what is sound, under either relation.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "paper-figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var c clusterFigure
+	f := flag.NewFlagSet("paper-figures", flag.ContinueOnError)
+	only := f.Int("only", 0, "draw only this figure (2 or 3)")
+	out := f.String("out", "out", "folder for the figures")
+	f.StringVar(&c.images, "images", "", "idx file of images (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of labels")
+	f.IntVar(&c.n, "n", 10000, "how many digits the program draws")
+	f.IntVar(&c.runs, "runs", 5, "runs behind each point of Fig. 3 (the papers: 100)")
+	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
+	f.IntVar(&c.iterations, "iterations", 20, "iterations of k-means")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o755); err != nil {
+		return err
+	}
+	if *only != 3 {
+		if err := figure2(*out); err != nil {
+			return err
+		}
+	}
+	if *only == 2 {
+		return nil
+	}
+	return c.draw(ctx, *out)
+}
