@@ -1,0 +1,171 @@
+package entropy
+
+import (
+	"context"
+	"crypto/aes"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func mustNew(t testing.TB) *Source {
+	t.Helper()
+	s, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func first(s *Stream) [4]uint64 {
+	return [4]uint64{s.Uint64(), s.Uint64(), s.Uint64(), s.Uint64()}
+}
+
+func TestStreamsDiffer(t *testing.T) {
+	s := mustNew(t)
+	seen := map[[4]uint64]string{}
+	add := func(name string, words [4]uint64) {
+		if other, ok := seen[words]; ok {
+			t.Errorf("%s and %s are the same stream", name, other)
+		}
+		seen[words] = name
+	}
+	for _, p := range []Purpose{Noise, Chunked, Sampler} {
+		for id := range uint64(5) {
+			for chunk := range uint32(5) {
+				add("a sub-stream", first(s.Stream(p, id, chunk)))
+			}
+		}
+	}
+	add("the largest", first(s.Stream(Chunked, maxID, 1<<32-1)))
+	add("another run", first(mustNew(t).Stream(Noise, 0, 0)))
+}
+
+// TestCounterBlocksNeverMeet: fields do not overlap, so that no two sub-streams
+// can share a block within 2^48 of their beginnings.
+func TestCounterBlocksNeverMeet(t *testing.T) {
+	var all, none [aes.BlockSize]byte
+	counterBlock(&all, 0xff, maxID, 1<<32-1)
+	set := 0
+	for _, b := range all {
+		set += bits.OnesCount8(b)
+	}
+	if set != 8+40+32 || all[10]|all[11]|all[12]|all[13]|all[14]|all[15] != 0 {
+		t.Errorf("fields overlap each other or the counter: %x", all)
+	}
+	counterBlock(&none, 0, 0, 0)
+	if none != [aes.BlockSize]byte{} {
+		t.Errorf("zero is not zero: %x", none)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a stream number that does not fit was accepted")
+		}
+	}()
+	counterBlock(&all, Noise, maxID+1, 0)
+}
+
+// TestWordsAndBytesNeverRepeat: however a stream is read, it moves on.
+func TestWordsAndBytesNeverRepeat(t *testing.T) {
+	s := mustNew(t).Stream(Noise, 1, 0)
+	seen := map[uint64]bool{}
+	buf := make([]uint64, 3*Buffer+5)
+	for range 5 {
+		for range Buffer + 3 {
+			w := s.Uint64()
+			if seen[w] {
+				t.Fatal("a word came twice")
+			}
+			seen[w] = true
+		}
+		s.FillWords(buf)
+		for _, w := range buf {
+			if seen[w] {
+				t.Fatal("a word came twice")
+			}
+			seen[w] = true
+		}
+	}
+	for _, z := range zeros {
+		if z != 0 {
+			t.Fatal("the constant zeros were written to")
+		}
+	}
+}
+
+func TestSeededRepeatsAndNewDoesNot(t *testing.T) {
+	a, _ := Seeded(4)
+	b, _ := Seeded(4)
+	c, _ := Seeded(5)
+	if first(a.Stream(Noise, 1, 2)) != first(b.Stream(Noise, 1, 2)) {
+		t.Error("a seed does not repeat")
+	}
+	if first(a.Stream(Noise, 1, 2)) == first(c.Stream(Noise, 1, 2)) {
+		t.Error("two seeds give one stream")
+	}
+	if !a.Seeded() || mustNew(t).Seeded() {
+		t.Error("Seeded is told wrongly")
+	}
+	if first(mustNew(t).Stream(Noise, 1, 2)) == first(mustNew(t).Stream(Noise, 1, 2)) {
+		t.Error("two runs share their key")
+	}
+}
+
+func TestIndexedDependsOnRowOnly(t *testing.T) {
+	s := mustNew(t)
+	a, b := s.Indexed(RowKey, 3), s.Indexed(RowKey, 3)
+	a.At(1)
+	a.At(1 << 31)
+	if a.At(7) != b.At(7) || a.At(7) == a.At(8) {
+		t.Error("a row's word depends on what was asked before")
+	}
+	if s.Indexed(RowKey, 4).At(7) == b.At(7) || s.Indexed(Include, 3).At(7) == b.At(7) {
+		t.Error("steps or purposes share words")
+	}
+}
+
+func TestTapTravelsInContext(t *testing.T) {
+	if TapFrom(context.Background()) != nil {
+		t.Error("a tap from nowhere")
+	}
+}
+
+// TestOnlyPrivacytestTaps: no other production code may reach for a seed or a
+// tap, or else noise could be made predictable outside tests.
+func TestOnlyPrivacytestTaps(t *testing.T) {
+	root := filepath.Join("..", "..")
+	walked := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		walked++
+		rel, _ := filepath.Rel(root, path)
+		home := strings.HasPrefix(filepath.ToSlash(rel), "privacytest/") || strings.HasPrefix(filepath.ToSlash(rel), "internal/entropy/")
+		for _, word := range []string{"entropy.WithTap(", "entropy.Seeded("} {
+			if !home && strings.Contains(string(text), word) {
+				t.Errorf("%s uses %s", rel, word)
+			}
+		}
+		return nil
+	})
+	if err != nil || walked < 20 {
+		t.Errorf("walked %d files: %v", walked, err)
+	}
+}
+
+func BenchmarkFillWords(b *testing.B) {
+	s := mustNew(b).Stream(Noise, 1, 0)
+	buf := make([]uint64, Buffer)
+	b.SetBytes(8 * Buffer)
+	for b.Loop() {
+		s.FillWords(buf)
+	}
+}
