@@ -46,13 +46,18 @@ func (c *cpu) SparseGemmT(s *Sparse, d Matrix, beta float32, out Matrix) {
 }
 
 func doSparseGemmT(j *job, lo, hi int) {
-	c := j.b.Slice(0, j.b.Rows, lo, hi)
-	if j.x != 1 {
-		for i := range c.Rows {
-			j.kernels.scaleOrClear(j.x, c.Row(i))
+	// A strip of columns of C stays in the second cache while all records go through it.
+	step := max(1<<17/j.b.Rows&^63, 64)
+	for c0 := lo; c0 < hi; c0 += step {
+		c1 := min(c0+step, hi)
+		c := j.b.Slice(0, j.b.Rows, c0, c1)
+		if j.x != 1 {
+			for i := range c.Rows {
+				j.kernels.scaleOrClear(j.x, c.Row(i))
+			}
 		}
-	}
-	for i := range j.sparse.Rows() {
-		j.kernels.scatter(c.Data, c.Stride, j.sparse.Row(i), j.a.Row(i)[lo:hi])
+		for i := range j.sparse.Rows() {
+			j.kernels.scatter(c.Data, c.Stride, j.sparse.Row(i), j.a.Row(i)[c0:c1])
+		}
 	}
 }

@@ -11,15 +11,83 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VMOVUPS      vectorConstants<>+0(SB), Y2
+	VMOVUPS      vectorConstants<>+0(SB), Y3
+	VMINPS       Y0, Y2, Y0
+	VMINPS       Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMAXPS       Y1, Y3, Y1
+	VMULPS       vectorConstants<>+64(SB), Y0, Y2
+	VMULPS       vectorConstants<>+64(SB), Y1, Y3
+	VROUNDPS     $0x08, Y2, Y2
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+160(SB), Y4
+	VMOVUPS      vectorConstants<>+160(SB), Y5
+	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y5
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VFMADD213PS  Y0, Y0, Y4
+	VFMADD213PS  Y1, Y1, Y5
+	VADDPS       vectorConstants<>+352(SB), Y4, Y4
+	VADDPS       vectorConstants<>+352(SB), Y5, Y5
+	VCVTPS2DQ    Y2, Y0
+	VCVTPS2DQ    Y3, Y1
+	VPSRAD       $0x01, Y0, Y2
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y2, Y0, Y0
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       vectorConstants<>+384(SB), Y2, Y2
+	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y2, Y4, Y4
+	VMULPS       Y3, Y5, Y5
+	VPADDD       vectorConstants<>+384(SB), Y0, Y0
+	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VMOVUPS      Y4, (AX)(BX*1)
+	VMOVUPS      Y5, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      vectorConstants<>+0(SB), Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y2
 	VMINPS       Y0, Y1, Y0
-	VMAXPS       Y0, Y2, Y0
+	VMOVUPS      vectorConstants<>+32(SB), Y1
+	VMAXPS       Y0, Y1, Y0
 	VMULPS       vectorConstants<>+64(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -44,21 +112,22 @@ loop:
 	VPSLLD       $0x17, Y0, Y0
 	VMULPS       Y0, Y2, Y2
 	VMOVUPS      Y2, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
 	VMINPS       Y1, Y2, Y1
-	VMAXPS       Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMAXPS       Y1, Y2, Y1
 	VMULPS       vectorConstants<>+64(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
@@ -95,10 +164,104 @@ TEXT ·logAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VCMPPS       $0x11, vectorConstants<>+416(SB), Y0, Y2
+	VCMPPS       $0x11, vectorConstants<>+416(SB), Y1, Y3
+	VMULPS       vectorConstants<>+448(SB), Y0, Y4
+	VMULPS       vectorConstants<>+448(SB), Y1, Y5
+	VBLENDVPS    Y2, Y4, Y0, Y4
+	VBLENDVPS    Y3, Y5, Y1, Y5
+	VANDPS       vectorConstants<>+480(SB), Y4, Y6
+	VANDPS       vectorConstants<>+480(SB), Y5, Y7
+	VORPS        vectorConstants<>+320(SB), Y6, Y6
+	VORPS        vectorConstants<>+320(SB), Y7, Y7
+	VPSRLD       $0x17, Y4, Y4
+	VPSRLD       $0x17, Y5, Y5
+	VPSUBD       vectorConstants<>+512(SB), Y4, Y4
+	VPSUBD       vectorConstants<>+512(SB), Y5, Y5
+	VCVTDQ2PS    Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VANDPS       vectorConstants<>+544(SB), Y2, Y2
+	VANDPS       vectorConstants<>+544(SB), Y3, Y3
+	VSUBPS       Y2, Y4, Y4
+	VSUBPS       Y3, Y5, Y5
+	VCMPPS       $0x11, vectorConstants<>+576(SB), Y6, Y2
+	VCMPPS       $0x11, vectorConstants<>+576(SB), Y7, Y3
+	VANDPS       vectorConstants<>+352(SB), Y2, Y8
+	VANDPS       vectorConstants<>+352(SB), Y3, Y9
+	VSUBPS       Y8, Y4, Y4
+	VSUBPS       Y9, Y5, Y5
+	VANDPS       Y2, Y6, Y2
+	VANDPS       Y3, Y7, Y3
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y3, Y7, Y7
+	VSUBPS       vectorConstants<>+352(SB), Y6, Y6
+	VSUBPS       vectorConstants<>+352(SB), Y7, Y7
+	VMULPS       Y6, Y6, Y2
+	VMULPS       Y7, Y7, Y3
+	VMOVUPS      vectorConstants<>+608(SB), Y8
+	VMOVUPS      vectorConstants<>+608(SB), Y9
+	VFMADD213PS  vectorConstants<>+640(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+640(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+672(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+672(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+704(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+704(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+736(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+736(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+768(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+768(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+800(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+800(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+832(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+832(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+864(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+864(SB), Y7, Y9
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y7, Y9, Y9
+	VMULPS       Y2, Y8, Y8
+	VMULPS       Y3, Y9, Y9
+	VFMADD231PS  vectorConstants<>+128(SB), Y4, Y8
+	VFMADD231PS  vectorConstants<>+128(SB), Y5, Y9
+	VFNMADD231PS vectorConstants<>+320(SB), Y2, Y8
+	VFNMADD231PS vectorConstants<>+320(SB), Y3, Y9
+	VADDPS       Y6, Y8, Y8
+	VADDPS       Y7, Y9, Y9
+	VFMADD231PS  vectorConstants<>+96(SB), Y4, Y8
+	VFMADD231PS  vectorConstants<>+96(SB), Y5, Y9
+	VCMPPS       $0x00, vectorConstants<>+896(SB), Y0, Y2
+	VCMPPS       $0x00, vectorConstants<>+896(SB), Y1, Y3
+	VBLENDVPS    Y2, Y0, Y8, Y2
+	VBLENDVPS    Y3, Y1, Y9, Y3
+	VCMPPS       $0x00, vectorConstants<>+960(SB), Y0, Y4
+	VCMPPS       $0x00, vectorConstants<>+960(SB), Y1, Y5
+	VBLENDVPS    Y4, vectorConstants<>+928(SB), Y2, Y2
+	VBLENDVPS    Y5, vectorConstants<>+928(SB), Y3, Y3
+	VCMPPS       $0x11, vectorConstants<>+960(SB), Y0, Y4
+	VCMPPS       $0x11, vectorConstants<>+960(SB), Y1, Y5
+	VBLENDVPS    Y4, vectorConstants<>+992(SB), Y2, Y2
+	VBLENDVPS    Y5, vectorConstants<>+992(SB), Y3, Y3
+	VCMPPS       $0x03, Y0, Y0, Y4
+	VCMPPS       $0x03, Y1, Y1, Y5
+	VBLENDVPS    Y4, Y0, Y2, Y0
+	VBLENDVPS    Y5, Y1, Y3, Y1
+	VMOVUPS      Y0, (AX)(BX*1)
+	VMOVUPS      Y1, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
 	VMOVUPS      (CX)(BX*1), Y0
 	VCMPPS       $0x11, vectorConstants<>+416(SB), Y0, Y1
 	VMULPS       vectorConstants<>+448(SB), Y0, Y2
@@ -141,12 +304,13 @@ loop:
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
@@ -205,17 +369,105 @@ TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VANDPS       vectorConstants<>+1024(SB), Y0, Y2
+	VANDPS       vectorConstants<>+1024(SB), Y1, Y3
+	VADDPS       Y2, Y2, Y4
+	VADDPS       Y3, Y3, Y5
+	VMOVUPS      vectorConstants<>+1056(SB), Y6
+	VMOVUPS      vectorConstants<>+1056(SB), Y7
+	VMINPS       Y6, Y4, Y4
+	VMINPS       Y7, Y5, Y5
+	VMULPS       vectorConstants<>+64(SB), Y4, Y6
+	VMULPS       vectorConstants<>+64(SB), Y5, Y7
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
+	VMOVAPS      Y4, Y4
+	VMOVAPS      Y5, Y5
+	VFNMADD231PS vectorConstants<>+96(SB), Y6, Y4
+	VFNMADD231PS vectorConstants<>+96(SB), Y7, Y5
+	VFNMADD231PS vectorConstants<>+128(SB), Y6, Y4
+	VFNMADD231PS vectorConstants<>+128(SB), Y7, Y5
+	VMOVUPS      vectorConstants<>+160(SB), Y8
+	VMOVUPS      vectorConstants<>+160(SB), Y9
+	VFMADD213PS  vectorConstants<>+192(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+192(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+224(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+224(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+256(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+256(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+288(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+288(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+320(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+320(SB), Y5, Y9
+	VMULPS       Y4, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VFMADD213PS  Y4, Y4, Y8
+	VFMADD213PS  Y5, Y5, Y9
+	VADDPS       vectorConstants<>+352(SB), Y8, Y8
+	VADDPS       vectorConstants<>+352(SB), Y9, Y9
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y6, Y8, Y8
+	VPADDD       Y7, Y9, Y9
+	VADDPS       vectorConstants<>+352(SB), Y8, Y8
+	VADDPS       vectorConstants<>+352(SB), Y9, Y9
+	VMOVUPS      vectorConstants<>+352(SB), Y4
+	VMOVUPS      vectorConstants<>+352(SB), Y5
+	VMOVUPS      vectorConstants<>+1088(SB), Y6
+	VMOVUPS      vectorConstants<>+1088(SB), Y7
+	VDIVPS       Y8, Y6, Y6
+	VDIVPS       Y9, Y7, Y7
+	VSUBPS       Y6, Y4, Y4
+	VSUBPS       Y7, Y5, Y5
+	VANDPS       vectorConstants<>+1120(SB), Y0, Y6
+	VANDPS       vectorConstants<>+1120(SB), Y1, Y7
+	VORPS        Y6, Y4, Y4
+	VORPS        Y7, Y5, Y5
+	VMULPS       Y0, Y0, Y6
+	VMULPS       Y1, Y1, Y7
+	VMOVUPS      vectorConstants<>+1152(SB), Y8
+	VMOVUPS      vectorConstants<>+1152(SB), Y9
+	VFMADD213PS  vectorConstants<>+1184(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1184(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1216(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1216(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1248(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1248(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1280(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1280(SB), Y7, Y9
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y7, Y9, Y9
+	VFMADD213PS  Y0, Y0, Y8
+	VFMADD213PS  Y1, Y1, Y9
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y0
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y3, Y1
+	VBLENDVPS    Y0, Y4, Y8, Y0
+	VBLENDVPS    Y1, Y5, Y9, Y1
+	VMOVUPS      Y0, (AX)(BX*1)
+	VMOVUPS      Y1, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
 	VMOVUPS      (CX)(BX*1), Y0
 	VANDPS       vectorConstants<>+1024(SB), Y0, Y1
 	VADDPS       Y1, Y1, Y2
-	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMINPS       Y2, Y3, Y2
-	VMAXPS       Y2, Y4, Y2
+	VMOVUPS      vectorConstants<>+1056(SB), Y3
+	VMINPS       Y3, Y2, Y2
 	VMULPS       vectorConstants<>+64(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
@@ -230,39 +482,34 @@ loop:
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VCVTPS2DQ    Y3, Y2
-	VPSRAD       $0x01, Y2, Y3
-	VPSUBD       Y3, Y2, Y2
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y4, Y4
+	VPADDD       Y3, Y4, Y4
 	VADDPS       vectorConstants<>+352(SB), Y4, Y4
 	VMOVUPS      vectorConstants<>+352(SB), Y2
-	VMOVUPS      vectorConstants<>+1056(SB), Y3
+	VMOVUPS      vectorConstants<>+1088(SB), Y3
 	VDIVPS       Y4, Y3, Y3
 	VSUBPS       Y3, Y2, Y2
-	VANDPS       vectorConstants<>+1088(SB), Y0, Y3
+	VANDPS       vectorConstants<>+1120(SB), Y0, Y3
 	VORPS        Y3, Y2, Y2
 	VMULPS       Y0, Y0, Y3
-	VMOVUPS      vectorConstants<>+1120(SB), Y4
-	VFMADD213PS  vectorConstants<>+1152(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+1152(SB), Y4
 	VFMADD213PS  vectorConstants<>+1184(SB), Y3, Y4
 	VFMADD213PS  vectorConstants<>+1216(SB), Y3, Y4
 	VFMADD213PS  vectorConstants<>+1248(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1280(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y0, Y0, Y4
-	VCMPPS       $0x11, vectorConstants<>+1280(SB), Y1, Y0
-	VBLENDVPS    Y0, Y4, Y2, Y0
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y1, Y0
+	VBLENDVPS    Y0, Y2, Y4, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
@@ -270,10 +517,8 @@ tail:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VANDPS       vectorConstants<>+1024(SB), Y1, Y2
 	VADDPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+0(SB), Y4
-	VMOVUPS      vectorConstants<>+32(SB), Y5
-	VMINPS       Y3, Y4, Y3
-	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMINPS       Y4, Y3, Y3
 	VMULPS       vectorConstants<>+64(SB), Y3, Y4
 	VROUNDPS     $0x08, Y4, Y4
 	VMOVAPS      Y3, Y3
@@ -288,32 +533,26 @@ tail:
 	VMULPS       Y3, Y5, Y5
 	VFMADD213PS  Y3, Y3, Y5
 	VADDPS       vectorConstants<>+352(SB), Y5, Y5
-	VCVTPS2DQ    Y4, Y3
-	VPSRAD       $0x01, Y3, Y4
-	VPSUBD       Y4, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y4, Y4
+	VCVTPS2DQ    Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y5
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y5, Y5
+	VPADDD       Y4, Y5, Y5
 	VADDPS       vectorConstants<>+352(SB), Y5, Y5
 	VMOVUPS      vectorConstants<>+352(SB), Y3
-	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMOVUPS      vectorConstants<>+1088(SB), Y4
 	VDIVPS       Y5, Y4, Y4
 	VSUBPS       Y4, Y3, Y3
-	VANDPS       vectorConstants<>+1088(SB), Y1, Y4
+	VANDPS       vectorConstants<>+1120(SB), Y1, Y4
 	VORPS        Y4, Y3, Y3
 	VMULPS       Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+1120(SB), Y5
-	VFMADD213PS  vectorConstants<>+1152(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+1152(SB), Y5
 	VFMADD213PS  vectorConstants<>+1184(SB), Y4, Y5
 	VFMADD213PS  vectorConstants<>+1216(SB), Y4, Y5
 	VFMADD213PS  vectorConstants<>+1248(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1280(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y1, Y1, Y5
-	VCMPPS       $0x11, vectorConstants<>+1280(SB), Y2, Y1
-	VBLENDVPS    Y1, Y5, Y3, Y1
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y1
+	VBLENDVPS    Y1, Y3, Y5, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 
 end:
@@ -327,16 +566,84 @@ TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
 	VMOVUPS      (CX)(BX*1), Y0
-	VORPS        vectorConstants<>+1088(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
-	VMINPS       Y1, Y2, Y1
-	VMAXPS       Y1, Y3, Y1
+	VMOVUPS      32(CX)(BX*1), Y1
+	VORPS        vectorConstants<>+1120(SB), Y0, Y2
+	VORPS        vectorConstants<>+1120(SB), Y1, Y3
+	VMOVUPS      vectorConstants<>+32(SB), Y4
+	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VMAXPS       Y2, Y4, Y2
+	VMAXPS       Y3, Y5, Y3
+	VMULPS       vectorConstants<>+64(SB), Y2, Y4
+	VMULPS       vectorConstants<>+64(SB), Y3, Y5
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y2, Y2
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y3
+	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y3
+	VMOVUPS      vectorConstants<>+160(SB), Y6
+	VMOVUPS      vectorConstants<>+160(SB), Y7
+	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y7
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y7, Y7
+	VFMADD213PS  Y2, Y2, Y6
+	VFMADD213PS  Y3, Y3, Y7
+	VADDPS       vectorConstants<>+352(SB), Y6, Y6
+	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       vectorConstants<>+1344(SB), Y4, Y4
+	VPADDD       vectorConstants<>+1344(SB), Y5, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VPADDD       Y4, Y6, Y6
+	VPADDD       Y5, Y7, Y7
+	VMULPS       vectorConstants<>+1376(SB), Y6, Y6
+	VMULPS       vectorConstants<>+1376(SB), Y7, Y7
+	VORPS        Y2, Y6, Y2
+	VORPS        Y3, Y7, Y3
+	VMOVUPS      vectorConstants<>+352(SB), Y4
+	VMOVUPS      vectorConstants<>+352(SB), Y5
+	VBLENDVPS    Y0, Y2, Y4, Y0
+	VBLENDVPS    Y1, Y3, Y5, Y1
+	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VDIVPS       Y2, Y0, Y0
+	VDIVPS       Y3, Y1, Y1
+	VMOVUPS      Y0, (AX)(BX*1)
+	VMOVUPS      Y1, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (CX)(BX*1), Y0
+	VORPS        vectorConstants<>+1120(SB), Y0, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMAXPS       Y1, Y2, Y1
 	VMULPS       vectorConstants<>+64(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
@@ -351,36 +658,33 @@ loop:
 	VMULPS       Y1, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       vectorConstants<>+352(SB), Y3, Y3
-	VCVTPS2DQ    Y2, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSUBD       Y2, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       vectorConstants<>+1344(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y3, Y3
-	VMOVUPS      vectorConstants<>+352(SB), Y1
-	VBLENDVPS    Y0, Y3, Y1, Y0
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
-	VDIVPS       Y3, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VPADDD       Y2, Y3, Y3
+	VMULPS       vectorConstants<>+1376(SB), Y3, Y3
+	VORPS        Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+352(SB), Y2
+	VBLENDVPS    Y0, Y1, Y2, Y0
+	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VORPS        vectorConstants<>+1088(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMINPS       Y2, Y3, Y2
-	VMAXPS       Y2, Y4, Y2
+	VORPS        vectorConstants<>+1120(SB), Y1, Y2
+	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMAXPS       Y2, Y3, Y2
 	VMULPS       vectorConstants<>+64(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
@@ -395,19 +699,17 @@ tail:
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VCVTPS2DQ    Y3, Y2
-	VPSRAD       $0x01, Y2, Y3
-	VPSUBD       Y3, Y2, Y2
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       vectorConstants<>+1344(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y4, Y4
-	VMOVUPS      vectorConstants<>+352(SB), Y2
-	VBLENDVPS    Y1, Y4, Y2, Y1
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VDIVPS       Y4, Y1, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VPADDD       Y3, Y4, Y4
+	VMULPS       vectorConstants<>+1376(SB), Y4, Y4
+	VORPS        Y2, Y4, Y2
+	VMOVUPS      vectorConstants<>+352(SB), Y3
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VDIVPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 
 end:
@@ -421,16 +723,102 @@ TEXT ·softplusAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
 	VMOVUPS      (CX)(BX*1), Y0
-	VORPS        vectorConstants<>+1088(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
-	VMINPS       Y1, Y2, Y1
+	VMOVUPS      32(CX)(BX*1), Y1
+	VORPS        vectorConstants<>+1120(SB), Y0, Y2
+	VORPS        vectorConstants<>+1120(SB), Y1, Y3
+	VMOVUPS      vectorConstants<>+32(SB), Y4
+	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VMAXPS       Y2, Y4, Y2
+	VMAXPS       Y3, Y5, Y3
+	VMULPS       vectorConstants<>+64(SB), Y2, Y4
+	VMULPS       vectorConstants<>+64(SB), Y3, Y5
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y2, Y2
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y3
+	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y3
+	VMOVUPS      vectorConstants<>+160(SB), Y6
+	VMOVUPS      vectorConstants<>+160(SB), Y7
+	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y7
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y7, Y7
+	VFMADD213PS  Y2, Y2, Y6
+	VFMADD213PS  Y3, Y3, Y7
+	VADDPS       vectorConstants<>+352(SB), Y6, Y6
+	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       vectorConstants<>+1344(SB), Y4, Y4
+	VPADDD       vectorConstants<>+1344(SB), Y5, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VPADDD       Y4, Y6, Y6
+	VPADDD       Y5, Y7, Y7
+	VMULPS       vectorConstants<>+1376(SB), Y6, Y6
+	VMULPS       vectorConstants<>+1376(SB), Y7, Y7
+	VORPS        Y2, Y6, Y2
+	VORPS        Y3, Y7, Y3
+	VADDPS       vectorConstants<>+1088(SB), Y2, Y4
+	VADDPS       vectorConstants<>+1088(SB), Y3, Y5
+	VDIVPS       Y4, Y2, Y2
+	VDIVPS       Y5, Y3, Y3
+	VMULPS       Y2, Y2, Y4
+	VMULPS       Y3, Y3, Y5
+	VMOVUPS      vectorConstants<>+1408(SB), Y6
+	VMOVUPS      vectorConstants<>+1408(SB), Y7
+	VFMADD213PS  vectorConstants<>+1440(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+1440(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+1472(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+1472(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+1504(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+1504(SB), Y5, Y7
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y7
+	VFMADD213PS  Y2, Y2, Y6
+	VFMADD213PS  Y3, Y3, Y7
+	VADDPS       Y6, Y6, Y6
+	VADDPS       Y7, Y7, Y7
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VMAXPS       Y0, Y2, Y0
 	VMAXPS       Y1, Y3, Y1
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y7, Y1, Y1
+	VMOVUPS      Y0, (AX)(BX*1)
+	VMOVUPS      Y1, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (CX)(BX*1), Y0
+	VORPS        vectorConstants<>+1120(SB), Y0, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMAXPS       Y1, Y2, Y1
 	VMULPS       vectorConstants<>+64(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
@@ -445,22 +833,20 @@ loop:
 	VMULPS       Y1, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       vectorConstants<>+352(SB), Y3, Y3
-	VCVTPS2DQ    Y2, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSUBD       Y2, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       vectorConstants<>+1344(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y3, Y3
-	VADDPS       vectorConstants<>+1056(SB), Y3, Y1
-	VDIVPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VPADDD       Y2, Y3, Y3
+	VMULPS       vectorConstants<>+1376(SB), Y3, Y3
+	VORPS        Y1, Y3, Y1
+	VADDPS       vectorConstants<>+1088(SB), Y1, Y2
+	VDIVPS       Y2, Y1, Y1
 	VMULPS       Y1, Y1, Y2
-	VMOVUPS      vectorConstants<>+1312(SB), Y3
-	VFMADD213PS  vectorConstants<>+1344(SB), Y2, Y3
-	VFMADD213PS  vectorConstants<>+1376(SB), Y2, Y3
-	VFMADD213PS  vectorConstants<>+1408(SB), Y2, Y3
+	VMOVUPS      vectorConstants<>+1408(SB), Y3
+	VFMADD213PS  vectorConstants<>+1440(SB), Y2, Y3
+	VFMADD213PS  vectorConstants<>+1472(SB), Y2, Y3
+	VFMADD213PS  vectorConstants<>+1504(SB), Y2, Y3
 	VMULPS       Y2, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       Y3, Y3, Y3
@@ -468,22 +854,21 @@ loop:
 	VMAXPS       Y0, Y1, Y0
 	VADDPS       Y3, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VORPS        vectorConstants<>+1088(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMINPS       Y2, Y3, Y2
-	VMAXPS       Y2, Y4, Y2
+	VORPS        vectorConstants<>+1120(SB), Y1, Y2
+	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMAXPS       Y2, Y3, Y2
 	VMULPS       vectorConstants<>+64(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
@@ -498,22 +883,20 @@ tail:
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VCVTPS2DQ    Y3, Y2
-	VPSRAD       $0x01, Y2, Y3
-	VPSUBD       Y3, Y2, Y2
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       vectorConstants<>+1344(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y4, Y4
-	VADDPS       vectorConstants<>+1056(SB), Y4, Y2
-	VDIVPS       Y2, Y4, Y2
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VPADDD       Y3, Y4, Y4
+	VMULPS       vectorConstants<>+1376(SB), Y4, Y4
+	VORPS        Y2, Y4, Y2
+	VADDPS       vectorConstants<>+1088(SB), Y2, Y3
+	VDIVPS       Y3, Y2, Y2
 	VMULPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+1312(SB), Y4
-	VFMADD213PS  vectorConstants<>+1344(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1376(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1408(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+1408(SB), Y4
+	VFMADD213PS  vectorConstants<>+1440(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1472(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1504(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       Y4, Y4, Y4
@@ -533,20 +916,39 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VMAXPS  Y0, Y2, Y0
+	VMAXPS  Y1, Y3, Y1
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  Y1, Y1, Y1
 	VMAXPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $0x20, BX
+	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
@@ -567,26 +969,45 @@ TEXT ·leakyAVX2(SB), NOSPLIT, $0-24
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
+loop16:
 	VMOVUPS   (CX)(BX*1), Y0
-	VMULPS    vectorConstants<>+1440(SB), Y0, Y1
+	VMOVUPS   32(CX)(BX*1), Y1
+	VMULPS    vectorConstants<>+1536(SB), Y0, Y2
+	VMULPS    vectorConstants<>+1536(SB), Y1, Y3
+	VBLENDVPS Y0, Y2, Y0, Y0
+	VBLENDVPS Y1, Y3, Y1, Y1
+	VMOVUPS   Y0, (AX)(BX*1)
+	VMOVUPS   Y1, 32(AX)(BX*1)
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x10, DX
+	JGE       loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMULPS    vectorConstants<>+1536(SB), Y0, Y1
 	VBLENDVPS Y0, Y1, Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*1)
-	ADDQ      $0x20, BX
+	ADDQ      $0x00000020, BX
 	SUBQ      $0x08, DX
-	JGE       loop
+	JGE       loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
-	VMULPS     vectorConstants<>+1440(SB), Y1, Y2
+	VMULPS     vectorConstants<>+1536(SB), Y1, Y2
 	VBLENDVPS  Y1, Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*1)
 
@@ -601,30 +1022,51 @@ TEXT ·reluGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
-	VMOVUPS (AX)(BX*1), Y0
-	VMOVUPS (CX)(BX*1), Y1
+loop16:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS 32(AX)(BX*1), Y3
+	VCMPPS  $0x12, vectorConstants<>+960(SB), Y0, Y0
 	VCMPPS  $0x12, vectorConstants<>+960(SB), Y1, Y1
-	VANDNPS Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $0x20, BX
-	SUBQ    $0x08, DX
-	JGE     loop
+	VANDNPS Y2, Y0, Y2
+	VANDNPS Y3, Y1, Y3
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y3, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop16
 
-tail:
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (AX)(BX*1), Y1
+	VCMPPS  $0x12, vectorConstants<>+960(SB), Y0, Y0
+	VANDNPS Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, DX
+	JGE     loop8
+
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
-	VMASKMOVPS (AX)(BX*1), Y0, Y1
-	VMASKMOVPS (CX)(BX*1), Y0, Y2
-	VCMPPS     $0x12, vectorConstants<>+960(SB), Y2, Y2
-	VANDNPS    Y1, Y2, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
+	VCMPPS     $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VANDNPS    Y2, Y1, Y2
+	VMASKMOVPS Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -637,34 +1079,59 @@ TEXT ·leakyGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
-	VMOVUPS   (AX)(BX*1), Y0
-	VMOVUPS   (CX)(BX*1), Y1
-	VMULPS    vectorConstants<>+1440(SB), Y0, Y2
+loop16:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   32(CX)(BX*1), Y1
+	VMOVUPS   (AX)(BX*1), Y2
+	VMOVUPS   32(AX)(BX*1), Y3
+	VMULPS    vectorConstants<>+1536(SB), Y2, Y4
+	VMULPS    vectorConstants<>+1536(SB), Y3, Y5
+	VCMPPS    $0x12, vectorConstants<>+960(SB), Y0, Y0
 	VCMPPS    $0x12, vectorConstants<>+960(SB), Y1, Y1
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVAPS   Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*1)
-	ADDQ      $0x20, BX
-	SUBQ      $0x08, DX
-	JGE       loop
+	VBLENDVPS Y0, Y4, Y2, Y0
+	VBLENDVPS Y1, Y5, Y3, Y1
+	VMOVAPS   Y0, Y2
+	VMOVAPS   Y1, Y3
+	VMOVUPS   Y2, (AX)(BX*1)
+	VMOVUPS   Y3, 32(AX)(BX*1)
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x10, DX
+	JGE       loop16
 
-tail:
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   (AX)(BX*1), Y1
+	VMULPS    vectorConstants<>+1536(SB), Y1, Y2
+	VCMPPS    $0x12, vectorConstants<>+960(SB), Y0, Y0
+	VBLENDVPS Y0, Y2, Y1, Y0
+	VMOVAPS   Y0, Y1
+	VMOVUPS   Y1, (AX)(BX*1)
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x08, DX
+	JGE       loop8
+
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
-	VMASKMOVPS (AX)(BX*1), Y0, Y1
-	VMASKMOVPS (CX)(BX*1), Y0, Y2
-	VMULPS     vectorConstants<>+1440(SB), Y1, Y3
-	VCMPPS     $0x12, vectorConstants<>+960(SB), Y2, Y2
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMOVAPS    Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
+	VMULPS     vectorConstants<>+1536(SB), Y2, Y3
+	VCMPPS     $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VBLENDVPS  Y1, Y3, Y2, Y1
+	VMOVAPS    Y1, Y2
+	VMASKMOVPS Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -677,32 +1144,55 @@ TEXT ·tanhGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
+	SUBQ $0x10, DX
+	JL   behind16
+
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VMOVUPS      (AX)(BX*1), Y2
+	VMOVUPS      32(AX)(BX*1), Y3
+	VMOVUPS      vectorConstants<>+352(SB), Y4
+	VMOVUPS      vectorConstants<>+352(SB), Y5
+	VFNMADD231PS Y0, Y0, Y4
+	VFNMADD231PS Y1, Y1, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      Y2, (AX)(BX*1)
+	VMOVUPS      Y3, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   tail
+	JL   behind8
 
-loop:
-	VMOVUPS      (AX)(BX*1), Y0
-	VMOVUPS      (CX)(BX*1), Y1
+loop8:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      (AX)(BX*1), Y1
 	VMOVUPS      vectorConstants<>+352(SB), Y2
-	VFNMADD231PS Y1, Y1, Y2
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	VFNMADD231PS Y0, Y0, Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)(BX*1)
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
-	VMASKMOVPS   (AX)(BX*1), Y0, Y1
-	VMASKMOVPS   (CX)(BX*1), Y0, Y2
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VMASKMOVPS   (AX)(BX*1), Y0, Y2
 	VMOVUPS      vectorConstants<>+352(SB), Y3
-	VFNMADD231PS Y2, Y2, Y3
-	VMULPS       Y3, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
+	VFNMADD231PS Y1, Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -715,34 +1205,59 @@ TEXT ·sigmoidGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
+	SUBQ $0x10, DX
+	JL   behind16
+
+loop16:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS 32(AX)(BX*1), Y3
+	VMOVUPS vectorConstants<>+352(SB), Y4
+	VMOVUPS vectorConstants<>+352(SB), Y5
+	VSUBPS  Y0, Y4, Y4
+	VSUBPS  Y1, Y5, Y5
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y1, Y5, Y5
+	VMULPS  Y4, Y2, Y2
+	VMULPS  Y5, Y3, Y3
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y3, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   tail
+	JL   behind8
 
-loop:
-	VMOVUPS (AX)(BX*1), Y0
-	VMOVUPS (CX)(BX*1), Y1
+loop8:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (AX)(BX*1), Y1
 	VMOVUPS vectorConstants<>+352(SB), Y2
-	VSUBPS  Y1, Y2, Y2
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y2, Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $0x20, BX
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
-	VMASKMOVPS (AX)(BX*1), Y0, Y1
-	VMASKMOVPS (CX)(BX*1), Y0, Y2
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
 	VMOVUPS    vectorConstants<>+352(SB), Y3
-	VSUBPS     Y2, Y3, Y3
-	VMULPS     Y2, Y3, Y3
-	VMULPS     Y3, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+	VSUBPS     Y1, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMULPS     Y3, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -755,19 +1270,119 @@ TEXT ·softplusGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
-	VMOVUPS      (AX)(BX*1), Y0
-	VMOVUPS      (CX)(BX*1), Y1
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VMOVUPS      (AX)(BX*1), Y2
+	VMOVUPS      32(AX)(BX*1), Y3
+	VMULPS       vectorConstants<>+320(SB), Y0, Y0
 	VMULPS       vectorConstants<>+320(SB), Y1, Y1
-	VANDPS       vectorConstants<>+1024(SB), Y1, Y2
+	VANDPS       vectorConstants<>+1024(SB), Y0, Y4
+	VANDPS       vectorConstants<>+1024(SB), Y1, Y5
+	VADDPS       Y4, Y4, Y6
+	VADDPS       Y5, Y5, Y7
+	VMOVUPS      vectorConstants<>+1056(SB), Y8
+	VMOVUPS      vectorConstants<>+1056(SB), Y9
+	VMINPS       Y8, Y6, Y6
+	VMINPS       Y9, Y7, Y7
+	VMULPS       vectorConstants<>+64(SB), Y6, Y8
+	VMULPS       vectorConstants<>+64(SB), Y7, Y9
+	VROUNDPS     $0x08, Y8, Y8
+	VROUNDPS     $0x08, Y9, Y9
+	VMOVAPS      Y6, Y6
+	VMOVAPS      Y7, Y7
+	VFNMADD231PS vectorConstants<>+96(SB), Y8, Y6
+	VFNMADD231PS vectorConstants<>+96(SB), Y9, Y7
+	VFNMADD231PS vectorConstants<>+128(SB), Y8, Y6
+	VFNMADD231PS vectorConstants<>+128(SB), Y9, Y7
+	VMOVUPS      vectorConstants<>+160(SB), Y10
+	VMOVUPS      vectorConstants<>+160(SB), Y11
+	VFMADD213PS  vectorConstants<>+192(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+192(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+224(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+224(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+256(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+256(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+288(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+288(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+320(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+320(SB), Y7, Y11
+	VMULPS       Y6, Y10, Y10
+	VMULPS       Y7, Y11, Y11
+	VFMADD213PS  Y6, Y6, Y10
+	VFMADD213PS  Y7, Y7, Y11
+	VADDPS       vectorConstants<>+352(SB), Y10, Y10
+	VADDPS       vectorConstants<>+352(SB), Y11, Y11
+	VCVTPS2DQ    Y8, Y8
+	VCVTPS2DQ    Y9, Y9
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       Y8, Y10, Y10
+	VPADDD       Y9, Y11, Y11
+	VADDPS       vectorConstants<>+352(SB), Y10, Y10
+	VADDPS       vectorConstants<>+352(SB), Y11, Y11
+	VMOVUPS      vectorConstants<>+352(SB), Y6
+	VMOVUPS      vectorConstants<>+352(SB), Y7
+	VMOVUPS      vectorConstants<>+1088(SB), Y8
+	VMOVUPS      vectorConstants<>+1088(SB), Y9
+	VDIVPS       Y10, Y8, Y8
+	VDIVPS       Y11, Y9, Y9
+	VSUBPS       Y8, Y6, Y6
+	VSUBPS       Y9, Y7, Y7
+	VANDPS       vectorConstants<>+1120(SB), Y0, Y8
+	VANDPS       vectorConstants<>+1120(SB), Y1, Y9
+	VORPS        Y8, Y6, Y6
+	VORPS        Y9, Y7, Y7
+	VMULPS       Y0, Y0, Y8
+	VMULPS       Y1, Y1, Y9
+	VMOVUPS      vectorConstants<>+1152(SB), Y10
+	VMOVUPS      vectorConstants<>+1152(SB), Y11
+	VFMADD213PS  vectorConstants<>+1184(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+1184(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+1216(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+1216(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+1248(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+1248(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+1280(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+1280(SB), Y9, Y11
+	VMULPS       Y8, Y10, Y10
+	VMULPS       Y9, Y11, Y11
+	VFMADD213PS  Y0, Y0, Y10
+	VFMADD213PS  Y1, Y1, Y11
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y4, Y0
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y5, Y1
+	VBLENDVPS    Y0, Y6, Y10, Y0
+	VBLENDVPS    Y1, Y7, Y11, Y1
+	VADDPS       Y0, Y0, Y4
+	VADDPS       Y1, Y1, Y5
+	VADDPS       vectorConstants<>+352(SB), Y0, Y0
+	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VDIVPS       Y0, Y4, Y0
+	VDIVPS       Y1, Y5, Y1
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      Y2, (AX)(BX*1)
+	VMOVUPS      Y3, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      (AX)(BX*1), Y1
+	VMULPS       vectorConstants<>+320(SB), Y0, Y0
+	VANDPS       vectorConstants<>+1024(SB), Y0, Y2
 	VADDPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+0(SB), Y4
-	VMOVUPS      vectorConstants<>+32(SB), Y5
-	VMINPS       Y3, Y4, Y3
-	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMINPS       Y4, Y3, Y3
 	VMULPS       vectorConstants<>+64(SB), Y3, Y4
 	VROUNDPS     $0x08, Y4, Y4
 	VMOVAPS      Y3, Y3
@@ -782,56 +1397,49 @@ loop:
 	VMULPS       Y3, Y5, Y5
 	VFMADD213PS  Y3, Y3, Y5
 	VADDPS       vectorConstants<>+352(SB), Y5, Y5
-	VCVTPS2DQ    Y4, Y3
-	VPSRAD       $0x01, Y3, Y4
-	VPSUBD       Y4, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y4, Y4
+	VCVTPS2DQ    Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y5
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y5, Y5
+	VPADDD       Y4, Y5, Y5
 	VADDPS       vectorConstants<>+352(SB), Y5, Y5
 	VMOVUPS      vectorConstants<>+352(SB), Y3
-	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMOVUPS      vectorConstants<>+1088(SB), Y4
 	VDIVPS       Y5, Y4, Y4
 	VSUBPS       Y4, Y3, Y3
-	VANDPS       vectorConstants<>+1088(SB), Y1, Y4
+	VANDPS       vectorConstants<>+1120(SB), Y0, Y4
 	VORPS        Y4, Y3, Y3
-	VMULPS       Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+1120(SB), Y5
-	VFMADD213PS  vectorConstants<>+1152(SB), Y4, Y5
+	VMULPS       Y0, Y0, Y4
+	VMOVUPS      vectorConstants<>+1152(SB), Y5
 	VFMADD213PS  vectorConstants<>+1184(SB), Y4, Y5
 	VFMADD213PS  vectorConstants<>+1216(SB), Y4, Y5
 	VFMADD213PS  vectorConstants<>+1248(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1280(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
-	VFMADD213PS  Y1, Y1, Y5
-	VCMPPS       $0x11, vectorConstants<>+1280(SB), Y2, Y1
-	VBLENDVPS    Y1, Y5, Y3, Y1
-	VADDPS       Y1, Y1, Y2
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
-	VDIVPS       Y1, Y2, Y1
-	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	VFMADD213PS  Y0, Y0, Y5
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y0
+	VBLENDVPS    Y0, Y3, Y5, Y0
+	VADDPS       Y0, Y0, Y2
+	VADDPS       vectorConstants<>+352(SB), Y0, Y0
+	VDIVPS       Y0, Y2, Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (AX)(BX*1)
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
-	VMASKMOVPS   (AX)(BX*1), Y0, Y1
-	VMASKMOVPS   (CX)(BX*1), Y0, Y2
-	VMULPS       vectorConstants<>+320(SB), Y2, Y2
-	VANDPS       vectorConstants<>+1024(SB), Y2, Y3
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VMASKMOVPS   (AX)(BX*1), Y0, Y2
+	VMULPS       vectorConstants<>+320(SB), Y1, Y1
+	VANDPS       vectorConstants<>+1024(SB), Y1, Y3
 	VADDPS       Y3, Y3, Y4
-	VMOVUPS      vectorConstants<>+0(SB), Y5
-	VMOVUPS      vectorConstants<>+32(SB), Y6
-	VMINPS       Y4, Y5, Y4
-	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      vectorConstants<>+1056(SB), Y5
+	VMINPS       Y5, Y4, Y4
 	VMULPS       vectorConstants<>+64(SB), Y4, Y5
 	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y4, Y4
@@ -846,37 +1454,31 @@ tail:
 	VMULPS       Y4, Y6, Y6
 	VFMADD213PS  Y4, Y4, Y6
 	VADDPS       vectorConstants<>+352(SB), Y6, Y6
-	VCVTPS2DQ    Y5, Y4
-	VPSRAD       $0x01, Y4, Y5
-	VPSUBD       Y5, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y5, Y5
+	VCVTPS2DQ    Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y6
-	VPADDD       vectorConstants<>+384(SB), Y4, Y4
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y6, Y6
+	VPADDD       Y5, Y6, Y6
 	VADDPS       vectorConstants<>+352(SB), Y6, Y6
 	VMOVUPS      vectorConstants<>+352(SB), Y4
-	VMOVUPS      vectorConstants<>+1056(SB), Y5
+	VMOVUPS      vectorConstants<>+1088(SB), Y5
 	VDIVPS       Y6, Y5, Y5
 	VSUBPS       Y5, Y4, Y4
-	VANDPS       vectorConstants<>+1088(SB), Y2, Y5
+	VANDPS       vectorConstants<>+1120(SB), Y1, Y5
 	VORPS        Y5, Y4, Y4
-	VMULPS       Y2, Y2, Y5
-	VMOVUPS      vectorConstants<>+1120(SB), Y6
-	VFMADD213PS  vectorConstants<>+1152(SB), Y5, Y6
+	VMULPS       Y1, Y1, Y5
+	VMOVUPS      vectorConstants<>+1152(SB), Y6
 	VFMADD213PS  vectorConstants<>+1184(SB), Y5, Y6
 	VFMADD213PS  vectorConstants<>+1216(SB), Y5, Y6
 	VFMADD213PS  vectorConstants<>+1248(SB), Y5, Y6
+	VFMADD213PS  vectorConstants<>+1280(SB), Y5, Y6
 	VMULPS       Y5, Y6, Y6
-	VFMADD213PS  Y2, Y2, Y6
-	VCMPPS       $0x11, vectorConstants<>+1280(SB), Y3, Y2
-	VBLENDVPS    Y2, Y6, Y4, Y2
-	VADDPS       Y2, Y2, Y3
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
-	VDIVPS       Y2, Y3, Y2
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
+	VFMADD213PS  Y1, Y1, Y6
+	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y3, Y1
+	VBLENDVPS    Y1, Y4, Y6, Y1
+	VADDPS       Y1, Y1, Y3
+	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VDIVPS       Y1, Y3, Y1
+	VMULPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -889,28 +1491,47 @@ TEXT ·expGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
+	SUBQ $0x10, DX
+	JL   behind16
+
+loop16:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	VMOVUPS (AX)(BX*1), Y2
+	VMOVUPS 32(AX)(BX*1), Y3
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y3, Y3
+	VMOVUPS Y2, (AX)(BX*1)
+	VMOVUPS Y3, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   tail
+	JL   behind8
 
-loop:
-	VMOVUPS (AX)(BX*1), Y0
-	VMOVUPS (CX)(BX*1), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $0x20, BX
+loop8:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (AX)(BX*1), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, DX
+	TESTQ      DX, DX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), SI
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
-	VMASKMOVPS (AX)(BX*1), Y0, Y1
-	VMASKMOVPS (CX)(BX*1), Y0, Y2
-	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
+	VMULPS     Y1, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -923,84 +1544,159 @@ TEXT ·logGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
-	SUBQ $0x08, DX
-	JL   tail
+	SUBQ $0x10, DX
+	JL   behind16
 
-loop:
-	VMOVUPS      (AX)(BX*1), Y0
-	VMOVUPS      (CX)(BX*1), Y1
-	VXORPS       vectorConstants<>+1088(SB), Y1, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
-	VMINPS       Y1, Y2, Y1
-	VMAXPS       Y1, Y3, Y1
-	VMULPS       vectorConstants<>+64(SB), Y1, Y2
-	VROUNDPS     $0x08, Y2, Y2
+loop16:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VMOVUPS      (AX)(BX*1), Y2
+	VMOVUPS      32(AX)(BX*1), Y3
+	VXORPS       vectorConstants<>+1120(SB), Y0, Y0
+	VXORPS       vectorConstants<>+1120(SB), Y1, Y1
+	VMOVUPS      vectorConstants<>+0(SB), Y4
+	VMOVUPS      vectorConstants<>+0(SB), Y5
+	VMINPS       Y0, Y4, Y0
+	VMINPS       Y1, Y5, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y4
+	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMAXPS       Y1, Y5, Y1
+	VMULPS       vectorConstants<>+64(SB), Y0, Y4
+	VMULPS       vectorConstants<>+64(SB), Y1, Y5
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y0, Y0
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y1
+	VMOVUPS      vectorConstants<>+160(SB), Y6
+	VMOVUPS      vectorConstants<>+160(SB), Y7
+	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y7
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y1, Y7, Y7
+	VFMADD213PS  Y0, Y0, Y6
+	VFMADD213PS  Y1, Y1, Y7
+	VADDPS       vectorConstants<>+352(SB), Y6, Y6
+	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VCVTPS2DQ    Y4, Y0
+	VCVTPS2DQ    Y5, Y1
+	VPSRAD       $0x01, Y0, Y4
+	VPSRAD       $0x01, Y1, Y5
+	VPSUBD       Y4, Y0, Y0
+	VPSUBD       Y5, Y1, Y1
+	VPADDD       vectorConstants<>+384(SB), Y4, Y4
+	VPADDD       vectorConstants<>+384(SB), Y5, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y7
+	VPADDD       vectorConstants<>+384(SB), Y0, Y0
+	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y1, Y7, Y7
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y7, Y3, Y3
+	VMOVUPS      Y2, (AX)(BX*1)
+	VMOVUPS      Y3, 32(AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      (AX)(BX*1), Y1
+	VXORPS       vectorConstants<>+1120(SB), Y0, Y0
+	VMOVUPS      vectorConstants<>+0(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMAXPS       Y0, Y2, Y0
+	VMULPS       vectorConstants<>+64(SB), Y0, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y0, Y0
+	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y0
 	VMOVUPS      vectorConstants<>+160(SB), Y3
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y3
-	VMULPS       Y1, Y3, Y3
-	VFMADD213PS  Y1, Y1, Y3
+	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y3
+	VMULPS       Y0, Y3, Y3
+	VFMADD213PS  Y0, Y0, Y3
 	VADDPS       vectorConstants<>+352(SB), Y3, Y3
-	VCVTPS2DQ    Y2, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSUBD       Y2, Y1, Y1
+	VCVTPS2DQ    Y2, Y0
+	VPSRAD       $0x01, Y0, Y2
+	VPSUBD       Y2, Y0, Y0
 	VPADDD       vectorConstants<>+384(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y3, Y3
-	VMULPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*1)
-	ADDQ         $0x20, BX
+	VPADDD       vectorConstants<>+384(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)(BX*1)
+	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
-	VMASKMOVPS   (AX)(BX*1), Y0, Y1
-	VMASKMOVPS   (CX)(BX*1), Y0, Y2
-	VXORPS       vectorConstants<>+1088(SB), Y2, Y2
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VMASKMOVPS   (AX)(BX*1), Y0, Y2
+	VXORPS       vectorConstants<>+1120(SB), Y1, Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMINPS       Y2, Y3, Y2
-	VMAXPS       Y2, Y4, Y2
-	VMULPS       vectorConstants<>+64(SB), Y2, Y3
+	VMINPS       Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMAXPS       Y1, Y3, Y1
+	VMULPS       vectorConstants<>+64(SB), Y1, Y3
 	VROUNDPS     $0x08, Y3, Y3
-	VMOVAPS      Y2, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y1
 	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y4
-	VMULPS       Y2, Y4, Y4
-	VFMADD213PS  Y2, Y2, Y4
+	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y4
 	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VCVTPS2DQ    Y3, Y2
-	VPSRAD       $0x01, Y2, Y3
-	VPSUBD       Y3, Y2, Y2
+	VCVTPS2DQ    Y3, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
 	VPADDD       vectorConstants<>+384(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y4, Y4
-	VMULPS       Y4, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
+	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -1014,20 +1710,39 @@ TEXT ·mulAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+24(FP), DX
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
-	SUBQ $0x08, BX
-	JL   tail
+	SUBQ $0x10, BX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS 32(CX)(SI*1), Y1
+	VMOVUPS (DX)(SI*1), Y2
+	VMOVUPS 32(DX)(SI*1), Y3
+	VMULPS  Y2, Y0, Y0
+	VMULPS  Y3, Y1, Y1
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y1, 32(AX)(SI*1)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, BX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, BX
+	SUBQ $0x08, BX
+	JL   behind8
+
+loop8:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $0x20, SI
+	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, BX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, BX
+	TESTQ      BX, BX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), DI
 	NEGQ       BX
@@ -1049,20 +1764,39 @@ TEXT ·subAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+24(FP), DX
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
-	SUBQ $0x08, BX
-	JL   tail
+	SUBQ $0x10, BX
+	JL   behind16
 
-loop:
+loop16:
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS 32(CX)(SI*1), Y1
+	VMOVUPS (DX)(SI*1), Y2
+	VMOVUPS 32(DX)(SI*1), Y3
+	VSUBPS  Y2, Y0, Y0
+	VSUBPS  Y3, Y1, Y1
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y1, 32(AX)(SI*1)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, BX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, BX
+	SUBQ $0x08, BX
+	JL   behind8
+
+loop8:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $0x20, SI
+	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, BX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, BX
+	TESTQ      BX, BX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), DI
 	NEGQ       BX
@@ -1084,20 +1818,39 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+24(FP), CX
 	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
-	SUBQ         $0x08, DX
-	JL           tail
+	SUBQ         $0x10, DX
+	JL           behind16
 
-loop:
+loop16:
+	VMOVUPS     (CX)(BX*1), Y1
+	VMOVUPS     32(CX)(BX*1), Y2
+	VMOVUPS     (AX)(BX*1), Y3
+	VMOVUPS     32(AX)(BX*1), Y4
+	VFMADD231PS Y3, Y0, Y1
+	VFMADD231PS Y4, Y0, Y2
+	VMOVUPS     Y1, (CX)(BX*1)
+	VMOVUPS     Y2, 32(CX)(BX*1)
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x10, DX
+	JGE         loop16
+
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
 	VMOVUPS     (CX)(BX*1), Y1
 	VMOVUPS     (AX)(BX*1), Y2
 	VFMADD231PS Y2, Y0, Y1
 	VMOVUPS     Y1, (CX)(BX*1)
-	ADDQ        $0x20, BX
+	ADDQ        $0x00000020, BX
 	SUBQ        $0x08, DX
-	JGE         loop
+	JGE         loop8
 
-tail:
+behind8:
 	ADDQ        $0x08, DX
+	TESTQ       DX, DX
 	JZ          end
 	LEAQ        tailMask<>+32(SB), SI
 	NEGQ        DX
@@ -1118,19 +1871,36 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         x+16(FP), AX
 	MOVQ         n+0(FP), CX
 	XORQ         DX, DX
-	SUBQ         $0x08, CX
-	JL           tail
+	SUBQ         $0x10, CX
+	JL           behind16
 
-loop:
+loop16:
+	VMOVUPS (AX)(DX*1), Y1
+	VMOVUPS 32(AX)(DX*1), Y2
+	VMULPS  Y0, Y1, Y1
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y1, (AX)(DX*1)
+	VMOVUPS Y2, 32(AX)(DX*1)
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x10, CX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   behind8
+
+loop8:
 	VMOVUPS (AX)(DX*1), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*1)
-	ADDQ    $0x20, DX
+	ADDQ    $0x00000020, DX
 	SUBQ    $0x08, CX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, CX
+	TESTQ      CX, CX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), BX
 	NEGQ       CX
@@ -1152,25 +1922,103 @@ TEXT ·cosSinAVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS scale+32(FP), Y0
 	MOVQ         n+0(FP), BX
 	XORQ         SI, SI
-	SUBQ         $0x08, BX
-	JL           tail
+	SUBQ         $0x10, BX
+	JL           behind16
 
-loop:
+loop16:
 	VMOVUPS      (DX)(SI*1), Y1
-	VMULPS       vectorConstants<>+1472(SB), Y1, Y2
+	VMOVUPS      32(DX)(SI*1), Y2
+	VMULPS       vectorConstants<>+1568(SB), Y1, Y3
+	VMULPS       vectorConstants<>+1568(SB), Y2, Y4
+	VROUNDPS     $0x08, Y3, Y3
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS vectorConstants<>+1600(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+1600(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+1632(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+1632(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+1664(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+1664(SB), Y4, Y2
+	VMULPS       Y1, Y1, Y5
+	VMULPS       Y2, Y2, Y6
+	VMOVUPS      vectorConstants<>+1696(SB), Y7
+	VMOVUPS      vectorConstants<>+1696(SB), Y8
+	VFMADD213PS  vectorConstants<>+1728(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+1728(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1760(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+1760(SB), Y6, Y8
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y6, Y8, Y8
+	VFMADD213PS  Y1, Y1, Y7
+	VFMADD213PS  Y2, Y2, Y8
+	VMOVUPS      vectorConstants<>+1792(SB), Y1
+	VMOVUPS      vectorConstants<>+1792(SB), Y2
+	VFMADD213PS  vectorConstants<>+1824(SB), Y5, Y1
+	VFMADD213PS  vectorConstants<>+1824(SB), Y6, Y2
+	VFMADD213PS  vectorConstants<>+1856(SB), Y5, Y1
+	VFMADD213PS  vectorConstants<>+1856(SB), Y6, Y2
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y6, Y2, Y2
+	VFNMADD231PS vectorConstants<>+320(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+320(SB), Y6, Y2
+	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VCVTPS2DQ    Y3, Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSLLD       $0x1f, Y3, Y5
+	VPSLLD       $0x1f, Y4, Y6
+	VBLENDVPS    Y5, Y1, Y7, Y9
+	VBLENDVPS    Y6, Y2, Y8, Y10
+	VBLENDVPS    Y5, Y7, Y1, Y1
+	VBLENDVPS    Y6, Y8, Y2, Y2
+	VMULPS       Y0, Y9, Y9
+	VMULPS       Y0, Y10, Y10
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y0, Y2, Y2
+	VPSLLD       $0x1e, Y3, Y5
+	VPSLLD       $0x1e, Y4, Y6
+	VPAND        vectorConstants<>+1120(SB), Y5, Y5
+	VPAND        vectorConstants<>+1120(SB), Y6, Y6
+	VXORPS       Y5, Y9, Y9
+	VXORPS       Y6, Y10, Y10
+	VPADDD       vectorConstants<>+1888(SB), Y3, Y3
+	VPADDD       vectorConstants<>+1888(SB), Y4, Y4
+	VPSLLD       $0x1e, Y3, Y3
+	VPSLLD       $0x1e, Y4, Y4
+	VPAND        vectorConstants<>+1120(SB), Y3, Y3
+	VPAND        vectorConstants<>+1120(SB), Y4, Y4
+	VXORPS       Y3, Y1, Y1
+	VXORPS       Y4, Y2, Y2
+	VMOVUPS      Y1, (AX)(SI*1)
+	VMOVUPS      Y2, 32(AX)(SI*1)
+	VMOVUPS      Y9, (CX)(SI*1)
+	VMOVUPS      Y10, 32(CX)(SI*1)
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x10, BX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, BX
+	SUBQ $0x08, BX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (DX)(SI*1), Y1
+	VMULPS       vectorConstants<>+1568(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
-	VFNMADD231PS vectorConstants<>+1504(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+1536(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+1568(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+1600(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+1632(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+1664(SB), Y2, Y1
 	VMULPS       Y1, Y1, Y3
-	VMOVUPS      vectorConstants<>+1600(SB), Y4
-	VFMADD213PS  vectorConstants<>+1632(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1664(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+1696(SB), Y4
+	VFMADD213PS  vectorConstants<>+1728(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1760(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+1696(SB), Y1
-	VFMADD213PS  vectorConstants<>+1728(SB), Y3, Y1
-	VFMADD213PS  vectorConstants<>+1760(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+1792(SB), Y1
+	VFMADD213PS  vectorConstants<>+1824(SB), Y3, Y1
+	VFMADD213PS  vectorConstants<>+1856(SB), Y3, Y1
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y3, Y1, Y1
 	VFNMADD231PS vectorConstants<>+320(SB), Y3, Y1
@@ -1182,39 +2030,40 @@ loop:
 	VMULPS       Y0, Y5, Y5
 	VMULPS       Y0, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y3
-	VPAND        vectorConstants<>+1088(SB), Y3, Y3
+	VPAND        vectorConstants<>+1120(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
-	VPADDD       vectorConstants<>+1792(SB), Y2, Y2
+	VPADDD       vectorConstants<>+1888(SB), Y2, Y2
 	VPSLLD       $0x1e, Y2, Y2
-	VPAND        vectorConstants<>+1088(SB), Y2, Y2
+	VPAND        vectorConstants<>+1120(SB), Y2, Y2
 	VXORPS       Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)(SI*1)
 	VMOVUPS      Y5, (CX)(SI*1)
-	ADDQ         $0x20, SI
+	ADDQ         $0x00000020, SI
 	SUBQ         $0x08, BX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, BX
+	TESTQ        BX, BX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), DI
 	NEGQ         BX
 	VMOVUPS      (DI)(BX*4), Y1
 	VMASKMOVPS   (DX)(SI*1), Y1, Y2
-	VMULPS       vectorConstants<>+1472(SB), Y2, Y3
+	VMULPS       vectorConstants<>+1568(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS vectorConstants<>+1504(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+1536(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+1568(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+1600(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+1632(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+1664(SB), Y3, Y2
 	VMULPS       Y2, Y2, Y4
-	VMOVUPS      vectorConstants<>+1600(SB), Y5
-	VFMADD213PS  vectorConstants<>+1632(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1664(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+1696(SB), Y5
+	VFMADD213PS  vectorConstants<>+1728(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1760(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y2, Y2, Y5
-	VMOVUPS      vectorConstants<>+1696(SB), Y2
-	VFMADD213PS  vectorConstants<>+1728(SB), Y4, Y2
-	VFMADD213PS  vectorConstants<>+1760(SB), Y4, Y2
+	VMOVUPS      vectorConstants<>+1792(SB), Y2
+	VFMADD213PS  vectorConstants<>+1824(SB), Y4, Y2
+	VFMADD213PS  vectorConstants<>+1856(SB), Y4, Y2
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y2, Y2
 	VFNMADD231PS vectorConstants<>+320(SB), Y4, Y2
@@ -1226,11 +2075,11 @@ tail:
 	VMULPS       Y0, Y6, Y6
 	VMULPS       Y0, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y0
-	VPAND        vectorConstants<>+1088(SB), Y0, Y0
+	VPAND        vectorConstants<>+1120(SB), Y0, Y0
 	VXORPS       Y0, Y6, Y6
-	VPADDD       vectorConstants<>+1792(SB), Y3, Y3
+	VPADDD       vectorConstants<>+1888(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
-	VPAND        vectorConstants<>+1088(SB), Y3, Y3
+	VPAND        vectorConstants<>+1120(SB), Y3, Y3
 	VXORPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
 	VMASKMOVPS   Y6, Y1, (CX)(SI*1)
@@ -1246,27 +2095,46 @@ TEXT ·wideAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y0, Y0, Y0
 	MOVQ   n+0(FP), CX
 	XORQ   DX, DX
-	SUBQ   $0x08, CX
-	JL     tail
+	SUBQ   $0x10, CX
+	JL     behind16
 
-loop:
+loop16:
+	VMOVUPS (AX)(DX*1), Y1
+	VMOVUPS 32(AX)(DX*1), Y2
+	VANDPS  vectorConstants<>+1024(SB), Y1, Y1
+	VANDPS  vectorConstants<>+1024(SB), Y2, Y2
+	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y2, Y2
+	VORPS   Y1, Y0, Y0
+	VORPS   Y2, Y0, Y0
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x10, CX
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   behind8
+
+loop8:
 	VMOVUPS (AX)(DX*1), Y1
 	VANDPS  vectorConstants<>+1024(SB), Y1, Y1
-	VCMPPS  $0x16, vectorConstants<>+1824(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y1, Y1
 	VORPS   Y1, Y0, Y0
-	ADDQ    $0x20, DX
+	ADDQ    $0x00000020, DX
 	SUBQ    $0x08, CX
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, CX
+	TESTQ      CX, CX
 	JZ         end
 	LEAQ       tailMask<>+32(SB), BX
 	NEGQ       CX
 	VMOVUPS    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*1), Y1, Y1
 	VANDPS     vectorConstants<>+1024(SB), Y1, Y1
-	VCMPPS     $0x16, vectorConstants<>+1824(SB), Y1, Y1
+	VCMPPS     $0x16, vectorConstants<>+1920(SB), Y1, Y1
 	VORPS      Y1, Y0, Y0
 
 end:
@@ -1284,44 +2152,79 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   b+16(FP), CX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
 	MOVQ   n+0(FP), DX
 	XORQ   BX, BX
-	SUBQ   $0x08, DX
-	JL     tail
+	SUBQ   $0x10, DX
+	JL     behind16
 
-loop:
-	VMOVUPS      (AX)(BX*1), Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VMOVUPS      (CX)(BX*1), Y4
-	VEXTRACTF128 $0x01, Y4, X5
+loop16:
+	VMOVUPS      (AX)(BX*1), Y4
+	VMOVUPS      32(AX)(BX*1), Y5
+	VMOVUPS      (CX)(BX*1), Y6
+	VMOVUPS      32(CX)(BX*1), Y7
+	VEXTRACTF128 $0x01, Y4, X8
 	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X8, Y8
+	VEXTRACTF128 $0x01, Y6, X9
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y8, Y9, Y1
+	VEXTRACTF128 $0x01, Y5, X4
 	VCVTPS2PD    X5, Y5
-	VFMADD231PD  Y2, Y4, Y0
-	VFMADD231PD  Y3, Y5, Y1
-	ADDQ         $0x20, BX
-	SUBQ         $0x08, DX
-	JGE          loop
+	VCVTPS2PD    X4, Y4
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y5, Y7, Y2
+	VFMADD231PD  Y4, Y6, Y3
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, DX
+	JGE          loop16
 
-tail:
+behind16:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (AX)(BX*1), Y4
+	VMOVUPS      (CX)(BX*1), Y5
+	VEXTRACTF128 $0x01, Y4, X6
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X6, Y6
+	VEXTRACTF128 $0x01, Y5, X7
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y4, Y5, Y0
+	VFMADD231PD  Y6, Y7, Y1
+	ADDQ         $0x00000020, BX
+	SUBQ         $0x08, DX
+	JGE          loop8
+
+behind8:
 	ADDQ         $0x08, DX
+	TESTQ        DX, DX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), SI
 	NEGQ         DX
-	VMOVUPS      (SI)(DX*4), Y2
-	VMASKMOVPS   (AX)(BX*1), Y2, Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	VCVTPS2PD    X3, Y3
-	VCVTPS2PD    X4, Y4
-	VMASKMOVPS   (CX)(BX*1), Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X5
-	VCVTPS2PD    X2, Y2
+	VMOVUPS      (SI)(DX*4), Y4
+	VMASKMOVPS   (AX)(BX*1), Y4, Y5
+	VMASKMOVPS   (CX)(BX*1), Y4, Y4
+	VEXTRACTF128 $0x01, Y5, X6
 	VCVTPS2PD    X5, Y5
-	VFMADD231PD  Y3, Y2, Y0
-	VFMADD231PD  Y4, Y5, Y1
+	VCVTPS2PD    X6, Y6
+	VEXTRACTF128 $0x01, Y4, X7
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y5, Y4, Y0
+	VFMADD231PD  Y6, Y7, Y1
 
 end:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1337,36 +2240,63 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
 	MOVQ   a+8(FP), AX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
 	MOVQ   n+0(FP), CX
 	XORQ   DX, DX
-	SUBQ   $0x08, CX
-	JL     tail
+	SUBQ   $0x10, CX
+	JL     behind16
 
-loop:
-	VMOVUPS      (AX)(DX*1), Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
-	VFMADD231PD  Y3, Y3, Y1
-	ADDQ         $0x20, DX
+loop16:
+	VMOVUPS      (AX)(DX*1), Y4
+	VMOVUPS      32(AX)(DX*1), Y5
+	VEXTRACTF128 $0x01, Y4, X6
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y4, Y4, Y0
+	VFMADD231PD  Y6, Y6, Y1
+	VEXTRACTF128 $0x01, Y5, X4
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y5, Y5, Y2
+	VFMADD231PD  Y4, Y4, Y3
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x10, CX
+	JGE          loop16
+
+behind16:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   behind8
+
+loop8:
+	VMOVUPS      (AX)(DX*1), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y4, Y4, Y0
+	VFMADD231PD  Y5, Y5, Y1
+	ADDQ         $0x00000020, DX
 	SUBQ         $0x08, CX
-	JGE          loop
+	JGE          loop8
 
-tail:
+behind8:
 	ADDQ         $0x08, CX
+	TESTQ        CX, CX
 	JZ           end
 	LEAQ         tailMask<>+32(SB), BX
 	NEGQ         CX
-	VMOVUPS      (BX)(CX*4), Y2
-	VMASKMOVPS   (AX)(DX*1), Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VFMADD231PD  Y2, Y2, Y0
-	VFMADD231PD  Y3, Y3, Y1
+	VMOVUPS      (BX)(CX*4), Y4
+	VMASKMOVPS   (AX)(DX*1), Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y4, Y4, Y0
+	VFMADD231PD  Y5, Y5, Y1
 
 end:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
@@ -1393,15 +2323,59 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS 24(SI), Y6
 	MOVQ         n+0(FP), SI
 	XORQ         DI, DI
-	SUBQ         $0x08, SI
-	JL           tail
+	SUBQ         $0x10, SI
+	JL           behind16
 
-loop:
+loop16:
+	VMOVUPS     (CX)(DI*1), Y7
+	VMOVUPS     32(CX)(DI*1), Y8
+	VMOVUPS     (DX)(DI*1), Y9
+	VMOVUPS     32(DX)(DI*1), Y10
+	VMULPS      Y0, Y9, Y9
+	VMULPS      Y0, Y10, Y10
+	VMOVUPS     (BX)(DI*1), Y11
+	VMOVUPS     32(BX)(DI*1), Y12
+	VMULPS      Y2, Y11, Y11
+	VMULPS      Y2, Y12, Y12
+	VFMADD231PS Y1, Y7, Y9
+	VFMADD231PS Y1, Y8, Y10
+	VMULPS      Y7, Y7, Y7
+	VMULPS      Y8, Y8, Y8
+	VFMADD231PS Y3, Y7, Y11
+	VFMADD231PS Y3, Y8, Y12
+	VMOVUPS     Y9, (DX)(DI*1)
+	VMOVUPS     Y10, 32(DX)(DI*1)
+	VMOVUPS     Y11, (BX)(DI*1)
+	VMOVUPS     Y12, 32(BX)(DI*1)
+	VSQRTPS     Y11, Y11
+	VSQRTPS     Y12, Y12
+	VFMADD213PS Y6, Y5, Y11
+	VFMADD213PS Y6, Y5, Y12
+	VMULPS      Y4, Y9, Y9
+	VMULPS      Y4, Y10, Y10
+	VDIVPS      Y11, Y9, Y9
+	VDIVPS      Y12, Y10, Y10
+	VMOVUPS     (AX)(DI*1), Y7
+	VMOVUPS     32(AX)(DI*1), Y8
+	VSUBPS      Y9, Y7, Y7
+	VSUBPS      Y10, Y8, Y8
+	VMOVUPS     Y7, (AX)(DI*1)
+	VMOVUPS     Y8, 32(AX)(DI*1)
+	ADDQ        $0x00000040, DI
+	SUBQ        $0x10, SI
+	JGE         loop16
+
+behind16:
+	ADDQ $0x10, SI
+	SUBQ $0x08, SI
+	JL   behind8
+
+loop8:
 	VMOVUPS     (CX)(DI*1), Y7
 	VMOVUPS     (DX)(DI*1), Y8
-	VMULPS      Y8, Y0, Y8
+	VMULPS      Y0, Y8, Y8
 	VMOVUPS     (BX)(DI*1), Y9
-	VMULPS      Y9, Y2, Y9
+	VMULPS      Y2, Y9, Y9
 	VFMADD231PS Y1, Y7, Y8
 	VMULPS      Y7, Y7, Y7
 	VFMADD231PS Y3, Y7, Y9
@@ -1414,21 +2388,22 @@ loop:
 	VMOVUPS     (AX)(DI*1), Y7
 	VSUBPS      Y8, Y7, Y7
 	VMOVUPS     Y7, (AX)(DI*1)
-	ADDQ        $0x20, DI
+	ADDQ        $0x00000020, DI
 	SUBQ        $0x08, SI
-	JGE         loop
+	JGE         loop8
 
-tail:
+behind8:
 	ADDQ        $0x08, SI
+	TESTQ       SI, SI
 	JZ          end
 	LEAQ        tailMask<>+32(SB), R8
 	NEGQ        SI
 	VMOVUPS     (R8)(SI*4), Y7
 	VMASKMOVPS  (CX)(DI*1), Y7, Y8
 	VMASKMOVPS  (DX)(DI*1), Y7, Y9
-	VMULPS      Y9, Y0, Y0
+	VMULPS      Y0, Y9, Y0
 	VMASKMOVPS  (BX)(DI*1), Y7, Y9
-	VMULPS      Y9, Y2, Y2
+	VMULPS      Y2, Y9, Y2
 	VFMADD231PS Y1, Y8, Y0
 	VMULPS      Y8, Y8, Y8
 	VFMADD231PS Y3, Y8, Y2
@@ -1447,7 +2422,7 @@ end:
 	RET
 
 // func gatherAVX2(n int, dst *float32, w *float32, stride int, items *uint32, count int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·gatherAVX2(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), AX
 	MOVQ dst+8(FP), CX
@@ -1470,31 +2445,35 @@ strip8:
 	VMOVUPS 224(CX), Y7
 
 items8:
-	MOVL    (SI), R8
-	IMULQ   BX, R8
-	VADDPS  (DX)(R8*1), Y0, Y0
-	VADDPS  32(DX)(R8*1), Y1, Y1
-	VADDPS  64(DX)(R8*1), Y2, Y2
-	VADDPS  96(DX)(R8*1), Y3, Y3
-	VADDPS  128(DX)(R8*1), Y4, Y4
-	VADDPS  160(DX)(R8*1), Y5, Y5
-	VADDPS  192(DX)(R8*1), Y6, Y6
-	VADDPS  224(DX)(R8*1), Y7, Y7
-	ADDQ    $0x04, SI
-	DECQ    DI
-	JNZ     items8
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	VMOVUPS Y4, 128(CX)
-	VMOVUPS Y5, 160(CX)
-	VMOVUPS Y6, 192(CX)
-	VMOVUPS Y7, 224(CX)
-	ADDQ    $0x00000100, CX
-	ADDQ    $0x00000100, DX
-	SUBQ    $0x40, AX
-	JMP     strip8
+	MOVL       (SI), R8
+	IMULQ      BX, R8
+	PREFETCHT0 256(DX)(R8*1)
+	PREFETCHT0 320(DX)(R8*1)
+	PREFETCHT0 384(DX)(R8*1)
+	PREFETCHT0 448(DX)(R8*1)
+	VADDPS     (DX)(R8*1), Y0, Y0
+	VADDPS     32(DX)(R8*1), Y1, Y1
+	VADDPS     64(DX)(R8*1), Y2, Y2
+	VADDPS     96(DX)(R8*1), Y3, Y3
+	VADDPS     128(DX)(R8*1), Y4, Y4
+	VADDPS     160(DX)(R8*1), Y5, Y5
+	VADDPS     192(DX)(R8*1), Y6, Y6
+	VADDPS     224(DX)(R8*1), Y7, Y7
+	ADDQ       $0x04, SI
+	DECQ       DI
+	JNZ        items8
+	VMOVUPS    Y0, (CX)
+	VMOVUPS    Y1, 32(CX)
+	VMOVUPS    Y2, 64(CX)
+	VMOVUPS    Y3, 96(CX)
+	VMOVUPS    Y4, 128(CX)
+	VMOVUPS    Y5, 160(CX)
+	VMOVUPS    Y6, 192(CX)
+	VMOVUPS    Y7, 224(CX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000100, DX
+	SUBQ       $0x40, AX
+	JMP        strip8
 
 done8:
 strip2:
@@ -1585,20 +2564,39 @@ item:
 	ADDQ  AX, DI
 	MOVQ  n+0(FP), R8
 	XORQ  R9, R9
-	SUBQ  $0x08, R8
-	JL    tail
+	SUBQ  $0x10, R8
+	JL    behind16
 
-loop:
+loop16:
+	VMOVUPS (SI)(R9*1), Y0
+	VMOVUPS 32(SI)(R9*1), Y1
+	VMOVUPS (DI)(R9*1), Y2
+	VMOVUPS 32(DI)(R9*1), Y3
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS Y0, (DI)(R9*1)
+	VMOVUPS Y1, 32(DI)(R9*1)
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R8
+	JGE     loop16
+
+behind16:
+	ADDQ $0x10, R8
+	SUBQ $0x08, R8
+	JL   behind8
+
+loop8:
 	VMOVUPS (SI)(R9*1), Y0
 	VMOVUPS (DI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DI)(R9*1)
-	ADDQ    $0x20, R9
+	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R8
-	JGE     loop
+	JGE     loop8
 
-tail:
+behind8:
 	ADDQ       $0x08, R8
+	TESTQ      R8, R8
 	JZ         end
 	LEAQ       tailMask<>+32(SB), R10
 	NEGQ       R8
@@ -1879,207 +2877,231 @@ DATA vectorConstants<>+1040(SB)/4, $0x7fffffff
 DATA vectorConstants<>+1044(SB)/4, $0x7fffffff
 DATA vectorConstants<>+1048(SB)/4, $0x7fffffff
 DATA vectorConstants<>+1052(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1056(SB)/4, $0x40000000
-DATA vectorConstants<>+1060(SB)/4, $0x40000000
-DATA vectorConstants<>+1064(SB)/4, $0x40000000
-DATA vectorConstants<>+1068(SB)/4, $0x40000000
-DATA vectorConstants<>+1072(SB)/4, $0x40000000
-DATA vectorConstants<>+1076(SB)/4, $0x40000000
-DATA vectorConstants<>+1080(SB)/4, $0x40000000
-DATA vectorConstants<>+1084(SB)/4, $0x40000000
-DATA vectorConstants<>+1088(SB)/4, $0x80000000
-DATA vectorConstants<>+1092(SB)/4, $0x80000000
-DATA vectorConstants<>+1096(SB)/4, $0x80000000
-DATA vectorConstants<>+1100(SB)/4, $0x80000000
-DATA vectorConstants<>+1104(SB)/4, $0x80000000
-DATA vectorConstants<>+1108(SB)/4, $0x80000000
-DATA vectorConstants<>+1112(SB)/4, $0x80000000
-DATA vectorConstants<>+1116(SB)/4, $0x80000000
-DATA vectorConstants<>+1120(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1124(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1128(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1132(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1136(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1140(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1144(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1148(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1152(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1156(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1160(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1164(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1168(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1172(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1176(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1180(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1184(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1188(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1192(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1196(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1200(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1204(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1208(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1212(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1216(SB)/4, $0x3e088393
-DATA vectorConstants<>+1220(SB)/4, $0x3e088393
-DATA vectorConstants<>+1224(SB)/4, $0x3e088393
-DATA vectorConstants<>+1228(SB)/4, $0x3e088393
-DATA vectorConstants<>+1232(SB)/4, $0x3e088393
-DATA vectorConstants<>+1236(SB)/4, $0x3e088393
-DATA vectorConstants<>+1240(SB)/4, $0x3e088393
-DATA vectorConstants<>+1244(SB)/4, $0x3e088393
-DATA vectorConstants<>+1248(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1252(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1256(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1260(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1264(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1268(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1272(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1276(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1280(SB)/4, $0x3f200000
-DATA vectorConstants<>+1284(SB)/4, $0x3f200000
-DATA vectorConstants<>+1288(SB)/4, $0x3f200000
-DATA vectorConstants<>+1292(SB)/4, $0x3f200000
-DATA vectorConstants<>+1296(SB)/4, $0x3f200000
-DATA vectorConstants<>+1300(SB)/4, $0x3f200000
-DATA vectorConstants<>+1304(SB)/4, $0x3f200000
-DATA vectorConstants<>+1308(SB)/4, $0x3f200000
-DATA vectorConstants<>+1312(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1316(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1320(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1324(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1328(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1332(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1336(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1340(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1344(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1348(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1352(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1356(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1360(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1364(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1368(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1372(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1376(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1380(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1384(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1388(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1392(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1396(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1400(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1404(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1408(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1412(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1416(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1420(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1424(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1428(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1432(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1436(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1440(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1444(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1448(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1452(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1456(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1460(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1464(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1468(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1472(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1476(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1480(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1484(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1488(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1492(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1496(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1500(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1504(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1508(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1512(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1516(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1520(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1524(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1528(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1532(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1536(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1540(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1544(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1548(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1552(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1556(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1560(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1564(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1568(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1572(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1576(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1580(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1584(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1588(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1592(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1596(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1600(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1604(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1608(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1612(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1616(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1620(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1624(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1628(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1632(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1636(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1640(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1644(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1648(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1652(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1656(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1660(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1664(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1668(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1672(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1676(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1680(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1684(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1688(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1692(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1696(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1700(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1704(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1708(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1712(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1716(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1720(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1724(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1728(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1732(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1736(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1740(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1744(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1748(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1752(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1756(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1760(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1764(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1768(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1772(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1776(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1780(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1784(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1788(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1792(SB)/4, $0x00000001
-DATA vectorConstants<>+1796(SB)/4, $0x00000001
-DATA vectorConstants<>+1800(SB)/4, $0x00000001
-DATA vectorConstants<>+1804(SB)/4, $0x00000001
-DATA vectorConstants<>+1808(SB)/4, $0x00000001
-DATA vectorConstants<>+1812(SB)/4, $0x00000001
-DATA vectorConstants<>+1816(SB)/4, $0x00000001
-DATA vectorConstants<>+1820(SB)/4, $0x00000001
-DATA vectorConstants<>+1824(SB)/4, $0x47800000
-DATA vectorConstants<>+1828(SB)/4, $0x47800000
-DATA vectorConstants<>+1832(SB)/4, $0x47800000
-DATA vectorConstants<>+1836(SB)/4, $0x47800000
-DATA vectorConstants<>+1840(SB)/4, $0x47800000
-DATA vectorConstants<>+1844(SB)/4, $0x47800000
-DATA vectorConstants<>+1848(SB)/4, $0x47800000
-DATA vectorConstants<>+1852(SB)/4, $0x47800000
-GLOBL vectorConstants<>(SB), RODATA|NOPTR, $1856
+DATA vectorConstants<>+1056(SB)/4, $0x42200000
+DATA vectorConstants<>+1060(SB)/4, $0x42200000
+DATA vectorConstants<>+1064(SB)/4, $0x42200000
+DATA vectorConstants<>+1068(SB)/4, $0x42200000
+DATA vectorConstants<>+1072(SB)/4, $0x42200000
+DATA vectorConstants<>+1076(SB)/4, $0x42200000
+DATA vectorConstants<>+1080(SB)/4, $0x42200000
+DATA vectorConstants<>+1084(SB)/4, $0x42200000
+DATA vectorConstants<>+1088(SB)/4, $0x40000000
+DATA vectorConstants<>+1092(SB)/4, $0x40000000
+DATA vectorConstants<>+1096(SB)/4, $0x40000000
+DATA vectorConstants<>+1100(SB)/4, $0x40000000
+DATA vectorConstants<>+1104(SB)/4, $0x40000000
+DATA vectorConstants<>+1108(SB)/4, $0x40000000
+DATA vectorConstants<>+1112(SB)/4, $0x40000000
+DATA vectorConstants<>+1116(SB)/4, $0x40000000
+DATA vectorConstants<>+1120(SB)/4, $0x80000000
+DATA vectorConstants<>+1124(SB)/4, $0x80000000
+DATA vectorConstants<>+1128(SB)/4, $0x80000000
+DATA vectorConstants<>+1132(SB)/4, $0x80000000
+DATA vectorConstants<>+1136(SB)/4, $0x80000000
+DATA vectorConstants<>+1140(SB)/4, $0x80000000
+DATA vectorConstants<>+1144(SB)/4, $0x80000000
+DATA vectorConstants<>+1148(SB)/4, $0x80000000
+DATA vectorConstants<>+1152(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1156(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1160(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1164(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1168(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1172(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1176(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1180(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+1184(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1188(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1192(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1196(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1200(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1204(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1208(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1212(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+1216(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1220(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1224(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1228(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1232(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1236(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1240(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1244(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+1248(SB)/4, $0x3e088393
+DATA vectorConstants<>+1252(SB)/4, $0x3e088393
+DATA vectorConstants<>+1256(SB)/4, $0x3e088393
+DATA vectorConstants<>+1260(SB)/4, $0x3e088393
+DATA vectorConstants<>+1264(SB)/4, $0x3e088393
+DATA vectorConstants<>+1268(SB)/4, $0x3e088393
+DATA vectorConstants<>+1272(SB)/4, $0x3e088393
+DATA vectorConstants<>+1276(SB)/4, $0x3e088393
+DATA vectorConstants<>+1280(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1284(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1288(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1292(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1296(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1300(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1304(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1308(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+1312(SB)/4, $0x3f200000
+DATA vectorConstants<>+1316(SB)/4, $0x3f200000
+DATA vectorConstants<>+1320(SB)/4, $0x3f200000
+DATA vectorConstants<>+1324(SB)/4, $0x3f200000
+DATA vectorConstants<>+1328(SB)/4, $0x3f200000
+DATA vectorConstants<>+1332(SB)/4, $0x3f200000
+DATA vectorConstants<>+1336(SB)/4, $0x3f200000
+DATA vectorConstants<>+1340(SB)/4, $0x3f200000
+DATA vectorConstants<>+1344(SB)/4, $0x00000040
+DATA vectorConstants<>+1348(SB)/4, $0x00000040
+DATA vectorConstants<>+1352(SB)/4, $0x00000040
+DATA vectorConstants<>+1356(SB)/4, $0x00000040
+DATA vectorConstants<>+1360(SB)/4, $0x00000040
+DATA vectorConstants<>+1364(SB)/4, $0x00000040
+DATA vectorConstants<>+1368(SB)/4, $0x00000040
+DATA vectorConstants<>+1372(SB)/4, $0x00000040
+DATA vectorConstants<>+1376(SB)/4, $0x1f800000
+DATA vectorConstants<>+1380(SB)/4, $0x1f800000
+DATA vectorConstants<>+1384(SB)/4, $0x1f800000
+DATA vectorConstants<>+1388(SB)/4, $0x1f800000
+DATA vectorConstants<>+1392(SB)/4, $0x1f800000
+DATA vectorConstants<>+1396(SB)/4, $0x1f800000
+DATA vectorConstants<>+1400(SB)/4, $0x1f800000
+DATA vectorConstants<>+1404(SB)/4, $0x1f800000
+DATA vectorConstants<>+1408(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1412(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1416(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1420(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1424(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1428(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1432(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1436(SB)/4, $0x3e102af7
+DATA vectorConstants<>+1440(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1444(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1448(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1452(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1456(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1460(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1464(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1468(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+1472(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1476(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1480(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1484(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1488(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1492(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1496(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1500(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+1504(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1508(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1512(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1516(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1520(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1524(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1528(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1532(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+1536(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1540(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1544(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1548(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1552(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1556(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1560(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1564(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+1568(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1572(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1576(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1580(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1584(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1588(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1592(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1596(SB)/4, $0x3f22f983
+DATA vectorConstants<>+1600(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1604(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1608(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1612(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1616(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1620(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1624(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1628(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+1632(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1636(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1640(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1644(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1648(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1652(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1656(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1660(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+1664(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1668(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1672(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1676(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1680(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1684(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1688(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1692(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+1696(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1700(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1704(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1708(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1712(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1716(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1720(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1724(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+1728(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1732(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1736(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1740(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1744(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1748(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1752(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1756(SB)/4, $0x3c08839e
+DATA vectorConstants<>+1760(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1764(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1768(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1772(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1776(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1780(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1784(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1788(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+1792(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1796(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1800(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1804(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1808(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1812(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1816(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1820(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+1824(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1828(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1832(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1836(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1840(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1844(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1848(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1852(SB)/4, $0xbab6061a
+DATA vectorConstants<>+1856(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1860(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1864(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1868(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1872(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1876(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1880(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1884(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+1888(SB)/4, $0x00000001
+DATA vectorConstants<>+1892(SB)/4, $0x00000001
+DATA vectorConstants<>+1896(SB)/4, $0x00000001
+DATA vectorConstants<>+1900(SB)/4, $0x00000001
+DATA vectorConstants<>+1904(SB)/4, $0x00000001
+DATA vectorConstants<>+1908(SB)/4, $0x00000001
+DATA vectorConstants<>+1912(SB)/4, $0x00000001
+DATA vectorConstants<>+1916(SB)/4, $0x00000001
+DATA vectorConstants<>+1920(SB)/4, $0x47800000
+DATA vectorConstants<>+1924(SB)/4, $0x47800000
+DATA vectorConstants<>+1928(SB)/4, $0x47800000
+DATA vectorConstants<>+1932(SB)/4, $0x47800000
+DATA vectorConstants<>+1936(SB)/4, $0x47800000
+DATA vectorConstants<>+1940(SB)/4, $0x47800000
+DATA vectorConstants<>+1944(SB)/4, $0x47800000
+DATA vectorConstants<>+1948(SB)/4, $0x47800000
+GLOBL vectorConstants<>(SB), RODATA|NOPTR, $1952
 
 DATA tailMask<>+0(SB)/4, $-1
 DATA tailMask<>+4(SB)/4, $-1

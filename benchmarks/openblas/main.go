@@ -4,6 +4,8 @@
 //	apt-get install libopenblas-dev
 //	go run . -cores 1
 //	go run . -cores 2
+//	go run . -what functions
+//	go run . -what features
 //
 // Samples of both candidates alternate; the figures are medians. On one core they are of processor time, which the
 // machine's other work does not disturb; on several, of wall time.
@@ -29,6 +31,7 @@ func main() {
 	only := flag.String("only", "", "measure only products whose name contains this")
 	large := flag.Bool("large", false, "add 60000×784 times 784×{200, 1000, 10000}: 3 GiB, minutes")
 	thin := flag.Bool("thin", true, "add layers two columns wide")
+	what := flag.String("what", "products", "products, functions or features")
 	flag.Parse()
 	runtime.LockOSThread()
 	setThreads(*cores)
@@ -39,6 +42,14 @@ func main() {
 	if *cores > 1 {
 		begin := time.Now()
 		clock = func() float64 { return time.Since(begin).Seconds() }
+	}
+	switch *what {
+	case "functions":
+		functions(backend, *samples, clock)
+		return
+	case "features":
+		features(backend, *samples, clock)
+		return
 	}
 	fmt.Printf("%-22s %9s %9s %6s %6s\n", "m×k×n", "ours", "OpenBLAS", "ratio", "peak")
 	groups := map[string][]float64{}

@@ -20,6 +20,12 @@ func begin(name, signature string, doc ...string) {
 
 func pointer(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
 
+func load(m Mem) VecVirtual {
+	x := YMM()
+	VMOVUPS(m, x)
+	return x
+}
+
 func single(name string) VecVirtual {
 	x := YMM()
 	b, err := Param(name).Resolve()
@@ -30,31 +36,37 @@ func single(name string) VecVirtual {
 	return x
 }
 
-// lanes is the access of a loop's body to eight numbers of each operand: all of them, or what is left at the end.
+// lanes is the access of a loop's body to the next numbers of each operand: a bundle, or what is left at the end.
 type lanes struct {
 	at   GPVirtual
 	mask VecVirtual // nil for all
 }
 
-func (l lanes) load(base GPVirtual) VecVirtual {
-	x := YMM()
-	if l.mask == nil {
-		VMOVUPS(element(base, l.at), x)
-	} else {
-		VMASKMOVPS(element(base, l.at), l.mask, x)
+func (l lanes) load(base GPVirtual) bundle {
+	x := fresh()
+	for i := range x {
+		if l.mask == nil {
+			VMOVUPS(l.element(base, i), x[i])
+		} else {
+			VMASKMOVPS(l.element(base, i), l.mask, x[i])
+		}
 	}
 	return x
 }
 
-func (l lanes) store(x VecVirtual, base GPVirtual) {
-	if l.mask == nil {
-		VMOVUPS(x, element(base, l.at))
-	} else {
-		VMASKMOVPS(x, l.mask, element(base, l.at))
+func (l lanes) store(x bundle, base GPVirtual) {
+	for i := range x {
+		if l.mask == nil {
+			VMOVUPS(x[i], l.element(base, i))
+		} else {
+			VMASKMOVPS(x[i], l.mask, l.element(base, i))
+		}
 	}
 }
 
-func element(base, at GPVirtual) Mem { return Mem{Base: base, Index: at, Scale: 1} }
+func (l lanes) element(base GPVirtual, i int) Mem {
+	return Mem{Base: base, Index: l.at, Scale: 1, Disp: 32 * i}
+}
 
 // tailMask keeps the first n lanes; the table behind it is ones followed by zeros.
 func tailMask(n GPVirtual) VecVirtual {
@@ -74,19 +86,25 @@ func writeTailMask() {
 	}
 }
 
-// over runs body over n numbers, eight at a time and then the rest, and falls through behind it.
+// over runs body over n numbers, sixteen at a time, then eight, then the rest, and falls through behind it.
 func over(body func(l lanes)) {
 	n, at := pointer("n"), GP64()
 	XORQ(at, at)
-	SUBQ(U8(8), n)
-	JL(LabelRef("tail"))
-	Label("loop")
-	body(lanes{at: at})
-	ADDQ(U8(32), at)
-	SUBQ(U8(8), n)
-	JGE(LabelRef("loop"))
-	Label("tail")
-	ADDQ(U8(8), n)
+	for _, w := range []int{2, 1} {
+		label, behind := fmt.Sprintf("loop%d", 8*w), fmt.Sprintf("behind%d", 8*w)
+		SUBQ(U8(8*w), n)
+		JL(LabelRef(behind))
+		Label(label)
+		width = w
+		body(lanes{at: at})
+		width = 1
+		ADDQ(U32(32*w), at)
+		SUBQ(U8(8*w), n)
+		JGE(LabelRef(label))
+		Label(behind)
+		ADDQ(U8(8*w), n)
+	}
+	TESTQ(n, n)
 	JZ(LabelRef("end"))
 	body(lanes{at: at, mask: tailMask(n)})
 	Label("end")
@@ -98,23 +116,24 @@ func loop(body func(l lanes)) {
 	RET()
 }
 
-func elementwise(name string, f func(VecVirtual) VecVirtual) {
+func elementwise(name string, f func(bundle) bundle) {
 	begin(name, "func(n int, dst, src *float32)")
 	dst, src := pointer("dst"), pointer("src")
 	loop(func(l lanes) { l.store(f(l.load(src)), dst) })
 }
 
-func gradient(name string, f func(delta, out VecVirtual)) {
+func gradient(name string, f func(delta, out bundle)) {
 	begin(name+"Gradient", "func(n int, delta, out *float32)")
 	delta, out := pointer("delta"), pointer("out")
 	loop(func(l lanes) {
+		y := l.load(out)
 		d := l.load(delta)
-		f(d, l.load(out))
+		f(d, y)
 		l.store(d, delta)
 	})
 }
 
-func binary(name string, f func(a, b VecVirtual)) {
+func binary(name string, f func(a, b bundle)) {
 	begin(name, "func(n int, dst, a, b *float32)")
 	dst, a, b := pointer("dst"), pointer("a"), pointer("b")
 	loop(func(l lanes) {
@@ -129,7 +148,7 @@ func axpy() {
 	alpha, x, y := single("alpha"), pointer("x"), pointer("y")
 	loop(func(l lanes) {
 		v := l.load(y)
-		VFMADD231PS(l.load(x), alpha, v)
+		emit(VFMADD231PS, l.load(x), alpha, v)
 		l.store(v, y)
 	})
 }
@@ -151,33 +170,33 @@ func cosSin() {
 	loop(func(l lanes) {
 		x := l.load(src)
 		n := mul(x, c.f(0.6366197723675814))
-		VROUNDPS(U8(8), n, n)
+		emit(VROUNDPS, U8(8), n, n)
 		for _, part := range []float64{1.57079637050628662109375, -4.37113882867379e-8, -1.71512449e-15} {
-			VFNMADD231PS(c.f(part), n, x)
+			emit(VFNMADD231PS, c.f(part), n, x)
 		}
 		z := mul(x, x)
 		s := polynomial(z, -1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
-		VMULPS(z, s, s)
-		VFMADD213PS(x, x, s)
+		emit(VMULPS, z, s, s)
+		emit(VFMADD213PS, x, x, s)
 		k := polynomial(z, 4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
-		VMULPS(z, k, k)
-		VMULPS(z, k, k)
-		VFNMADD231PS(c.f(0.5), z, k)
-		VADDPS(c.f(1), k, k)
-		quadrant, swap := YMM(), YMM()
-		VCVTPS2DQ(n, quadrant)
-		VPSLLD(U8(31), quadrant, swap)
+		emit(VMULPS, z, k, k)
+		emit(VMULPS, z, k, k)
+		emit(VFNMADD231PS, c.f(0.5), z, k)
+		emit(VADDPS, c.f(1), k, k)
+		quadrant, swap := fresh(), fresh()
+		emit(VCVTPS2DQ, n, quadrant)
+		emit(VPSLLD, U8(31), quadrant, swap)
 		sine, cosine := blend(s, k, swap), blend(k, s, swap)
-		VMULPS(factor, sine, sine)
-		VMULPS(factor, cosine, cosine)
-		flip := YMM()
-		VPSLLD(U8(30), quadrant, flip)
-		VPAND(c.bits(0x80000000), flip, flip)
-		VXORPS(flip, sine, sine)
-		VPADDD(c.bits(1), quadrant, quadrant)
-		VPSLLD(U8(30), quadrant, quadrant)
-		VPAND(c.bits(0x80000000), quadrant, quadrant)
-		VXORPS(quadrant, cosine, cosine)
+		emit(VMULPS, factor, sine, sine)
+		emit(VMULPS, factor, cosine, cosine)
+		flip := fresh()
+		emit(VPSLLD, U8(30), quadrant, flip)
+		emit(VPAND, c.bits(0x80000000), flip, flip)
+		emit(VXORPS, flip, sine, sine)
+		emit(VPADDD, c.bits(1), quadrant, quadrant)
+		emit(VPSLLD, U8(30), quadrant, quadrant)
+		emit(VPAND, c.bits(0x80000000), quadrant, quadrant)
+		emit(VXORPS, quadrant, cosine, cosine)
 		l.store(cosine, cos)
 		l.store(sine, sin)
 	})
@@ -187,7 +206,9 @@ func cosSin() {
 	VXORPS(any, any, any)
 	over(func(l lanes) {
 		const notLessEqual = 0x16 // true for NaN
-		VORPS(compare(notLessEqual, absolute(l.load(src)), c.f(widest)), any, any)
+		for _, wrong := range compare(notLessEqual, absolute(l.load(src)), c.f(widest)) {
+			VORPS(wrong, any, any)
+		}
 	})
 	signs := GP32()
 	VMOVMSKPS(any, signs)
@@ -208,8 +229,10 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
-// total adds up the eight doubles of two registers in a fixed order.
+// total adds up the doubles of four registers in a fixed order.
 func total(sums []VecVirtual) {
+	VADDPD(sums[2], sums[0], sums[0])
+	VADDPD(sums[3], sums[1], sums[1])
 	VADDPD(sums[1], sums[0], sums[0])
 	high := XMM()
 	VEXTRACTF128(U8(1), sums[0], high)
@@ -222,21 +245,27 @@ func total(sums []VecVirtual) {
 	RET()
 }
 
-func zeroed() VecVirtual {
-	x := YMM()
-	VXORPD(x, x, x)
-	return x
+// zeroedSums are the partial sums of a bundle of two.
+func zeroedSums() []VecVirtual {
+	sums := make([]VecVirtual, 4)
+	for i := range sums {
+		sums[i] = YMM()
+		VXORPD(sums[i], sums[i], sums[i])
+	}
+	return sums
 }
 
 // dot multiplies and adds in float64, where products of float32 are exact.
 func dot() {
 	begin("dot", "func(n int, a, b *float32) float64")
 	a, b := pointer("a"), pointer("b")
-	sums := []VecVirtual{zeroed(), zeroed()}
+	sums := zeroedSums()
 	over(func(l lanes) {
-		x, y := toDoubles(l.load(a)), toDoubles(l.load(b))
-		for i, sum := range sums {
-			VFMADD231PD(x[i], y[i], sum)
+		u, v := l.load(a), l.load(b)
+		for i := range u {
+			x, y := toDoubles(u[i]), toDoubles(v[i])
+			VFMADD231PD(x[0], y[0], sums[2*i])
+			VFMADD231PD(x[1], y[1], sums[2*i+1])
 		}
 	})
 	total(sums)
@@ -246,11 +275,12 @@ func dot() {
 func squares() {
 	begin("squares", "func(n int, a *float32) float64")
 	a := pointer("a")
-	sums := []VecVirtual{zeroed(), zeroed()}
+	sums := zeroedSums()
 	over(func(l lanes) {
-		x := toDoubles(l.load(a))
-		for i, sum := range sums {
-			VFMADD231PD(x[i], x[i], sum)
+		for i, u := range l.load(a) {
+			x := toDoubles(u)
+			VFMADD231PD(x[0], x[0], sums[2*i])
+			VFMADD231PD(x[1], x[1], sums[2*i+1])
 		}
 	})
 	total(sums)
@@ -267,16 +297,16 @@ func adam() {
 	}
 	loop(func(l lanes) {
 		x := l.load(g)
-		first, second := mul(rate[0], l.load(m)), mul(rate[2], l.load(v))
-		VFMADD231PS(rate[1], x, first)
-		VMULPS(x, x, x)
-		VFMADD231PS(rate[3], x, second)
+		first, second := mul(l.load(m), rate[0]), mul(l.load(v), rate[2])
+		emit(VFMADD231PS, rate[1], x, first)
+		emit(VMULPS, x, x, x)
+		emit(VFMADD231PS, rate[3], x, second)
 		l.store(first, m)
 		l.store(second, v)
-		VSQRTPS(second, second)
-		VFMADD213PS(rate[6], rate[5], second)
-		VMULPS(rate[4], first, first)
-		VDIVPS(second, first, first)
+		emit(VSQRTPS, second, second)
+		emit(VFMADD213PS, rate[6], rate[5], second)
+		emit(VMULPS, rate[4], first, first)
+		emit(VDIVPS, second, first, first)
 		l.store(sub(l.load(p), first), p)
 	})
 }
@@ -292,7 +322,7 @@ func gather() {
 		sums := make([]VecVirtual, vectors)
 		for i := range sums {
 			if mask != nil {
-				sums[i] = l.load(dst)
+				sums[i] = l.load(dst)[0]
 			} else {
 				sums[i] = load(Mem{Base: dst, Disp: 32 * i})
 			}
@@ -301,9 +331,13 @@ func gather() {
 		row := GP64()
 		MOVL(Mem{Base: items}, row.As32())
 		IMULQ(stride, row)
+		for line := 0; line < vectors/2 && vectors == 8; line++ {
+			// The next strip of this row: too many rows are on their way for the hardware to follow them all.
+			PREFETCHT0(Mem{Base: w, Index: row, Scale: 1, Disp: 32*vectors + 64*line})
+		}
 		for i, sum := range sums {
 			if mask != nil {
-				VADDPS(lanes{at: row, mask: mask}.load(w), sum, sum)
+				VADDPS(lanes{at: row, mask: mask}.load(w)[0], sum, sum)
 			} else {
 				VADDPS(Mem{Base: w, Index: row, Scale: 1, Disp: 32 * i}, sum, sum)
 			}
@@ -313,7 +347,7 @@ func gather() {
 		JNZ(LabelRef(label))
 		for i, sum := range sums {
 			if mask != nil {
-				l.store(sum, dst)
+				l.store(bundle{sum}, dst)
 			} else {
 				VMOVUPS(sum, Mem{Base: dst, Disp: 32 * i})
 			}
