@@ -37,8 +37,7 @@ type Config struct {
 	// its centre would be mostly noise.
 	Floor float64 `json:"floor,omitempty"`
 	Small Small   `json:"small,omitempty"`
-	// Shrink pulls centres toward the mean of all by as much as their noise
-	// explains of the distance (James and Stein's rule); see [Shrink].
+	// Shrink pulls centres together against their noise.
 	Shrink Shrink `json:"shrink,omitempty"`
 	// Memory is how much of earlier releases a centre keeps, in [0, 1): sums and
 	// counts are added to Memory times the total before. It trades speed of

@@ -173,14 +173,22 @@ func (c Config) countShare(dim int) float64 {
 }
 
 // mean is the released mean of the first cluster, which holds every record
-// while all centres are at the origin.
+// while all centres are at the origin; the origin itself if there are too few.
 func (u *updater) mean(r released) []float64 {
-	if r.counts[0] < u.floor {
+	u.remember(r)
+	defer u.reset()
+	if !u.large(0) {
 		return make([]float64, u.dim)
 	}
-	m := scaled(u.sum(r, 0), 1/r.counts[0])
+	m := scaled(u.sum(0), 1/u.total.counts[0])
 	project(m, u.noise.clip)
 	return m
+}
+
+func (u *updater) reset() {
+	for k := range u.weight {
+		u.forget(k)
+	}
 }
 
 func (l *lloyd) report(iteration int) {

@@ -10,7 +10,7 @@ import (
 const (
 	methodNames = "mean-first ball packing domain public given"
 	smallNames  = "keep-center split-largest"
-	shrinkNames = "none to-mean"
+	shrinkNames = "to-mean none"
 )
 
 func nameOf(names string, i int) string {

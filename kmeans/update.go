@@ -9,11 +9,13 @@ import (
 type Shrink int
 
 const (
-	// NoShrink divides sums by counts and no more.
-	NoShrink Shrink = iota
 	// ShrinkToMean pulls each centre toward the mean of all records, by the
-	// part of its distance that its noise explains.
-	ShrinkToMean
+	// part of its distance that its noise explains: the positive-part rule of
+	// James and Stein (1961). Centres of few records would otherwise be the
+	// ones with the largest norms, lose their records and die out.
+	ShrinkToMean Shrink = iota
+	// NoShrink divides sums by counts and no more, as the papers do.
+	NoShrink
 )
 
 // updater turns released numbers into centres. It sees nothing private.
@@ -21,63 +23,74 @@ type updater struct {
 	cfg   Config
 	noise noise
 	dim   int
-	floor float64
 	rng   *rand.Rand // public
 
-	// With Config.Memory: discounted totals of what was released so far, and
-	// the variance of their noise in units of one release's.
-	past     released
+	// Discounted totals of what was released so far (of the last release alone
+	// without Config.Memory), how many releases each holds, and the variance
+	// of its noise, both in units of one release.
+	total    released
+	weight   []float64
 	variance []float64
 }
 
 func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
-	u := &updater{cfg: cfg, noise: n, dim: dim, floor: cfg.Floor, rng: rng}
-	if u.floor == 0 {
-		u.floor = max(3*n.count, 1)
+	return &updater{cfg: cfg, noise: n, dim: dim, rng: rng,
+		total:    released{make([]float64, cfg.K*dim), make([]float64, cfg.K)},
+		weight:   make([]float64, cfg.K),
+		variance: make([]float64, cfg.K),
 	}
-	u.past = released{make([]float64, cfg.K*dim), make([]float64, cfg.K)}
-	u.variance = make([]float64, cfg.K)
-	return u
 }
 
 // remember adds a release to the discounted totals of those before it.
 // Clusters move less and less, so old sums hold nearly the same records as new
 // ones under independent noise.
-func (u *updater) remember(r released) released {
+func (u *updater) remember(r released) {
 	m := u.cfg.Memory
 	for i, v := range r.sums {
-		u.past.sums[i] = m*u.past.sums[i] + v
+		u.total.sums[i] = m*u.total.sums[i] + v
 	}
 	for k, n := range r.counts {
-		u.past.counts[k] = m*u.past.counts[k] + n
+		u.total.counts[k] = m*u.total.counts[k] + n
+		u.weight[k] = m*u.weight[k] + 1
 		u.variance[k] = m*m*u.variance[k] + 1
 	}
-	return u.past
 }
 
 // forget drops a cluster's past, which a split makes meaningless.
 func (u *updater) forget(k int) {
-	clear(u.past.sums[k*u.dim : (k+1)*u.dim])
-	u.past.counts[k], u.variance[k] = 0, 0
+	clear(u.sum(k))
+	u.total.counts[k], u.weight[k], u.variance[k] = 0, 0, 0
+}
+
+// sum is the total of cluster k's features.
+func (u *updater) sum(k int) []float64 { return u.total.sums[k*u.dim : (k+1)*u.dim] }
+
+// large reports whether cluster k's total count is at the floor or above. By
+// default that is three standard deviations of the noise on it, and one record.
+func (u *updater) large(k int) bool {
+	floor := u.cfg.Floor * u.weight[k]
+	if u.cfg.Floor == 0 {
+		floor = max(3*u.noise.count*math.Sqrt(u.variance[k]), u.weight[k])
+	}
+	return u.total.counts[k] >= floor
 }
 
 // centers returns the centres of the next iteration.
 func (u *updater) centers(previous [][]float64, r released) [][]float64 {
-	next, small := make([][]float64, len(previous)), []int(nil)
-	total := u.remember(r)
+	u.remember(r)
+	next := make([][]float64, len(previous))
 	for k := range next {
-		if total.counts[k] < u.floorOf(k) {
+		if u.large(k) {
+			next[k] = scaled(u.sum(k), 1/u.total.counts[k])
+		} else {
 			next[k] = clone(previous[k])
-			small = append(small, k)
-			continue
 		}
-		next[k] = scaled(u.sum(total, k), 1/total.counts[k])
 	}
 	if u.cfg.Shrink == ShrinkToMean {
-		u.shrink(next, total)
+		u.shrink(next)
 	}
 	if u.cfg.Small == SplitLargest {
-		u.split(next, small, r.counts)
+		u.split(next, r.counts)
 	}
 	for _, c := range next {
 		project(c, u.noise.clip)
@@ -85,35 +98,30 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	return next
 }
 
-// floorOf is the floor of a cluster's total count: that of one release, times
-// the growth of the total's noise.
-func (u *updater) floorOf(k int) float64 { return u.floor * math.Sqrt(u.variance[k]) }
-
-func (u *updater) sum(r released, k int) []float64 { return r.sums[k*u.dim : (k+1)*u.dim] }
-
-// shrink is the positive-part James-Stein rule around the mean of all clusters
-// above the floor, whose own noise is smaller.
-func (u *updater) shrink(centers [][]float64, r released) {
-	mean, total := make([]float64, u.dim), 0.0
-	for k, n := range r.counts {
-		if n >= u.floorOf(k) {
-			total += n
-			axpy(mean, 1, u.sum(r, k))
+// shrink applies [ShrinkToMean], around the mean of all clusters above the
+// floor. A centre's noise has expected squared norm d·s²/n²; that mean's own
+// noise is smaller and left out.
+func (u *updater) shrink(centers [][]float64) {
+	mean, records := make([]float64, u.dim), 0.0
+	for k := range centers {
+		if u.large(k) {
+			records += u.total.counts[k]
+			axpy(mean, 1, u.sum(k))
 		}
 	}
-	if total == 0 {
+	if records == 0 {
 		return
 	}
-	scale(mean, 1/total)
-	for k, n := range r.counts {
-		if n < u.floorOf(k) {
+	scale(mean, 1/records)
+	for k, c := range centers {
+		if !u.large(k) {
 			continue
 		}
-		axpy(centers[k], -1, mean)
-		explained := u.variance[k] * float64(u.dim) * u.noise.sum * u.noise.sum / (n * n)
-		keep := 1 - explained/dot(centers[k], centers[k])
-		scale(centers[k], max(keep, minKeep))
-		axpy(centers[k], 1, mean)
+		s := u.noise.sum / u.total.counts[k]
+		explained := u.variance[k] * float64(u.dim) * s * s
+		axpy(c, -1, mean)
+		scale(c, max(1-explained/max(dot(c, c), math.SmallestNonzeroFloat64), minKeep))
+		axpy(c, 1, mean)
 	}
 }
 
@@ -121,23 +129,32 @@ func (u *updater) shrink(centers [][]float64, r released) {
 const minKeep = 0.05
 
 // split moves each small cluster next to the largest, whose records the two
-// then share; noisy counts are halved so that the next one goes elsewhere.
-func (u *updater) split(centers [][]float64, small []int, counts []float64) {
+// then share; counts are halved so that the next one goes elsewhere.
+func (u *updater) split(centers [][]float64, counts []float64) {
 	counts = clone(counts)
-	for _, k := range small {
+	for _, k := range u.small() {
 		largest := argmax(counts)
-		if counts[largest] < u.floor || largest == k {
+		if largest == k || !u.large(largest) {
 			return
 		}
 		step := direction(u.rng, u.dim, splitStep*math.Sqrt(dot(centers[largest], centers[largest])))
 		centers[k] = clone(centers[largest])
 		axpy(centers[k], 1, step)
 		axpy(centers[largest], -1, step)
-		u.forget(k)
-		u.forget(largest)
 		counts[largest] /= 2
 		counts[k] = counts[largest]
+		defer u.forget(k)
+		defer u.forget(largest)
 	}
+}
+
+func (u *updater) small() (list []int) {
+	for k := range u.weight {
+		if !u.large(k) {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // splitStep is the distance of the two halves from the centre they come from,
