@@ -229,7 +229,7 @@ func (a truncAtom) key() string {
 
 func (a truncAtom) halves() (whole, cut atom) {
 	if a.relation == ReplaceOne {
-		return rateAtom(gluedAtom{q: a.q, mu: 2 * a.mu}), rateAtom(gluedAtom{q: a.rate, mu: 2 * a.mu})
+		return rateAtom(oppositeAtom{a.q, a.mu}), rateAtom(gluedAtom{q: a.rate, mu: 2 * a.mu})
 	}
 	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
 }
@@ -237,6 +237,10 @@ func (a truncAtom) halves() (whole, cut atom) {
 // rateAtom replaces a sample of everything by no sample; a rate of zero stays, as an effect that is never seen.
 func rateAtom(a atom) atom {
 	switch v := a.(type) {
+	case oppositeAtom:
+		if v.q >= 1 {
+			return gaussianAtom{2 * v.mu}
+		}
 	case gluedAtom:
 		if v.q >= 1 {
 			return gaussianAtom{v.mu}

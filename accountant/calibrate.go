@@ -1,63 +1,38 @@
 package accountant
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // CalibrateNoise finds the smallest tested noise multiplier σ whose event fits the target, and what it achieves. The event may
 // contain fixed parts beside the calibrated one.
 //
 // Guarantee: achieved.Upper ≤ target.Epsilon, always.
-// Errors: ErrBudgetExceeded when the event's fixed parts alone exceed the target.
+// Errors: ErrBudgetExceeded when no noise is enough, for example because fixed parts alone exceed the target.
 func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
-	if err := target.Validate(); err != nil {
-		return 0, Bound{}, err
-	}
-	try := func(sigma float64) (Bound, error) { return Epsilon(event(sigma), target.Delta, target.Relation) }
-	return calibrateDecreasing(target.Epsilon, try)
+	return calibrate(target, "accountant.CalibrateNoise.event", event, false, math.Inf(1))
 }
 
-// calibrateDecreasing searches a positive parameter in whose logarithm ε decreases.
-func calibrateDecreasing(target float64, try func(float64) (Bound, error)) (float64, Bound, error) {
-	lo, hi := 0.0, 1.0
-	b, err := try(hi)
-	if err != nil {
-		return 0, b, err
-	}
-	for b.Upper > target {
-		lo, hi = hi, hi*2
-		if hi > 1e12 {
-			return 0, Bound{}, ErrBudgetExceeded
-		}
-		if b, err = try(hi); err != nil {
-			return 0, b, err
-		}
-	}
-	best := b
-	for lo == 0 {
-		x := hi / 2
-		if x < 1e-6 {
-			return hi, best, nil
-		}
-		if b, err = try(x); err != nil {
-			return 0, b, err
-		}
-		if b.Upper <= target {
-			hi, best = x, b
-		} else {
-			lo = x
-		}
-	}
-	for hi/lo > 1+1e-7 {
-		x := math.Sqrt(lo * hi)
-		if b, err = try(x); err != nil {
-			return 0, b, err
-		}
-		if b.Upper <= target {
-			hi, best = x, b
-		} else {
-			lo = x
-		}
-	}
-	return hi, best, nil
+// CalibrateSampling finds the largest tested sampling probability whose event fits the target.
+//
+// Guarantee and Errors: as CalibrateNoise.
+func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64, achieved Bound, err error) {
+	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
+}
+
+// CalibrateSteps finds the largest number of steps, at most limit, whose event fits the target.
+//
+// Guarantee and Errors: as CalibrateNoise.
+func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int, achieved Bound, err error) {
+	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
+}
+
+// CalibrateSample finds the largest sample size, at most the population, whose event fits the target.
+//
+// Guarantee and Errors: as CalibrateNoise.
+func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int, achieved Bound, err error) {
+	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
 // CalibrateShare gives the noise multiplier of a first stage that may use the given share of the target's ε on its own: the smallest
@@ -72,4 +47,260 @@ func CalibrateShare(target Budget, share float64, event func(noiseMultiplier flo
 	}
 	target.Epsilon *= share
 	return CalibrateNoise(target, event)
+}
+
+// search looks for the parameter x at which ε meets the target. y = log x for parameters whose growth costs, −log x for those that
+// save, so that ε increases in y.
+type search struct {
+	target Budget
+	event  func(y float64) Event
+	err    error
+}
+
+// upper is the sound ε, as log(ε/target): feasible when not positive.
+func (s *search) upper(y float64) float64 {
+	alts, err := reduce(s.event(y), s.target.Relation)
+	if err != nil {
+		s.err = errors.Join(s.err, err)
+		return math.Inf(1)
+	}
+	p, err := priceAll(alts, s.target.Delta, s.target.Relation, false)
+	if err != nil {
+		s.err = errors.Join(s.err, err)
+		return math.Inf(1)
+	}
+	if p.Upper <= s.target.Epsilon { // the comparison itself, not its logarithm, decides
+		return math.Min(0, math.Log(math.Max(p.Upper/s.target.Epsilon, 1e-300)))
+	}
+	return math.Max(math.SmallestNonzeroFloat64, math.Log(p.Upper/s.target.Epsilon))
+}
+
+// sketch is a cheap estimate of the same; NaN when there is none.
+func (s *search) sketch(y float64) float64 {
+	alts, err := reduce(s.event(y), s.target.Relation)
+	if err != nil {
+		return math.NaN()
+	}
+	worst := 0.0
+	for _, terms := range alts {
+		if len(terms) == 0 {
+			continue
+		}
+		if mu, ok := onlyGaussian(terms); ok {
+			worst = max(worst, gaussianEpsilonBound(mu, s.target.Delta).Estimate)
+			continue
+		}
+		sides := pairsOf(terms)
+		if sides == nil {
+			return math.NaN()
+		}
+		q := pldQuestion{delta: s.target.Delta, n: sides.n}
+		for _, n := range sides.n {
+			q.total += float64(n)
+		}
+		for _, p := range [][]pair{sides.remove, sides.add} {
+			if !planFits(p, q.tailMass()) {
+				return math.NaN()
+			}
+			k := newSketch(sides.n, p, q.tailMass())
+			_, eps, _ := k.saddle(k.tiltFor(math.Log(s.target.Delta)))
+			worst = max(worst, eps)
+			if sides.symmetric {
+				break
+			}
+		}
+	}
+	return math.Log(math.Max(worst, 1e-300) / s.target.Epsilon)
+}
+
+// planFits says whether losses stay within floating point.
+func planFits(p []pair, tail float64) bool {
+	for _, x := range p {
+		nodes := x.plan(tail)
+		if !(nodes[0] > -600 && nodes[len(nodes)-1] < 600) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	calibrateTol = 1e-7 // relative, in ε
+	maxBracket   = 40
+)
+
+// calibrate searches a positive real parameter, at most cap.
+func calibrate(target Budget, path string, event func(float64) Event, costs bool, cap float64) (float64, Bound, error) {
+	if err := target.Validate(); err != nil {
+		return 0, Bound{}, err
+	}
+	if event == nil {
+		return 0, Bound{}, &ParamError{path, nil, "a function"}
+	}
+	sign := -1.0
+	if costs {
+		sign = 1
+	}
+	param := func(y float64) float64 { return math.Min(cap, math.Exp(sign*y)) }
+	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
+	ceiling := math.Inf(1)
+	if costs {
+		ceiling = math.Log(cap)
+	}
+	y, ok := s.solve(ceiling)
+	if s.err != nil {
+		return 0, Bound{}, s.err
+	}
+	if !ok {
+		return 0, Bound{}, ErrBudgetExceeded
+	}
+	x := param(y)
+	b, err := s.achieved(y)
+	return x, b, err
+}
+
+// achieved is the full bracket at y, whose upper end is never worse than the one that was searched with.
+func (s *search) achieved(y float64) (Bound, error) {
+	b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
+	if err == nil && b.Upper > s.target.Epsilon {
+		b.Upper = s.target.Epsilon // proven by the search on another grid
+		b.Estimate, b.Lower = min(b.Estimate, b.Upper), min(b.Lower, b.Upper)
+	}
+	return b, err
+}
+
+// solve returns the largest tested y ≤ ceiling with upper(y) ≤ 0.
+func (s *search) solve(ceiling float64) (float64, bool) {
+	y, slope := s.start(ceiling)
+	lo, hi := math.Inf(-1), math.Inf(1) // feasible below, infeasible above
+	var yPrev, fPrev float64
+	for i := 0; i < maxBracket; i++ {
+		f := s.upper(y)
+		if s.err != nil {
+			return 0, false
+		}
+		if f <= 0 {
+			lo = y
+			if y >= ceiling || f > -4*calibrateTol {
+				return lo, true
+			}
+		} else {
+			hi = y
+		}
+		if hi-lo < 1e-9*(1+math.Abs(lo)) {
+			break
+		}
+		if i > 0 && y != yPrev && !math.IsInf(f, 0) && !math.IsInf(fPrev, 0) {
+			if d := (f - fPrev) / (y - yPrev); d > 0.05 && d < 100 {
+				slope = d
+			}
+		}
+		yPrev, fPrev = y, f
+		next := y - (min(max(f, -3), 3)+calibrateTol)/slope
+		if math.IsInf(f, 1) {
+			next = y - 1
+		}
+		if !(next > lo && next < hi) {
+			next = lo + (hi-lo)/2
+		}
+		if y = min(next, ceiling); y < -40 || y > 40 {
+			break
+		}
+	}
+	return lo, !math.IsInf(lo, -1)
+}
+
+// start finds where the cheap estimate meets the target, and its slope.
+func (s *search) start(ceiling float64) (y, slope float64) {
+	y, slope = min(0, ceiling), 1
+	f := s.sketch(y)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return y, slope
+	}
+	lo, hi := math.Inf(-1), ceiling
+	for i := 0; i < 60; i++ {
+		if f <= 0 {
+			lo = y
+		} else {
+			hi = y
+		}
+		if math.Abs(f) < 1e-5 || (lo >= ceiling) {
+			break
+		}
+		next := y - min(max(f, -1), 1)/slope
+		if !(next > lo && next < hi) {
+			if math.IsInf(lo, -1) || math.IsInf(hi, 1) {
+				next = y - math.Copysign(1, f)
+				next = min(next, ceiling)
+			} else {
+				next = (lo + hi) / 2
+			}
+		}
+		g := s.sketch(next)
+		if math.IsNaN(g) || next < -30 || next > 30 || hi-lo < 1e-7 {
+			break
+		}
+		if d := (g - f) / (next - y); d > 0.05 && d < 100 {
+			slope = d
+		}
+		y, f = next, g
+	}
+	return y, slope
+}
+
+// calibrateCount searches a whole number between 1 and limit.
+func calibrateCount(target Budget, path string, limit int, event func(int) Event) (int, Bound, error) {
+	if err := target.Validate(); err != nil {
+		return 0, Bound{}, err
+	}
+	if err := positiveInt(path+".limit", limit); err != nil {
+		return 0, Bound{}, err
+	}
+	if event == nil {
+		return 0, Bound{}, &ParamError{path + ".event", nil, "a function"}
+	}
+	param := func(y float64) int { return int(min(float64(limit), max(1, math.Round(math.Exp(y))))) }
+	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
+	feasible := func(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
+	guess, _ := s.start(math.Log(float64(limit)))
+	n := param(guess)
+	// Gallop outwards from the guess, then halve.
+	lo, hi := 0, limit+1
+	for step := max(1, n/1000); hi-lo > 1; step *= 4 {
+		if n <= lo || n >= hi {
+			n = lo + (hi-lo)/2
+		}
+		if feasible(n) {
+			lo = n
+			n += min(step, limit)
+		} else {
+			hi = n
+			n -= step
+		}
+		if s.err != nil {
+			return 0, Bound{}, s.err
+		}
+		if hi <= limit && lo > 0 {
+			break
+		}
+		n = min(max(n, 1), limit)
+		if lo == limit {
+			break
+		}
+	}
+	for hi-lo > 1 {
+		if n = lo + (hi-lo)/2; feasible(n) {
+			lo = n
+		} else {
+			hi = n
+		}
+		if s.err != nil {
+			return 0, Bound{}, s.err
+		}
+	}
+	if lo == 0 {
+		return 0, Bound{}, ErrBudgetExceeded
+	}
+	b, err := s.achieved(math.Log(float64(lo)))
+	return lo, b, err
 }

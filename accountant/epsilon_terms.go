@@ -15,7 +15,8 @@ const (
 type priced struct {
 	Bound
 	engine string
-	edge   bool
+	edge   bool // the best Rényi order is the smallest or the largest tried
+	blunt  bool // the grid was as fine as memory allows, not as fine as wanted
 }
 
 // max is the bracket of the larger of two brackets.
@@ -47,14 +48,22 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 	if mu, ok := onlyGaussian(terms); ok {
 		return priced{Bound: gaussianEpsilonBound(mu, delta), engine: engineGauss}, nil
 	}
-	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
-	if sides := pairsOf(terms); sides != nil {
-		a := pldBoth(sides, pldQuestion{delta: delta, lower: lower})
-		if a.ok {
-			best = priced{Bound: Bound{a.lower, 0, a.upper}, engine: enginePLD}
+	if o := newOneStep(terms); o != nil {
+		if b, ok := o.epsilon(delta); ok {
+			return priced{Bound: b, engine: engineOneStep}, nil
 		}
 	}
-	if !(best.Upper-best.Lower <= 0.01*best.Upper) || (!lower && math.IsInf(best.Upper, 1)) {
+	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
+	sides := pairsOf(terms)
+	if sides != nil {
+		lower = lower && !sides.loose
+		a := pldBoth(sides, pldQuestion{delta: delta, lower: lower})
+		if a.ok {
+			best = priced{Bound: Bound{a.lower, 0, a.upper}, engine: enginePLD, blunt: a.limited}
+		}
+	}
+	doubtful := math.IsInf(best.Upper, 1) || best.blunt || (lower && best.Upper-best.Lower > 0.01*best.Upper)
+	if doubtful {
 		if rep, ok := rdpEpsilon(terms, delta, nil); ok && rep.Epsilon < best.Upper {
 			best.Upper, best.engine, best.edge = rep.Epsilon, engineRDP, rep.AtEdge
 		} else if !ok && best.engine == "" {
@@ -137,7 +146,7 @@ func pldBoth(s *sides, q pldQuestion) pldAnswer {
 		return a
 	}
 	b = q.solve(1)
-	return pldAnswer{max(a.lower, b.lower), max(a.upper, b.upper), b.ok}
+	return pldAnswer{max(a.lower, b.lower), max(a.upper, b.upper), b.ok, a.limited || b.limited}
 }
 
 func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
@@ -148,6 +157,10 @@ func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
 		d := gaussianDelta(mu, eps)
 		m := 1e-12 + 1e-15*(eps/mu)*(eps/mu)
 		return Bound{d * (1 - m), d, min(1, d*(1+m)+1e-300)}, nil
+	}
+	if o := newOneStep(terms); o != nil && eps < 600 {
+		lower, upper := o.delta(eps)
+		return Bound{lower, lower + (upper-lower)/2, upper}, nil
 	}
 	best := Bound{0, 1, 1}
 	known := false

@@ -83,6 +83,15 @@ type SampledWithoutReplacement struct {
 	Event      Event `json:"event"`
 }
 
+// SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector of norm at most C and an absent record adds
+// nothing. NoiseMultiplier is standard deviation ÷ C under either relation. Under AddOrRemoveOne it is PoissonSampled{Gaussian}; under
+// ReplaceOne it is far cheaper than PoissonSampled says for the same noise, which knows the replace-one sensitivity only and must allow
+// for a sum that moves as far when a record appears as when it is replaced.
+type SampledSum struct {
+	Probability     float64 `json:"probability"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
+}
+
 // TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by a Gaussian release of a sum.
 // NoiseMultiplier is standard deviation ÷ clip norm of one record under either relation, because both a leaving and an entering
 // record occur. Source: Ganesh 2025.
@@ -162,6 +171,7 @@ func (Approximate) kind() string               { return "approximate" }
 func (ZCDP) kind() string                      { return "zcdp" }
 func (PoissonSampled) kind() string            { return "poisson_sampled" }
 func (SampledWithoutReplacement) kind() string { return "sampled_without_replacement" }
+func (SampledSum) kind() string                { return "sampled_sum" }
 func (TruncatedPoisson) kind() string          { return "truncated_poisson" }
 func (SameBatch) kind() string                 { return "same_batch" }
 func (GaussianMixture) kind() string           { return "gaussian_mixture" }
@@ -287,6 +297,12 @@ func (e SampledWithoutReplacement) Validate() error {
 		errs = append(errs, &ParamError{"accountant.SampledWithoutReplacement.Sample", e.Sample, "between 1 and the population"})
 	}
 	return errors.Join(append(errs, inner("accountant.SampledWithoutReplacement.Event", e.Event))...)
+}
+
+// Validate implements Event.
+func (e SampledSum) Validate() error {
+	return errors.Join(probability("accountant.SampledSum.Probability", e.Probability),
+		positive("accountant.SampledSum.NoiseMultiplier", e.NoiseMultiplier))
 }
 
 // Validate implements Event.

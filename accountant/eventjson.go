@@ -186,6 +186,8 @@ func decodeKind(kind string, data []byte, depth int) (Event, error) {
 		return decodeLeaf[ZCDP](data)
 	case "truncated_poisson":
 		return decodeLeaf[TruncatedPoisson](data)
+	case "sampled_sum":
+		return decodeLeaf[SampledSum](data)
 	case "same_batch":
 		return decodeLeaf[SameBatch](data)
 	case "gaussian_mixture":

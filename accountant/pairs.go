@@ -268,9 +268,11 @@ func newGluedPair(q, mu float64) *gluedPair {
 }
 
 func (p *gluedPair) plan(tail float64) []float64 {
+	nodes := p.base.plan(tail)
+	least := 1e-6 * nodes[len(nodes)-1] // narrower cells would hold rounding errors only
 	var pos []float64
-	for _, l := range p.base.plan(tail) {
-		if l > 0 {
+	for _, l := range nodes {
+		if l > least {
 			pos = append(pos, l)
 		}
 	}
@@ -286,24 +288,62 @@ func (p *gluedPair) plan(tail float64) []float64 {
 func (p *gluedPair) atZero() float64 { return (1 - p.q) * math.Erf(p.mu/math.Sqrt(8)) }
 
 func (p *gluedPair) cut(nodes []float64, c *cells) {
-	c.reset(len(nodes) - 1)
-	// The positive half, from zero outward; a node at zero is inserted when the caller has none.
-	w := p.work
 	z := 0
 	for z < len(nodes) && nodes[z] < 0 {
 		z++
 	}
-	if z == len(nodes) || nodes[z] != 0 {
-		panic("accountant: a glued pair needs a node at zero")
+	if z < len(nodes) && nodes[z] == 0 {
+		p.cutAt(nodes, z, c)
+		return
 	}
+	// Cut with a node at zero, then join the two cells on its sides.
+	full := append(append(append([]float64(nil), nodes[:z]...), 0), nodes[z:]...)
+	var t cells
+	p.cutAt(full, z, &t)
+	c.reset(len(nodes) - 1)
+	c.lowP, c.lowD, c.lowErr, c.topE, c.topQ, c.topErr = t.lowP, t.lowD, t.lowErr, t.topE, t.topQ, t.topErr
+	switch z {
+	case 0: // below the first node: what is below zero, and the first cell
+		b := nodes[0]
+		q := (t.e[0] + t.d[0]) / math.Expm1(b)
+		lowQ := t.lowP + t.lowD // at node zero e^0 = 1
+		c.lowP += t.e[0] + q
+		c.lowD += t.d[0] + math.Expm1(b)*lowQ
+		c.lowErr += t.err[0] / min(1, math.Expm1(b))
+		copyCells(c, 0, &t, 1)
+	case len(nodes):
+		a := nodes[z-1]
+		c.topE += t.e[z-1] - math.Expm1(a)*t.topQ
+		c.topQ += (t.e[z-1] + t.d[z-1]) / -math.Expm1(a)
+		c.topErr += t.err[z-1]
+		copyCells(c, 0, &t, 0)
+	default:
+		a, b := nodes[z-1], nodes[z]
+		copyCells(c, 0, &t, 0)
+		q1 := (t.e[z-1] + t.d[z-1]) / -math.Expm1(a)
+		q2 := (t.e[z] + t.d[z]) / math.Expm1(b)
+		c.e[z-1] = t.e[z-1] + t.e[z] - math.Expm1(a)*q2
+		c.d[z-1] = t.d[z-1] + t.d[z] + math.Expm1(b)*q1
+		c.err[z-1] = 4 * (t.err[z-1] + t.err[z])
+		copyCells(c, z, &t, z+1)
+	}
+}
+
+// copyCells copies cells of t from index j on over those of c from index i on.
+func copyCells(c *cells, i int, t *cells, j int) {
+	copy(c.e[i:], t.e[j:])
+	copy(c.d[i:], t.d[j:])
+	copy(c.err[i:], t.err[j:])
+}
+
+// cutAt cuts at nodes of which the one with index z is zero.
+func (p *gluedPair) cutAt(nodes []float64, z int, c *cells) {
+	c.reset(len(nodes) - 1)
+	w := p.work
 	n := len(nodes) - 1
-	if z < n || n == 0 || z == n {
-		p.base.cut(nodes[z:], &w.c)
-		copy(c.e[z:], w.c.e)
-		copy(c.d[z:], w.c.d)
-		copy(c.err[z:], w.c.err)
-		c.topE, c.topQ, c.topErr = w.c.topE, w.c.topQ, w.c.topErr
-	}
+	p.base.cut(nodes[z:], &w.c)
+	copyCells(c, z, &w.c, 0)
+	c.topE, c.topQ, c.topErr = w.c.topE, w.c.topQ, w.c.topErr
 	if z < n {
 		c.d[z] += p.atZero() * math.Expm1(nodes[z+1])
 		c.err[z] += 4 * ulp * p.atZero() * math.Expm1(nodes[z+1])
@@ -324,8 +364,12 @@ func (p *gluedPair) cut(nodes []float64, c *cells) {
 	c.lowP = w.c.topQ
 	c.lowD = math.Exp(nodes[0]) * w.c.topE
 	c.lowErr = math.Exp(nodes[0])*w.c.topErr + 4*ulp*(c.lowP+c.lowD)
-	if z == n { // no node above zero: the atom and the positive half are the top
-		c.topQ += p.atZero()
+	// The atom at zero may be booked at the bottom of the cell above its node, at the top of the cell below, or below the only node.
+	if z == n && n > 0 {
+		c.e[n-1] += p.atZero() * -math.Expm1(nodes[n-1])
+		c.err[n-1] += 4 * ulp * p.atZero()
+	} else if n == 0 {
+		c.lowP += p.atZero()
 	}
 }
 
@@ -355,8 +399,15 @@ func (p *blendPair) cut(nodes []float64, c *cells) {
 	c.topErr = t*c.topErr + s*a.topErr + 2*ulp*c.topE
 }
 
+// mergeSorted merges plans, leaving out nodes too close to the one before.
 func mergeSorted(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a)+len(b))
+	least := 0.0
+	for _, s := range [][]float64{a, b} {
+		if len(s) > 0 {
+			least = max(least, 1e-7*math.Abs(s[0]), 1e-7*math.Abs(s[len(s)-1]))
+		}
+	}
 	for len(a) > 0 || len(b) > 0 {
 		var v float64
 		if len(b) == 0 || (len(a) > 0 && a[0] <= b[0]) {
@@ -364,7 +415,7 @@ func mergeSorted(a, b []float64) []float64 {
 		} else {
 			v, b = b[0], b[1:]
 		}
-		if len(out) == 0 || v > out[len(out)-1] {
+		if len(out) == 0 || v > out[len(out)-1]+least {
 			out = append(out, v)
 		}
 	}

@@ -24,6 +24,7 @@ type pldQuestion struct {
 type pldAnswer struct {
 	lower, upper float64
 	ok           bool
+	limited      bool // by memory
 }
 
 // solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is narrow. coarse > 1 widens the first
@@ -54,6 +55,7 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 		}
 		if a.ok {
 			best.ok = true
+			best.limited = view.limited
 			best.upper = min(best.upper, a.upper)
 			best.lower = max(best.lower, a.lower)
 		}
@@ -90,12 +92,7 @@ func (q *pldQuestion) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{hi}
 		for j := 0; j < 60; j++ {
-			if gp, ok := p.(*gluedPair); ok {
-				_ = gp
-				node = []float64{0, hi}
-			} else {
-				node = []float64{hi}
-			}
+			node[0] = hi
 			p.cut(node, &c)
 			if c.topE <= tail {
 				break

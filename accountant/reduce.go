@@ -163,6 +163,8 @@ func (c *collector) add(e Event, n int) error {
 			}
 		}
 		return nil
+	case SampledSum:
+		return c.sampledSum(v, n)
 	case PoissonSampled:
 		return c.poisson(v, n)
 	case SampledWithoutReplacement:
@@ -211,6 +213,18 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 		return c.push(sampledAtom{q: v.Probability, within: within[0].atom}, n)
 	}
 	return unsupported("a Poisson sample of "+v.Event.kind(), c.relation)
+}
+
+func (c *collector) sampledSum(v SampledSum, n int) error {
+	switch {
+	case v.Probability == 0:
+		return nil
+	case v.Probability == 1 && c.relation == ReplaceOne:
+		return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
+	case c.relation == ReplaceOne:
+		return c.push(oppositeAtom{v.Probability, 1 / v.NoiseMultiplier}, n)
+	}
+	return c.poisson(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier}}, n)
 }
 
 func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error {

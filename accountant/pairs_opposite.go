@@ -1,0 +1,115 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// oppositeAtom is a Poisson-sampled clipped sum under ReplaceOne, dominated by (1−q)N(0,1)+qN(μ,1) against (1−q)N(0,1)+qN(−μ,1).
+//
+// Why these two: given the sample of the other records the outputs are (1−q)N(0)+qN(u) and (1−q)N(0)+qN(v) with |u|, |v| ≤ μ. For
+// t ≥ 1, δ = ∫(q·φ_u − t·q·φ_v − (t−1)(1−q)·φ_0)₊. Let S be where the integrand is positive. Along any direction w with u·w ≥ 0 and v·w ≤ u·w a
+// point of S stays in S, so S is a half-line on every line along w, and ∂δ/∂v along −w, which is tq∫_S w·(x−v)φ_v, is not negative. With w the part
+// of u orthogonal to v this turns v away from u at constant norm until they are opposite; with w = u−v it then lengthens v, and in the same way
+// u, until both norms are μ. For t < 1 swap the roles. The maximum is the same pair for every t, so it dominates.
+type oppositeAtom struct{ q, mu float64 }
+
+func (a oppositeAtom) key() string { return fmt.Sprintf("opposite %b %b", a.q, a.mu) }
+
+// rdp: no closed form is used; the divergence is at most that of the unsampled mechanism.
+func (a oppositeAtom) rdp(order float64) (float64, bool) {
+	return rdpOpposite(a.q, a.mu, order), true
+}
+
+func (a oppositeAtom) pairs() *pairs { return &pairs{remove: oppositePair(a)} }
+
+type oppositePair struct{ q, mu float64 }
+
+// lossAt is odd and increasing in x.
+func (p oppositePair) lossAt(x float64) float64 {
+	return logMixture(p.q, p.mu*x-p.mu*p.mu/2) - logMixture(p.q, -p.mu*x-p.mu*p.mu/2)
+}
+
+// pointAt solves qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0 for y = e^{μx}, k = e^{−μ²/2}, dividing by e^{l/2} so that it is odd in l.
+func (p oppositePair) pointAt(l float64) float64 {
+	qk := p.q * math.Exp(-p.mu*p.mu/2)
+	// y = e^{l/2}·(b + √(b² + 1)) with b = (1−q)·sinh(l/2)/qk.
+	b := (1 - p.q) * math.Sinh(l/2) / qk
+	return (l/2 + math.Asinh(b)) / p.mu
+}
+
+func (p oppositePair) plan(tail float64) []float64 {
+	x := normalQuantileUpper(tail) + p.mu
+	n := int(2*x/0.15) | 1
+	var nodes []float64
+	top := p.lossAt(x)
+	for i := 0; i <= n; i++ {
+		l := p.lossAt(x * (2*float64(i)/float64(n) - 1))
+		if len(nodes) == 0 || l > nodes[len(nodes)-1]+1e-7*top {
+			nodes = append(nodes, l)
+		}
+	}
+	return nodes
+}
+
+func (p oppositePair) cut(nodes []float64, c *cells) {
+	c.reset(len(nodes) - 1)
+	var prev [3]side
+	for i, l := range nodes {
+		x := p.pointAt(l)
+		now := [3]side{normalSide(x), normalSide(x - p.mu), normalSide(x + p.mu)}
+		if i == 0 {
+			below := func(k int) float64 { return now[k].below() }
+			c.lowP = (1-p.q)*below(0) + p.q*below(1)
+			c.lowD = max(0, p.form(l, below(0), below(1), below(2)))
+			c.lowErr = p.wrong(l, now) + 8*ulp*c.lowP
+		} else {
+			var v, e [3]float64
+			for k := range v {
+				v[k], e[k] = between(prev[k], now[k])
+			}
+			c.e[i-1] = max(0, -p.form(nodes[i-1], v[0], v[1], v[2]))
+			c.d[i-1] = max(0, p.form(l, v[0], v[1], v[2]))
+			c.err[i-1] = p.size(l, e[0], e[1], e[2]) + 4*ulp*p.size(l, v[0], v[1], v[2])
+		}
+		if i == len(nodes)-1 {
+			above := func(k int) float64 { return now[k].above() }
+			c.topQ = (1-p.q)*above(0) + p.q*above(2)
+			c.topE = max(0, -p.form(l, above(0), above(1), above(2)))
+			c.topErr = p.wrong(l, now) + 4*ulp*p.size(l, above(0), above(1), above(2))
+		}
+		prev = now
+	}
+}
+
+// form is e^l·Q − P for masses of the three normal components.
+func (p oppositePair) form(l, zero, plus, minus float64) float64 {
+	return (1-p.q)*math.Expm1(l)*zero + p.q*(math.Exp(l)*minus-plus)
+}
+
+// size is the sum of the absolute values of form's terms.
+func (p oppositePair) size(l, zero, plus, minus float64) float64 {
+	return (1-p.q)*math.Abs(math.Expm1(l))*zero + p.q*(math.Exp(l)*minus+plus)
+}
+
+func (p oppositePair) wrong(l float64, a [3]side) float64 {
+	return p.size(l, a[0].err, a[1].err, a[2].err)
+}
+
+// rdpOpposite integrates E_Q[r^α − 1 − α(r−1)] for the ratio r of the two mixtures by the trapezoid rule.
+func rdpOpposite(q, mu, order float64) float64 {
+	plain := 2 * order * mu * mu * (1 + 4*ulp)
+	lo, hi := -13-mu, 2*order*mu+13
+	step := min(0.1, math.Pi/mu/8)
+	if (hi-lo)/step > 1<<18 {
+		return plain
+	}
+	var sum logSum
+	for x := lo; x <= hi; x += step {
+		a := logMixture(q, mu*x-mu*mu/2)
+		b := logMixture(q, -mu*x-mu*mu/2)
+		sum.add(logMomentGap(1, a-b, order) + b - x*x/2)
+	}
+	s := sum.value() + math.Log(step) - 0.5*math.Log(2*math.Pi)
+	return min(plain, fromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
+}
