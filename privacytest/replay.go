@@ -125,7 +125,7 @@ func sameEntries(a, b []accountant.Entry) bool {
 }
 
 // same is reflect.DeepEqual with floats compared by their bits, so that NaN
-// equals itself and −0 differs from 0.
+// equals itself and −0 differs from 0. Values that point back at themselves are not for it.
 func same(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() {
 		return a.IsValid() == b.IsValid()
@@ -146,8 +146,15 @@ func same(a, b reflect.Value) bool {
 			}
 		}
 		return true
-	case reflect.Interface:
+	case reflect.Interface, reflect.Pointer:
 		return same(a.Elem(), b.Elem())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !same(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
 	}
 	if a.CanInterface() && b.CanInterface() {
 		return reflect.DeepEqual(a.Interface(), b.Interface())

@@ -1,0 +1,243 @@
+package privacytest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// noisy draws n values from the library's own mechanism.
+func noisy(t *testing.T, ctx context.Context, std float64, n int) []float64 {
+	t.Helper()
+	ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
+	g, err := mechanism.Begin(ctx, ledger).Spend("draws", accountant.Gaussian{NoiseMultiplier: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, n)
+	if err := g.Release(1, mechanism.Part{Sum: mechanism.NewFixedSum(n, mechanism.GridFor(std)), Std: std, Out: out}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// failures counts what a check reports, for checks that must fail.
+type failures struct {
+	testing.TB
+	count int
+}
+
+func (f *failures) Helper()               {}
+func (f *failures) Error(...any)          { f.count++ }
+func (f *failures) Errorf(string, ...any) { f.count++ }
+
+func fails(check func(testing.TB)) bool {
+	f := new(failures)
+	check(f)
+	return f.count > 0
+}
+
+func TestGoodnessOfFitOfTheLibrary(t *testing.T) {
+	values := noisy(t, context.Background(), 3, 1<<17)
+	next := 0
+	draw := func() float64 {
+		next = (next + 1) % len(values)
+		return values[next]
+	}
+	fit := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8}
+	fit.CheckWithPower(t)
+	fit.CDF = LaplaceCDF(3 / math.Sqrt2)
+	if !fit.Rejected(t) {
+		t.Error("Laplace's law of the same spread passes for the normal")
+	}
+	weak := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8, Samples: 50}
+	if !fails(weak.CheckWithPower) {
+		t.Error("a test of 50 draws claims power")
+	}
+	CheckGrid(t, values, mechanism.GridFor(3), 1e-8)
+	if !fails(func(tb testing.TB) { CheckGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
+		t.Error("a grid twice as coarse passes")
+	}
+	for i, v := range values {
+		values[i] = 2 * v
+	}
+	if !fails(func(tb testing.TB) { CheckGrid(tb, values, mechanism.GridFor(3), 1e-8) }) {
+		t.Error("a lowest bit that is always zero passes")
+	}
+}
+
+func TestIndependence(t *testing.T) {
+	a, b := noisy(t, context.Background(), 1, 1<<15), noisy(t, context.Background(), 1, 1<<15)
+	CheckIndependent(t, a, b, 1e-8)
+	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, slices.Clone(a), 1e-8) }) {
+		t.Error("the same noise twice passes")
+	}
+	mixed := make([]float64, len(a))
+	for i := range a {
+		mixed[i] = 0.1*a[i] + b[i]
+	}
+	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, mixed, 1e-8) }) {
+		t.Error("a tenth of the noise reused passes")
+	}
+}
+
+// TestFitHoldsForDiscreteLaws: atoms raise no false alarm.
+func TestFitHoldsForDiscreteLaws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	die := GoodnessOfFit{
+		Draw:       func() float64 { return float64(1 + rng.IntN(6)) },
+		CDF:        func(x float64) float64 { return min(max(math.Floor(x)/6, 0), 1) },
+		FalseAlarm: 1e-6,
+	}
+	die.Check(t)
+	die.Draw = func() float64 { return float64(1 + min(rng.IntN(7), 5)) }
+	if !die.Rejected(t) {
+		t.Error("a loaded die passes")
+	}
+}
+
+func TestSeededRepeatsAndSaysSo(t *testing.T) {
+	a := noisy(t, Seeded(t, context.Background(), 1), 1, 100)
+	b := noisy(t, Seeded(t, context.Background(), 1), 1, 100)
+	c := noisy(t, Seeded(t, context.Background(), 2), 1, 100)
+	if !slices.Equal(a, b) || slices.Equal(a, c) {
+		t.Error("noise is not a function of the seed")
+	}
+	ctx := Seeded(t, context.Background(), 1)
+	if slices.Equal(noisy(t, ctx, 1, 100), noisy(t, ctx, 1, 100)) {
+		t.Error("two runs of one context share their noise")
+	}
+	ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
+	mechanism.Begin(Seeded(t, context.Background(), 1), ledger)
+	if ledger.NotPrivate() == "" {
+		t.Error("a seeded run's ledger does not say so")
+	}
+}
+
+// TestSamplesAreCoupled: data sets that share their first rows share them in
+// every sample.
+func TestSamplesAreCoupled(t *testing.T) {
+	draw := func(n int) ([]int32, []uint64) {
+		ledger := accountant.NewLedger(toyBudget(accountant.AddOrRemoveOne))
+		e := accountant.PoissonSampled{Probability: 0.3, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+		g, err := mechanism.Begin(Seeded(t, context.Background(), 9), ledger).Spend("s", e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.PoissonSample(n, nil, nil)
+	}
+	long, longKeys := draw(101)
+	short, shortKeys := draw(100)
+	if !slices.Equal(long[:len(short)], short) || !slices.Equal(longKeys[:len(short)], shortKeys) {
+		t.Error("a row's inclusion or key depends on the other rows")
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	for _, s := range []records.Schema{
+		records.Binary(4), records.Interval(3, -1, 2), records.Image(2, 3), records.BinaryImage(2, 2).WithLabels("a", "b"), records.Sets(20, 5),
+		records.Sets(20, 5).WithLabels("x", "y", "z"),
+	} {
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			pairs := Neighbours(t, s, r, 5, 1)
+			if len(pairs) < 12 {
+				t.Errorf("%v: only %d pairs", s, len(pairs))
+			}
+			for _, p := range pairs {
+				want := p.Data.Len()
+				if r == accountant.AddOrRemoveOne {
+					want++
+				}
+				if p.Neighbour.Len() != want {
+					t.Fatalf("%v, %s: %d and %d records", s, p.Name, p.Data.Len(), p.Neighbour.Len())
+				}
+				var b device.Batch
+				p.Neighbour.Range(0, want, &b) // must not fail whatever the values
+			}
+		}
+	}
+}
+
+func TestOneRunAudit(t *testing.T) {
+	const m = 400
+	score := func(noise float64) func(planted []bool) ([]float64, error) {
+		return func(planted []bool) ([]float64, error) {
+			s := make([]float64, m)
+			for i, in := range planted {
+				if in {
+					s[i] = 1
+				}
+				s[i] += laplaceDraw(noise)
+			}
+			return s, nil
+		}
+	}
+	// Laplace noise of scale 1 on each canary is 1-private; guesses are made on the extremes.
+	o := OneRun{Train: score(1), Canaries: m, Guesses: m / 2, FalseAlarm: 1e-7}
+	o.Check(t, 1)
+	o.Train = score(0.1)
+	if a := o.Audit(t); a.Epsilon < 2 {
+		t.Errorf("noise of a tenth: %v", a)
+	} else if !fails(func(tb testing.TB) { o.Check(tb, 1) }) {
+		t.Error("the broken training passes")
+	}
+	// With δ the bound can only fall.
+	if a, b := oneRunBound(m, 200, 190, 0, 1e-3), oneRunBound(m, 200, 190, 1e-5, 1e-3); b > a || b <= 0 {
+		t.Errorf("bounds %v and %v", a, b)
+	}
+	if oneRunBound(m, 200, 100, 0, 1e-3) != 0 {
+		t.Error("guessing at random shows a leak")
+	}
+}
+
+func TestClopperPearsonCovers(t *testing.T) {
+	// The bounds are exact: at the bound the observation has probability alpha.
+	for _, c := range [][2]int{{1, 10}, {5, 10}, {9, 10}, {300, 20000}, {19999, 20000}} {
+		k, n := c[0], c[1]
+		p := lowerRate(k, n, 1e-6)
+		if got := binomialAtLeast(k, n, p); math.Abs(got/1e-6-1) > 1e-3 {
+			t.Errorf("%d of %d: lower bound %v has tail %v", k, n, p, got)
+		}
+		if q := upperRate(k, n, 1e-6); q < float64(k)/float64(n) || q > 1 {
+			t.Errorf("%d of %d: upper bound %v", k, n, q)
+		}
+	}
+	if lowerRate(0, 10, 0.01) != 0 || upperRate(10, 10, 0.01) != 1 {
+		t.Error("extremes")
+	}
+}
+
+// TestReplayFindsPanicsAndErrors by their difference, and forgives equal ones.
+func TestReplayFindsPanicsAndErrors(t *testing.T) {
+	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
+		Run: func(context.Context, *accountant.Ledger, int) (any, error) { return nil, fmt.Errorf("always") }}
+	always.Check(t)
+	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) { return nil, fmt.Errorf("%d", n) }
+	if len(always.Findings(t)) == 0 {
+		t.Error("an error with a value in it passes")
+	}
+	always.Run = func(_ context.Context, l *accountant.Ledger, n int) (any, error) {
+		if n == 2 {
+			return nil, l.Spend("behind the mechanism's back", accountant.Gaussian{NoiseMultiplier: 5})
+		}
+		return nil, nil
+	}
+	if len(always.Findings(t)) == 0 {
+		t.Error("a spend on one data set only passes")
+	}
+	type nested struct{ F []any }
+	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
+		return nested{[]any{math.NaN(), []float32{float32(math.NaN())}}}, nil
+	}
+	if f := always.Findings(t); len(f) != 0 {
+		t.Errorf("equal outputs that hold NaN differ: %v", f)
+	}
+}
