@@ -373,3 +373,34 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 		}
 	}
 }
+
+// TestAssignerAgreesWithModel: batches of any size, one scratch.
+func TestAssignerAgreesWithModel(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 300, 2, corners...))
+	m := fit(t, kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 1}, kmeans.Raw(square), data)
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	want, got := make([]int32, b.Rows), make([]int32, b.Rows)
+	m.Assign(device.CPU(), kmeans.Raw(square), b, want)
+	a := m.Assigner(device.CPU(), kmeans.Raw(square), 37)
+	a.Assign(b, got)
+	if !slices.Equal(got, want) {
+		t.Error("an assigner of 37 rows assigns otherwise")
+	}
+	for i := range 40 {
+		a.Assign(b.Slice(i, i+1), got[i:i+1])
+	}
+	if !slices.Equal(got, want) {
+		t.Error("single records are assigned otherwise")
+	}
+	for i, c := range want {
+		x := b.Dense.Row(i)
+		best := math.Inf(1)
+		for _, center := range m.Centers {
+			best = min(best, math.Hypot(float64(x[0]-center[0]), float64(x[1]-center[1])))
+		}
+		if d := math.Hypot(float64(x[0]-m.Centers[c][0]), float64(x[1]-m.Centers[c][1])); d > best+1e-4 {
+			t.Fatalf("record %d is %.4f from its centre, %.4f from the nearest", i, d, best)
+		}
+	}
+}

@@ -56,26 +56,47 @@ func (m *Model) Weights() []float64 {
 
 // Assign writes the nearest centre of each record of the batch to dst, which
 // has b.Rows entries, just as the fit assigned it. It does not write the model
-// and may be called concurrently.
+// and may be called concurrently. For many batches use an [Assigner].
 //
 // The assignment of private records is as private as they are; that of public
 // or generated ones is free.
 func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int32) {
-	if b.Rows == 0 {
-		return
+	if b.Rows > 0 {
+		m.Assigner(be, f, b.Rows).Assign(b, dst)
 	}
-	rows := min(max(partBytes/(4*f.Dim()), minRows), maxRows, b.Rows)
-	near := newNearest(be, m.K(), f.Dim(), rows)
-	near.set(m.centers64())
-	features := be.New(rows, f.Dim())
-	squared, factors := make([]float64, rows), make([]float32, rows)
-	for lo := 0; lo < b.Rows; lo += rows {
-		hi := min(lo+rows, b.Rows)
-		part := features.RowRange(0, hi-lo)
-		f.Transform(be, b.Slice(lo, hi), part)
-		be.RowSquaredNorms(squared[:hi-lo], part)
-		clipRows(be, part, m.ClipNorm, squared[:hi-lo], factors)
-		near.assign(part, dst[lo:hi])
+}
+
+// Assigner assigns batch after batch without allocating. It is not safe for
+// concurrent use.
+type Assigner struct {
+	be       device.Backend
+	f        Features
+	clip     float64
+	near     *nearest
+	features device.Matrix
+	squared  []float64
+	factors  []float32
+}
+
+// Assigner returns an assigner with scratch for about the given number of rows
+// at a time; batches may be of any size.
+func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
+	rows = max(min(rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
+	a := &Assigner{be: be, f: f, clip: m.ClipNorm, near: newNearest(be, m.K(), f.Dim(), rows),
+		features: be.New(rows, f.Dim()), squared: make([]float64, rows), factors: make([]float32, rows)}
+	a.near.set(m.centers64())
+	return a
+}
+
+// Assign is [Model.Assign].
+func (a *Assigner) Assign(b device.Batch, dst []int32) {
+	for lo := 0; lo < b.Rows; lo += a.features.Rows {
+		hi := min(lo+a.features.Rows, b.Rows)
+		part, squared := a.features.RowRange(0, hi-lo), a.squared[:hi-lo]
+		a.f.Transform(a.be, b.Slice(lo, hi), part)
+		a.be.RowSquaredNorms(squared, part)
+		clipRows(a.be, part, a.clip, squared, a.factors)
+		a.near.assign(part, dst[lo:hi])
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // placement is a map's tables in the memory of one device, with scratch rows
 // kept for the next call.
 type placement struct {
-	be    device.Backend // nil for host memory, which all host backends share
+	be    device.Backend
 	freq  device.Matrix
 	phase device.Matrix
 
@@ -22,22 +22,19 @@ const (
 	maxScratch    = 8 // scratch blocks kept for concurrent callers
 )
 
-// place returns the map's tables in be's memory, copying them there once.
+// place returns the map's tables in be's memory. A device with memory of its own
+// gets a copy, once; the others share the host's.
 func (m *Map) place(be device.Backend) *placement {
 	freq, phase := m.table()
-	key := be
-	if isHost(be) {
-		key = nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range m.placed {
-		if p.be == key {
+		if p.be == be {
 			return p
 		}
 	}
-	p := &placement{be: key, freq: hostMatrix(m.in, freq), phase: hostMatrix(1, phase)}
-	if key != nil {
+	p := &placement{be: be, freq: hostMatrix(m.in, freq), phase: hostMatrix(1, phase)}
+	if !isHost(be) {
 		p.freq, p.phase = copyTo(be, m.in, freq), copyTo(be, 1, phase)
 	}
 	if len(m.placed) == maxPlacements {
