@@ -1,0 +1,130 @@
+package privacytest_test
+
+import (
+	"context"
+	"flag"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Every algorithm of the library that touches records stands before its own
+// tests here, on hostile neighbours of every kind of schema.
+
+var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
+
+// replayAll replays a computation on neighbours of a schema: on every fifth, from
+// another one each time, or on all of them in an audit.
+func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run func(context.Context, *accountant.Ledger, records.Data) (any, error)) {
+	t.Helper()
+	every := 5
+	if a := flag.Lookup("audit"); a != nil && a.Value.String() == "true" {
+		every = 1
+	}
+	first := len(t.Name()) % every
+	for i, p := range privacytest.Neighbours(t, s, r, 6, 1) {
+		if i%every != first {
+			continue
+		}
+		findings := privacytest.Replay[records.Data]{
+			Run: run, Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
+			Data: p.Data, Neighbour: p.Neighbour, Seeds: 1,
+		}.Findings(t)
+		for _, f := range findings {
+			t.Errorf("%v, %v, %s: %s", s, r, p.Name, f)
+		}
+	}
+}
+
+// training is what a loop over sgd shows to the outside.
+func training(cfg sgd.Config, network func() (models.Network, error)) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		net, err := network()
+		if err != nil {
+			return nil, err
+		}
+		trainer, err := sgd.New(cfg, net, ledger, sgd.WithWorkers(1))
+		if err != nil {
+			return nil, err
+		}
+		var seen []any
+		for step, err := range trainer.Steps(ctx, data) {
+			if err != nil {
+				return seen, err
+			}
+			seen = append(seen, step.Number, step.Of, step.Epsilon, step.ClipNorm, append([]float32(nil), net.Params().Flat.Data...))
+		}
+		return seen, nil
+	}
+}
+
+func TestTrainingUnderReplay(t *testing.T) {
+	be := device.CPUWith(1)
+	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1, NominalBatch: 4, Optimizer: sgd.Adam(0.1)}
+	policy := func(c sgd.Clip) sgd.Config {
+		cfg := fixed
+		cfg.ClipNorm, cfg.Clip = 0, c
+		return cfg
+	}
+	small := fixed
+	small.MicroBatch = 2
+	vae := func(v models.Visible) func() (models.Network, error) {
+		return func() (models.Network, error) {
+			return models.VAE{Hidden: []int{5}, Latent: 2}.New(be, v, 1)
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		schema  records.Schema
+		cfg     sgd.Config
+		network func() (models.Network, error)
+	}{
+		{"VAE", records.Binary(6), fixed, vae(models.Visible{Dim: 6})},
+		{"VAE in micro-batches", records.BinaryImage(2, 3), small, vae(models.Visible{Dim: 6})},
+		{"Gaussian VAE", records.Interval(4, -1, 1), fixed, vae(models.Visible{Dim: 4, Likelihood: models.GaussianUnit})},
+		{"sparse VAE", records.Sets(12, 4), fixed, vae(models.Visible{Dim: 12, Sparse: true})},
+		{"RBM", records.Binary(6), fixed, func() (models.Network, error) {
+			return models.RBM{Hidden: 4, Chains: 3}.New(be, models.Visible{Dim: 6}, 1)
+		}},
+		{"sparse RBM", records.Sets(12, 4), fixed, func() (models.Network, error) {
+			return models.RBM{Hidden: 4, Chains: 3}.New(be, models.Visible{Dim: 12, Sparse: true}, 1)
+		}},
+		{"classifier", records.Interval(4, -1, 1).WithLabels("a", "b", "c"), fixed, func() (models.Network, error) {
+			return models.MLP{Hidden: []int{5}}.Classifier(be, 4, 3, 1)
+		}},
+		{"private clip norm", records.Binary(6), policy(sgd.DPNorm{MaxNorm: 4, MinNorm: 0.1, Bins: 10, NoiseMultiplier: 2}), vae(models.Visible{Dim: 6})},
+		{"quantile", records.Binary(6), policy(sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 2}), vae(models.Visible{Dim: 6})},
+		{"normalised", records.Binary(6), policy(sgd.Normalize{}), vae(models.Visible{Dim: 6})},
+	} {
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) { replayAll(t, c.schema, r, training(c.cfg, c.network)) })
+		}
+	}
+}
+
+func TestKMeansUnderReplay(t *testing.T) {
+	for _, s := range []records.Schema{records.Binary(5), records.Interval(3, -1, 2), records.Image(2, 2), records.Sets(10, 4)} {
+		for _, cfg := range []kmeans.Config{
+			{K: 3, Iterations: 3, NoiseMultiplier: 2},
+			{K: 2, Iterations: 2, NoiseMultiplier: 2, Norm: &kmeans.DPNorm{Max: 4, Bins: 8, NoiseMultiplier: 2}, Memory: 0.5, AverageCounts: 2},
+		} {
+			for _, r := range relations {
+				t.Run(s.String()+" "+r.String(), func(t *testing.T) {
+					replayAll(t, s, r, func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+						m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+						if err != nil {
+							return nil, err
+						}
+						return []any{m.Centers, m.Counts, m.Weights()}, nil
+					})
+				})
+			}
+		}
+	}
+}
