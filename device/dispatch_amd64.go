@@ -37,8 +37,8 @@ func avx2() *kernels {
 			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2}, 6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
 		},
 		packColumns: packColumnsAVX2,
-		thinFew:     [thinCols + 1]thinKernel{1: thin8x1AVX2, 2: thin8x2AVX2, 3: thin8x3AVX2, 4: thin8x4AVX2},
-		thinMany:    [thinCols + 1]thinKernel{1: thin24x1AVX2, 2: thin24x2AVX2},
+		thinOne:     [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2, 4: thin1x4AVX2},
+		thinMany:    [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2, 4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
 	useVectors(k)
@@ -58,8 +58,8 @@ func avx512() *kernels {
 			13: {1: gemmAVX512_13x1, 2: gemmAVX512_13x2}, 14: {1: gemmAVX512_14x1, 2: gemmAVX512_14x2},
 		},
 		packColumns: packColumnsAVX2,
-		thinFew:     [thinCols + 1]thinKernel{1: thin8x1AVX2, 2: thin8x2AVX2, 3: thin8x3AVX2, 4: thin8x4AVX2},
-		thinMany:    [thinCols + 1]thinKernel{1: thin24x1AVX2, 2: thin24x2AVX2},
+		thinOne:     [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2, 4: thin1x4AVX2},
+		thinMany:    [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2, 4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
 	return k

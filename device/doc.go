@@ -16,7 +16,7 @@
 //
 // The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS
 // and for every level of vector instructions (AVX2 or AVX-512). An element of a product is one
-// chain of fused multiply-adds over k, so a row of a result depends on no other row of the batch.
+// chain of fused multiply-adds over k (eight where the result has at most four columns), so a row of a result depends on no other row of the batch.
 // Machines without these instructions run portable Go in the same order of operations; whether the compiler
 // fuses there is up to it, so their last bits may differ.
 package device

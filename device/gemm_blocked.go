@@ -9,13 +9,13 @@ type gemmKernels struct {
 	lanes int               // numbers in a vector
 	tile  [15][3]tileKernel // by rows and vectors of the tile
 	// packRows copies k rows of one or two vectors, stride bytes apart, so that they touch.
-	packRows [3]func(k int, src *float32, stride int, dst *float32)
+	packRows [3]func(k int, src *float32, stride int, dst *float32, mask *int32)
 	// packColumns transposes eight columns of 8·blocks numbers.
 	packColumns func(blocks int, src *float32, stride int, dst *float32, width int)
-	thinFew     [thinCols + 1]thinKernel // by columns
-	thinMany    [thinCols + 1]thinKernel
-	deepNN      int // most of k worked on at a time where A's rows are contiguous
-	deepTN      int // the same where its columns are
+	thinOne     [thinCols + 1]thinKernel // by columns, one row at a time
+	thinMany    [thinCols + 1]thinKernel // several
+	deepNN      int                      // most of k worked on at a time where A's rows are contiguous
+	deepTN      int                      // the same where its columns are
 }
 
 // blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by groups of panels.
@@ -125,21 +125,16 @@ func doPack(j *job, lo, hi int) {
 
 func (p *product) packPanel(g *gemmKernels, dst []float32, n0, n1, width int) {
 	k0, depth := p.block.k0, p.block.k1-p.block.k0
+	if p.bn == 1 {
+		var mask *int32
+		if n1-n0 < width {
+			mask = edge(width-(n1-n0), g.lanes)
+		}
+		g.packRows[width/g.lanes](depth, &p.b[k0*p.bk+n0], 4*p.bk, &dst[0], mask)
+		return
+	}
 	if n1-n0 < width {
 		clear(dst)
-	}
-	if p.bn == 1 {
-		if n1-n0 == width {
-			g.packRows[width/g.lanes](depth, &p.b[k0*p.bk+n0], 4*p.bk, &dst[0])
-			return
-		}
-		for k := range depth {
-			row := p.b[(k0+k)*p.bk+n0:][:n1-n0]
-			for i, v := range row {
-				dst[k*width+i] = v
-			}
-		}
-		return
 	}
 	n, whole := n0, depth&^7
 	for ; whole > 0 && n+8 <= n1; n += 8 {

@@ -104,13 +104,32 @@ func TestOneChain(t *testing.T) {
 			if r.IntN(2) == 0 {
 				n = 1 + r.IntN(5)
 			}
-			a, b, start := randomMatrix(r, m, k, 0), randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
-			got := run(c, false, false, 1, a, b, 1, start)
+			transposed := r.IntN(2) == 0
+			a, b, start := oriented(r, m, k, transposed), randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
+			got := run(c, transposed, false, 1, a, b, 1, start)
+			at := func(i, l int) float32 {
+				if transposed {
+					i, l = l, i
+				}
+				return a.Row(i)[l]
+			}
 			for i := range m {
 				for j := range n {
-					want := start.Row(i)[j]
-					for l := range k {
-						want = fma32(a.Row(i)[l], b.Row(l)[j], want)
+					chain := func(want float32, from, step int) float32 {
+						for l := from; l < k; l += step {
+							want = fma32(at(i, l), b.Row(l)[j], want)
+						}
+						return want
+					}
+					var want float32
+					if n <= thinCols && !transposed {
+						var s [8]float32
+						for lane := range s {
+							s[lane] = chain(0, lane, 8)
+						}
+						want = start.Row(i)[j] + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
+					} else {
+						want = chain(start.Row(i)[j], 0, 1)
 					}
 					if got.Row(i)[j] != want {
 						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, the chain gives %v", level.name, m, k, k, n, i, j, got.Row(i)[j], want)

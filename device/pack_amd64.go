@@ -5,16 +5,16 @@
 package device
 
 //go:noescape
-func packRowsAVX2_1(k int, src *float32, stride int, dst *float32)
+func packRowsAVX2_1(k int, src *float32, stride int, dst *float32, mask *int32)
 
 //go:noescape
-func packRowsAVX2_2(k int, src *float32, stride int, dst *float32)
+func packRowsAVX2_2(k int, src *float32, stride int, dst *float32, mask *int32)
 
 //go:noescape
-func packRowsAVX512_1(k int, src *float32, stride int, dst *float32)
+func packRowsAVX512_1(k int, src *float32, stride int, dst *float32, mask *int32)
 
 //go:noescape
-func packRowsAVX512_2(k int, src *float32, stride int, dst *float32)
+func packRowsAVX512_2(k int, src *float32, stride int, dst *float32, mask *int32)
 
 //go:noescape
 func packColumnsAVX2(blocks int, src *float32, stride int, dst *float32, width int)

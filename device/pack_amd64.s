@@ -4,92 +4,171 @@
 
 #include "textflag.h"
 
-// func packRowsAVX2_1(k int, src *float32, stride int, dst *float32)
+// func packRowsAVX2_1(k int, src *float32, stride int, dst *float32, mask *int32)
 // Requires: AVX, MMX+
-TEXT ·packRowsAVX2_1(SB), NOSPLIT, $0-32
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ dst+24(FP), BX
-	LEAQ (CX)(DX*8), SI
+TEXT ·packRowsAVX2_1(SB), NOSPLIT, $0-40
+	MOVQ  k+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  stride+16(FP), DX
+	MOVQ  dst+24(FP), BX
+	MOVQ  mask+32(FP), SI
+	LEAQ  (CX)(DX*8), DI
+	TESTQ SI, SI
+	JNZ   some
 
-row:
-	PREFETCHT0 (SI)
+whole:
+	PREFETCHT0 (DI)
 	VMOVUPS    (CX), Y0
 	VMOVUPS    Y0, (BX)
 	ADDQ       DX, CX
-	ADDQ       DX, SI
+	ADDQ       DX, DI
 	ADDQ       $0x00000020, BX
 	DECQ       AX
-	JNZ        row
+	JNZ        whole
 	VZEROUPPER
 	RET
 
-// func packRowsAVX2_2(k int, src *float32, stride int, dst *float32)
-// Requires: AVX, MMX+
-TEXT ·packRowsAVX2_2(SB), NOSPLIT, $0-32
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ dst+24(FP), BX
-	LEAQ (CX)(DX*8), SI
+some:
+	VMOVUPS (SI), Y0
 
-row:
-	PREFETCHT0 (SI)
+masked:
+	PREFETCHT0 (DI)
+	VMASKMOVPS (CX), Y0, Y1
+	VMOVUPS    Y1, (BX)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	ADDQ       $0x00000020, BX
+	DECQ       AX
+	JNZ        masked
+	VZEROUPPER
+	RET
+
+// func packRowsAVX2_2(k int, src *float32, stride int, dst *float32, mask *int32)
+// Requires: AVX, MMX+
+TEXT ·packRowsAVX2_2(SB), NOSPLIT, $0-40
+	MOVQ  k+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  stride+16(FP), DX
+	MOVQ  dst+24(FP), BX
+	MOVQ  mask+32(FP), SI
+	LEAQ  (CX)(DX*8), DI
+	TESTQ SI, SI
+	JNZ   some
+
+whole:
+	PREFETCHT0 (DI)
 	VMOVUPS    (CX), Y0
 	VMOVUPS    Y0, (BX)
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    Y0, 32(BX)
 	ADDQ       DX, CX
-	ADDQ       DX, SI
+	ADDQ       DX, DI
 	ADDQ       $0x00000040, BX
 	DECQ       AX
-	JNZ        row
+	JNZ        whole
 	VZEROUPPER
 	RET
 
-// func packRowsAVX512_1(k int, src *float32, stride int, dst *float32)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·packRowsAVX512_1(SB), NOSPLIT, $0-32
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ dst+24(FP), BX
-	LEAQ (CX)(DX*8), SI
+some:
+	VMOVUPS (SI), Y0
 
-row:
-	PREFETCHT0 (SI)
+masked:
+	PREFETCHT0 (DI)
+	VMOVUPS    (CX), Y1
+	VMOVUPS    Y1, (BX)
+	VMASKMOVPS 32(CX), Y0, Y1
+	VMOVUPS    Y1, 32(BX)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	ADDQ       $0x00000040, BX
+	DECQ       AX
+	JNZ        masked
+	VZEROUPPER
+	RET
+
+// func packRowsAVX512_1(k int, src *float32, stride int, dst *float32, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·packRowsAVX512_1(SB), NOSPLIT, $0-40
+	MOVQ  k+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  stride+16(FP), DX
+	MOVQ  dst+24(FP), BX
+	MOVQ  mask+32(FP), SI
+	LEAQ  (CX)(DX*8), DI
+	TESTQ SI, SI
+	JNZ   some
+
+whole:
+	PREFETCHT0 (DI)
 	VMOVUPS    (CX), Z0
 	VMOVUPS    Z0, (BX)
 	ADDQ       DX, CX
-	ADDQ       DX, SI
+	ADDQ       DX, DI
 	ADDQ       $0x00000040, BX
 	DECQ       AX
-	JNZ        row
+	JNZ        whole
 	VZEROUPPER
 	RET
 
-// func packRowsAVX512_2(k int, src *float32, stride int, dst *float32)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·packRowsAVX512_2(SB), NOSPLIT, $0-32
-	MOVQ k+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ stride+16(FP), DX
-	MOVQ dst+24(FP), BX
-	LEAQ (CX)(DX*8), SI
+some:
+	VMOVDQU32 (SI), Z0
+	VPMOVD2M  Z0, K1
 
-row:
-	PREFETCHT0 (SI)
-	PREFETCHT0 64(SI)
+masked:
+	PREFETCHT0 (DI)
+	VMOVUPS.Z  (CX), K1, Z0
+	VMOVUPS    Z0, (BX)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	ADDQ       $0x00000040, BX
+	DECQ       AX
+	JNZ        masked
+	VZEROUPPER
+	RET
+
+// func packRowsAVX512_2(k int, src *float32, stride int, dst *float32, mask *int32)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·packRowsAVX512_2(SB), NOSPLIT, $0-40
+	MOVQ  k+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  stride+16(FP), DX
+	MOVQ  dst+24(FP), BX
+	MOVQ  mask+32(FP), SI
+	LEAQ  (CX)(DX*8), DI
+	TESTQ SI, SI
+	JNZ   some
+
+whole:
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	VMOVUPS    (CX), Z0
 	VMOVUPS    Z0, (BX)
 	VMOVUPS    64(CX), Z0
 	VMOVUPS    Z0, 64(BX)
 	ADDQ       DX, CX
-	ADDQ       DX, SI
+	ADDQ       DX, DI
 	ADDQ       $0x00000080, BX
 	DECQ       AX
-	JNZ        row
+	JNZ        whole
+	VZEROUPPER
+	RET
+
+some:
+	VMOVDQU32 (SI), Z0
+	VPMOVD2M  Z0, K1
+
+masked:
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	VMOVUPS    (CX), Z0
+	VMOVUPS    Z0, (BX)
+	VMOVUPS.Z  64(CX), K1, Z0
+	VMOVUPS    Z0, 64(BX)
+	ADDQ       DX, CX
+	ADDQ       DX, DI
+	ADDQ       $0x00000080, BX
+	DECQ       AX
+	JNZ        masked
 	VZEROUPPER
 	RET
 

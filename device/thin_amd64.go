@@ -5,19 +5,25 @@
 package device
 
 //go:noescape
-func thin8x1AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin1x1AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
 
 //go:noescape
-func thin24x1AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin4x1AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
 
 //go:noescape
-func thin8x2AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin1x2AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
 
 //go:noescape
-func thin24x2AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin4x2AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
 
 //go:noescape
-func thin8x3AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin1x3AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
 
 //go:noescape
-func thin8x4AVX2(k int, a *float32, ar int, b *float32, out *float32)
+func thin3x3AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
+
+//go:noescape
+func thin1x4AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)
+
+//go:noescape
+func thin2x4AVX2(tiles int, k int, a *float32, ar int, b *float32, bk int, c *float32, cr int, add int)

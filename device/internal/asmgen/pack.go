@@ -9,35 +9,51 @@ import (
 )
 
 // copyRows writes the packer of operands whose rows are contiguous: k rows of whole vectors, stride bytes apart, end up
-// next to each other.
+// next to each other. Where a mask is given, of the last vector only what it allows is read, and zeros stand for the rest.
 func copyRows(level string, lanes, vecs int) {
-	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT, "func(k int, src *float32, stride int, dst *float32)")
+	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT, "func(k int, src *float32, stride int, dst *float32, mask *int32)")
 	Pragma("noescape")
-	k, src, stride, dst := GP64(), GP64(), GP64(), GP64()
-	Load(Param("k"), k)
-	Load(Param("src"), src)
-	Load(Param("stride"), stride)
-	Load(Param("dst"), dst)
+	k, src, stride, dst, mask := pointer("k"), pointer("src"), pointer("stride"), pointer("dst"), pointer("mask")
 	ahead := GP64()
 	LEAQ(Mem{Base: src, Index: stride, Scale: 8}, ahead)
 	t := tile{lanes: lanes}
-	Label("row")
-	PREFETCHT0(Mem{Base: ahead})
-	if vecs*lanes > 16 {
-		PREFETCHT0(Mem{Base: ahead, Disp: 64})
+	rows := func(label string, last func(from Mem, x VecVirtual)) {
+		Label(label)
+		PREFETCHT0(Mem{Base: ahead})
+		if vecs*lanes > 16 {
+			PREFETCHT0(Mem{Base: ahead, Disp: 64})
+		}
+		for v := range vecs {
+			x := t.vector()
+			from := Mem{Base: src, Disp: v * t.bytes()}
+			if v == vecs-1 {
+				last(from, x)
+			} else {
+				VMOVUPS(from, x)
+			}
+			VMOVUPS(x, Mem{Base: dst, Disp: v * t.bytes()})
+		}
+		ADDQ(stride, src)
+		ADDQ(stride, ahead)
+		ADDQ(U32(vecs*t.bytes()), dst)
+		DECQ(k)
+		JNZ(LabelRef(label))
+		VZEROUPPER()
+		RET()
 	}
-	for v := range vecs {
-		x := t.vector()
-		VMOVUPS(Mem{Base: src, Disp: v * t.bytes()}, x)
-		VMOVUPS(x, Mem{Base: dst, Disp: v * t.bytes()})
+	TESTQ(mask, mask)
+	JNZ(LabelRef("some"))
+	rows("whole", func(from Mem, x VecVirtual) { VMOVUPS(from, x) })
+	Label("some")
+	if lanes == 16 {
+		signs, keep := ZMM(), K()
+		VMOVDQU32(Mem{Base: mask}, signs)
+		VPMOVD2M(signs, keep)
+		rows("masked", func(from Mem, x VecVirtual) { VMOVUPS_Z(from, keep, x) })
+		return
 	}
-	ADDQ(stride, src)
-	ADDQ(stride, ahead)
-	ADDQ(U32(vecs*t.bytes()), dst)
-	DECQ(k)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	keep := load(Mem{Base: mask})
+	rows("masked", func(from Mem, x VecVirtual) { VMASKMOVPS(from, keep, x) })
 }
 
 // transposeRows writes the packer of operands whose columns are contiguous: eight rows, stride bytes apart and

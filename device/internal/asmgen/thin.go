@@ -8,119 +8,104 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A thin kernel multiplies 8·groups rows of a row-major A with a matrix of one to four columns. Lanes are rows: blocks of
-// 8×8 are transposed in registers, so that each element stays one chain over k.
+// A thin kernel multiplies rows of a row-major A with a matrix of one to four columns. Lanes run along k: a result is the
+// sum of eight interleaved chains, added crosswise at the end.
 //
-//	k    length of the products, at least 1
-//	a    first element of A;  ar: bytes between its rows
-//	b    the columns side by side, k rounded up to eight rows, zeros beyond k
-//	out  what the sums start from, and where they go: column by column, 8·groups numbers each
+//	tiles  how many tiles of so many rows
+//	k      length of the products, at least 1
+//	a      first element of A;  ar: bytes between its rows
+//	b      the columns of B, bk bytes apart, each with zeros up to a multiple of eight
+//	c      first element of C, whose rows touch nothing else than its columns;  cr: bytes between its rows
+//	add    1 to add to C, 0 to overwrite it
 func thin() {
 	for cols := 1; cols <= 4; cols++ {
 		thinKernel(cols, 1)
-		if cols <= 2 {
-			thinKernel(cols, 3)
-		}
+		thinKernel(cols, thinRows[cols])
 	}
 	writeTailMask()
 }
 
-func thinKernel(cols, groups int) {
-	begin(fmt.Sprintf("thin%dx%d", 8*groups, cols), "func(k int, a *float32, ar int, b, out *float32)")
-	a, ar, b, out, k := pointer("a"), pointer("ar"), pointer("b"), pointer("out"), pointer("k")
-	rows := newRows(a, ar, 8)
-	group := []rowsOf{rows}
-	for g := 1; g < groups; g++ {
-		next := rows
-		next.base = []GPVirtual{GP64(), GP64()}
-		group = append(group, next)
-	}
-	group[0].reset(a)
-	for g := 1; g < groups; g++ {
-		start := GP64()
-		LEAQ(Mem{Base: group[g-1].base[0], Index: ar, Scale: 8}, start)
-		group[g].reset(start)
-	}
-	acc := make([][]VecVirtual, groups)
-	for g := range acc {
-		for n := range cols {
-			acc[g] = append(acc[g], load(Mem{Base: out, Disp: 32 * (n*groups + g)}))
+// thinRows is, by columns, how many rows keep the multipliers busy and fit the registers.
+var thinRows = [5]int{0, 4, 4, 3, 2}
+
+func thinKernel(cols, rows int) {
+	begin(fmt.Sprintf("thin%dx%d", rows, cols),
+		"func(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr, add int)")
+	a, ar, c, cr := pointer("a"), pointer("ar"), pointer("c"), pointer("cr")
+	bk := pointer("bk")
+	aRows := newRows(a, ar, rows)
+	Label("tile")
+	aRows.reset(a)
+	b, k := pointer("b"), pointer("k")
+	bRows := newRows(b, bk, cols)
+	bRows.reset(b)
+	acc := make([][]VecVirtual, rows)
+	for r := range acc {
+		for range cols {
+			x := YMM()
+			VXORPS(x, x, x)
+			acc[r] = append(acc[r], x)
 		}
 	}
 	SUBQ(U8(8), k)
 	JL(LabelRef("tail"))
 	Label("loop")
-	thinBlock(acc, group, b, nil)
+	thinStep(acc, aRows, bRows, nil)
 	SUBQ(U8(8), k)
 	JGE(LabelRef("loop"))
 	Label("tail")
 	ADDQ(U8(8), k)
-	JZ(LabelRef("end"))
-	mask := GP64()
-	table := GP64()
-	LEAQ(NewDataAddr(NewStaticSymbol(tailMaskName), 32), table)
-	NEGQ(k)
-	LEAQ(Mem{Base: table, Index: k, Scale: 4}, mask)
-	thinBlock(acc, group, b, &mask)
-	Label("end")
-	for g := range acc {
-		for n := range cols {
-			VMOVUPS(acc[g][n], Mem{Base: out, Disp: 32 * (n*groups + g)})
+	JZ(LabelRef("sums"))
+	thinStep(acc, aRows, bRows, tailMask(k))
+	Label("sums")
+	for r := range acc {
+		for n, x := range acc[r] {
+			acrossLanes(x)
+			at, done := Mem{Base: c, Disp: 4 * n}, fmt.Sprintf("store%d_%d", r, n)
+			CMPQ(argument("add"), U8(0))
+			JEQ(LabelRef(done))
+			VADDSS(at, x.AsX(), x.AsX())
+			Label(done)
+			VMOVSS(x.AsX(), at)
 		}
+		ADDQ(cr, c)
+		ADDQ(ar, a)
 	}
+	DECQ(argument("tiles"))
+	JNZ(LabelRef("tile"))
 	VZEROUPPER()
 	RET()
 }
 
-// thinBlock advances all rows by eight columns of A.
-func thinBlock(acc [][]VecVirtual, group []rowsOf, b GPVirtual, mask *GPVirtual) {
+// thinStep advances by eight columns of A, or by what the mask leaves.
+func thinStep(acc [][]VecVirtual, a, b rowsOf, mask VecVirtual) {
 	cols := len(acc[0])
-	for g, rows := range group {
-		half := transposed(rows, mask)
-		for k := range 8 {
-			column := YMM()
-			VPERM2F128(U8([2]uint8{0x20, 0x31}[k/4]), half[4+k%4], half[k%4], column)
-			for n := range cols {
-				x := YMM()
-				VBROADCASTSS(Mem{Base: b, Disp: 4 * (k*cols + n)}, x)
-				VFMADD231PS(x, column, acc[g][n])
-			}
-		}
-		rows.step(U8(32))
+	column := make([]VecVirtual, cols)
+	for n := range column {
+		column[n] = load(b.at(n, 0))
 	}
-	ADDQ(U32(32*cols), b)
+	for r := range acc {
+		x := YMM()
+		if mask == nil {
+			VMOVUPS(a.at(r, 0), x)
+		} else {
+			VMASKMOVPS(a.at(r, 0), mask, x)
+		}
+		for n := range cols {
+			VFMADD231PS(x, column[n], acc[r][n])
+		}
+	}
+	a.step(U8(32))
+	b.step(U8(32))
 }
 
-// transposed loads 8×8 numbers and transposes them within 128-bit halves: register i and register 4+i hold columns i and
-// 4+i of the first four rows and of the last four.
-func transposed(rows rowsOf, mask *GPVirtual) [8]VecVirtual {
-	var r [8]VecVirtual
-	var keep VecVirtual
-	if mask != nil {
-		keep = load(Mem{Base: *mask})
-	}
-	for i := range 8 {
-		r[i] = YMM()
-		if mask != nil {
-			VMASKMOVPS(rows.at(i, 0), keep, r[i])
-		} else {
-			VMOVUPS(rows.at(i, 0), r[i])
-		}
-	}
-	for i := 0; i < 8; i += 2 {
-		high := YMM()
-		VUNPCKHPS(r[i+1], r[i], high)
-		VUNPCKLPS(r[i+1], r[i], r[i])
-		r[i+1] = high
-	}
-	var out [8]VecVirtual
-	for h := 0; h < 8; h += 4 {
-		for i := range 2 {
-			high := YMM()
-			VUNPCKHPD(r[h+2+i], r[h+i], high)
-			VUNPCKLPD(r[h+2+i], r[h+i], r[h+i])
-			out[h+2*i], out[h+2*i+1] = r[h+i], high
-		}
-	}
-	return out
+// acrossLanes adds a vector's eight numbers up into its first: 0+4, 1+5, … then neighbours two apart, then the last two.
+func acrossLanes(x VecVirtual) {
+	other := XMM()
+	VEXTRACTF128(U8(1), x, other)
+	VADDPS(other, x.AsX(), x.AsX())
+	VPERMILPS(U8(0x0e), x.AsX(), other)
+	VADDPS(other, x.AsX(), x.AsX())
+	VMOVSHDUP(x.AsX(), other)
+	VADDSS(other, x.AsX(), x.AsX())
 }
