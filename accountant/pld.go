@@ -3,10 +3,10 @@ package accountant
 import "math"
 
 const (
-	maxGrid   = 1 << 19 // points of a transform: 64 MiB in all
-	maxCells  = 1 << 19 // cells of one step
-	pldTol    = 2e-4    // aimed-at relative width of upper − truth
-	pldRepeat = 3
+	maxGrid  = 1 << 19 // points of a transform: 64 MiB in all
+	maxCells = 1 << 19 // cells of one step
+	pldTol   = 2e-4    // aimed-at relative width of upper − truth
+	pldTries = 5
 )
 
 // pldQuestion is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
@@ -41,29 +41,30 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 	if q.byEps {
 		best.upper = 1
 	}
-	refine, theta := coarse, math.NaN()
-	for try := 0; try < pldRepeat+2; try++ {
-		view := q.view(&s, theta, refine)
-		a, moved := q.once(&g, view, ends)
-		if moved != 0 {
-			// The answer lies outside the window: aim the tilt at where it was lost.
-			theta = moved
-			if try > pldRepeat {
-				break
-			}
+	aim := q.aim(&s)
+	refine := coarse
+	for try := 0; try < pldTries; try++ {
+		view := q.view(&s, aim, refine)
+		a := q.once(&g, view, ends)
+		if !a.ok { // the window did not hold the answer: look further out, with less tilt
+			aim.wider += 12
+			aim.theta *= 0.6
 			continue
 		}
-		if a.ok {
-			best.ok = true
-			best.limited = view.limited
-			best.upper = min(best.upper, a.upper)
-			best.lower = max(best.lower, a.lower)
+		if !best.ok || a.upper < best.upper {
+			best.upper, best.limited = a.upper, view.limited
 		}
-		if coarse > 1 || !q.lower || view.limited || best.upper-best.lower <= 12*pldTol*best.upper || try >= pldRepeat {
+		best.ok = true
+		best.lower = max(best.lower, a.lower)
+		if !q.byEps {
+			aim.eps = a.upper
+		}
+		if coarse > 1 || !q.lower || view.limited || best.upper-best.lower <= 25*pldTol*best.upper {
 			break
 		}
 		refine /= 2
 	}
+	best.upper *= 1 + pldGuard
 	best.lower = min(best.lower, best.upper)
 	return best
 }
@@ -116,45 +117,53 @@ type view struct {
 	limited    bool    // the grid cannot be made that fine
 }
 
-func (q *pldQuestion) view(s *sketch, theta, refine float64) view {
-	if math.IsNaN(theta) {
-		if q.byEps {
-			theta = s.tiltAt(q.eps)
-		} else {
-			theta = s.tiltFor(math.Log(q.delta))
-		}
+// aim is where the sketch expects the answer: the tilt that centres the sum there, and (ε, log δ).
+type aim struct {
+	theta, eps, logDelta float64
+	wider                float64 // how many factors of e more of the tails to keep
+}
+
+func (q *pldQuestion) aim(s *sketch) aim {
+	var a aim
+	if q.byEps {
+		a.theta = s.tiltAt(q.eps)
+		a.logDelta, _, _ = s.saddle(a.theta)
+		a.eps = q.eps
+	} else {
+		a.theta = s.tiltFor(math.Log(q.delta))
+		_, a.eps, _ = s.saddle(a.theta)
+		a.eps, a.logDelta = max(a.eps, 0), math.Log(q.delta)
 	}
-	best := q.viewAt(s, theta, refine)
+	return a
+}
+
+func (q *pldQuestion) view(s *sketch, a aim, refine float64) view {
+	best := q.viewAt(s, a, a.theta, refine)
 	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may need far fewer points.
-	for t := theta; best.points > 1<<16 && t > 0.05*theta; {
+	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
 		t *= 0.7
-		if v := q.viewAt(s, t, refine); v.points < 0.6*best.points {
+		if v := q.viewAt(s, a, t, refine); v.points < 0.6*best.points {
 			best = v
 		}
 	}
 	return best
 }
 
-func (q *pldQuestion) viewAt(s *sketch, theta, refine float64) view {
-	_, eps, sd := s.saddle(theta)
+func (q *pldQuestion) viewAt(s *sketch, a aim, theta, refine float64) view {
+	k, mean, k2 := s.cumulants(theta)
+	sd := math.Sqrt(k2)
 	v := view{theta: theta}
-	aim := q.eps
-	if !q.byEps {
-		aim = max(eps, 0)
-	}
-	aim = max(aim, 0.3*sd)
+	near := max(a.eps, 0.3*sd)
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
-	v.h = math.Sqrt(12*pldTol*aim/(max(theta, aim/max(sd*sd, 1e-300))*s.total)) * refine
+	v.h = math.Sqrt(12*pldTol*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
-	logTail := math.Log(1e-7) + math.Log(normalHockey(theta, sd)) + math.Log1p(theta)
+	// What wraps around must stay small against δ in units of the tilt.
+	logTail := math.Log(1e-5) + min(0, a.logDelta+theta*a.eps-k) + math.Log1p(theta) - a.wider
+	logTail = min(logTail, math.Log(1e-3)-a.wider)
 	up, lu := s.reach(theta, sd, logTail, 1)
 	down, ld := s.reach(theta, sd, logTail, -1)
 	v.lambdaUp, v.lambdaDown = lu, ld
-	if q.byEps {
-		down, up = min(down, q.eps-sd), max(up, q.eps+sd)
-	} else {
-		down = min(down, eps-sd)
-	}
+	down, up = min(down, a.eps-sd), max(up, a.eps+sd, mean+sd)
 	width := up - down
 	widest := 0.0
 	for i := range s.terms {
@@ -191,8 +200,8 @@ func fftSize(n int) int {
 	return p * 16
 }
 
-// once composes on one grid. moved is a better tilt when the answer was outside the window.
-func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer, moved float64) {
+// once composes on one grid.
+func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer) {
 	up := make([]summand, len(q.pairs))
 	low := make([]summand, len(q.pairs))
 	inf := 0.0
@@ -217,7 +226,7 @@ func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer, moved 
 	} else {
 		a.upper, a.ok = ch.epsilonUpper(q.delta)
 		if !a.ok {
-			return a, 0
+			return a
 		}
 	}
 	if q.lower {
@@ -228,5 +237,5 @@ func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer, moved 
 			a.lower = e
 		}
 	}
-	return a, 0
+	return a
 }
