@@ -1,7 +1,9 @@
 package accountant
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -11,7 +13,7 @@ type Guarantee struct {
 	Delta      float64          `json:"delta"`
 	Relation   Relation         `json:"relation"`
 	Unit       string           `json:"unit"` // whose presence or content is protected
-	Bound      Bound            `json:"bound"`
+	Lower      float64          `json:"lower"`
 	Budget     float64          `json:"budget_epsilon"`
 	Accountant string           `json:"accountant"`
 	Samplers   []string         `json:"samplers"`
@@ -21,34 +23,198 @@ type Guarantee struct {
 	NotPrivate string           `json:"not_private,omitempty"` // not empty: there is no guarantee at all
 }
 
-// GuaranteeEntry is one line of the bill in words.
+// GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so that the price can be computed again.
 type GuaranteeEntry struct {
-	Purpose    string       `json:"purpose"`
-	Event      string       `json:"event"`
-	Reserved   int          `json:"reserved"`
-	Spent      int          `json:"spent"`
-	NoiseClass []NoiseClass `json:"noise_class,omitempty"`
+	Purpose     string          `json:"purpose"`
+	Description string          `json:"description"`
+	Event       json.RawMessage `json:"event"`
+	Reserved    int             `json:"reserved"`
+	Spent       int             `json:"spent"`
+	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
+	Late        bool            `json:"late,omitempty"` // first reserved after something had been released
 }
 
-// Guarantee states what the ledger can promise.
+// Guarantee states what the ledger can promise about everything set aside so far.
 func (l *Ledger) Guarantee() Guarantee {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	r, _ := l.price()
-	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation, Unit: "record", Bound: r.Bound,
+	r, err := l.priceFull()
+	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation, Unit: "record", Lower: r.Lower,
 		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.root.notPrivate}
-	for _, en := range l.entries {
-		g.Entries = append(g.Entries, GuaranteeEntry{en.purpose, fmt.Sprintf("%+v", en.event), en.reserved, en.spent, en.notes})
+	if err != nil {
+		g.Accountant = "none: " + err.Error()
 	}
+	if r.edge {
+		g.Accountant += "; the best order is at the edge of those tried"
+	}
+	found := map[string]bool{}
+	classes := map[NoiseClass]bool{}
+	g.collect(l, "", found, classes)
+	for _, s := range []string{samplerNone, samplerPoisson, samplerSubset, samplerTruncated} {
+		if found[s] {
+			g.Samplers = append(g.Samplers, s)
+		}
+	}
+	for _, c := range []NoiseClass{ExactNoise, RealNoise} {
+		if classes[c] {
+			g.NoiseClass = append(g.NoiseClass, c)
+		}
+	}
+	g.NotCovered = g.exceptions(l.filter != 0)
 	return g
+}
+
+func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool, classes map[NoiseClass]bool) {
+	for _, en := range l.entries {
+		samplers(en.event, found)
+		for _, c := range en.notes {
+			classes[c] = true
+		}
+		g.Entries = append(g.Entries, GuaranteeEntry{prefix + en.purpose, Describe(en.event), json.RawMessage(en.key),
+			en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late})
+	}
+	for _, p := range l.groups {
+		for i, c := range p.children {
+			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.purpose, i+1, len(p.children)), found, classes)
+		}
+	}
+}
+
+func (g *Guarantee) exceptions(filtered bool) []string {
+	out := []string{
+		"inputs declared public: schema, bounds, levels, vocabulary, nominal sizes, sampling rates, numbers of steps, initial and pre-trained values",
+		"choices of hyper-parameters, models or seeds that were made by looking at results on these records outside this ledger",
+		"quality reports that compare with the real records",
+		"running time, memory use and other side channels",
+		"anything computed from these records outside this ledger",
+	}
+	late := false
+	for _, e := range g.Entries {
+		late = late || e.Late
+	}
+	if late && !filtered {
+		out = append(out, "events reserved after a first release (marked *): covered if their parameters were fixed before it")
+	}
+	return out
+}
+
+// Margin is how far the published ε can be above the smallest ε that holds, relative to it; +Inf when that is not known.
+func (g Guarantee) Margin() float64 {
+	if g.Lower <= 0 {
+		if g.Epsilon == 0 {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	return g.Epsilon/g.Lower - 1
 }
 
 // String is the guarantee as an auditor reads it.
 func (g Guarantee) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ε=%g δ=%g %s", g.Epsilon, g.Delta, g.Relation.Meaning())
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	if g.NotPrivate != "" {
+		bar := strings.Repeat("!", 78)
+		fmt.Fprintf(&b, "%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret noise.\n%s\n", bar, g.NotPrivate, bar)
+	}
+	b.WriteString("Differential privacy guarantee\n")
+	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
+	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
+	line("unit", "one %s", g.Unit)
+	line("budget", "ε = %.6g at the same δ (%s used)", g.Budget, percent(g.Epsilon, g.Budget))
+	switch m := g.Margin(); {
+	case math.IsInf(m, 1):
+		line("accountant", "%s; upper bound", g.Accountant)
+	default:
+		line("accountant", "%s; upper bound, at most %.2g%% above the smallest ε that holds", g.Accountant, 100*m)
+	}
+	for _, s := range g.Samplers {
+		line("sampler", "%s", s)
+	}
+	if len(g.NoiseClass) == 0 {
+		line("noise", "class not stated")
+	}
+	for _, c := range g.NoiseClass {
+		line("noise", "%s", c.Meaning())
+	}
+	b.WriteString("Set aside (all of it counts, used or not)\n")
+	if len(g.Entries) == 0 {
+		b.WriteString("  nothing\n")
+	}
+	for _, e := range g.Entries {
+		mark := ""
+		if e.Late {
+			mark = " *"
+		}
+		fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved, e.Description, e.Spent)
+		for _, c := range e.NoiseClass {
+			fmt.Fprintf(&b, "; noise: %s", c)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("Not covered\n")
+	for _, s := range g.NotCovered {
+		fmt.Fprintf(&b, "  - %s\n", s)
+	}
 	return b.String()
 }
 
-// MarshalJSON and UnmarshalLedger come with the versioned format.
-func (l *Ledger) MarshalJSON() ([]byte, error) { return nil, ErrUnsupported }
+// roundUp writes ε with six digits, never less than it is.
+func roundUp(eps float64) string {
+	if math.IsInf(eps, 1) || eps == 0 {
+		return fmt.Sprintf("%g", eps)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(eps))-5)
+	return fmt.Sprintf("%.6g", math.Ceil(eps/unit*(1-1e-12))*unit)
+}
+
+func percent(part, whole float64) string {
+	if !(whole > 0) || math.IsInf(part, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f%%", 100*part/whole)
+}
+
+// MarshalJSON writes an infinite ε, which JSON has no number for, as the string "inf".
+func (g Guarantee) MarshalJSON() ([]byte, error) {
+	type plain Guarantee
+	return json.Marshal(struct {
+		plain
+		Epsilon jsonFloat `json:"epsilon"`
+		Lower   jsonFloat `json:"lower"`
+	}{plain(g), jsonFloat(g.Epsilon), jsonFloat(g.Lower)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (g *Guarantee) UnmarshalJSON(data []byte) error {
+	type plain Guarantee
+	v := struct {
+		*plain
+		Epsilon jsonFloat `json:"epsilon"`
+		Lower   jsonFloat `json:"lower"`
+	}{plain: (*plain)(g)}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
+	return nil
+}
+
+type jsonFloat float64
+
+func (f jsonFloat) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(f), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+func (f *jsonFloat) UnmarshalJSON(data []byte) error {
+	if string(data) == `"inf"` {
+		*f = jsonFloat(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(f))
+}

@@ -26,6 +26,7 @@ type Ledger struct {
 
 	version   uint64 // grows whenever what is set aside changes
 	published cachedBound
+	bracket   cachedBound // the same with its lower end
 	headroom  headroom
 	soFar     soFarCache
 }
@@ -245,12 +246,16 @@ func (r *Reservation) Spent() int {
 func (r *Reservation) Note(class NoiseClass) {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
-	for _, c := range r.entry.notes {
+	r.entry.note(class)
+}
+
+func (en *entry) note(class NoiseClass) {
+	for _, c := range en.notes {
 		if c == class {
 			return
 		}
 	}
-	r.entry.notes = append(r.entry.notes, class)
+	en.notes = append(en.notes, class)
 }
 
 // Entry is one line of the bill.
@@ -278,7 +283,7 @@ func (l *Ledger) Entries() []Entry {
 func (l *Ledger) Epsilon() Bound {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	r, _ := l.price()
+	r, _ := l.priceFull()
 	return r.Bound
 }
 

@@ -1,7 +1,115 @@
 package accountant
 
+import (
+	"errors"
+	"fmt"
+)
+
 // partGroup is a set of child ledgers, one for each disjoint part of the records.
 type partGroup struct {
 	purpose  string
 	children []*Ledger
+}
+
+// Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes, shards). The part of a record must be a fixed
+// function of the record and of released or public values. Children share the parent's budget: a record pays for its own part
+// only, so the parent counts the most expensive child, and every reservation of a child is checked against the whole.
+//
+// Under ReplaceOne a record may move between parts, which is counted too.
+func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
+	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
+		return nil, err
+	}
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if l.shared.root.fault != nil {
+		return nil, l.shared.root.fault
+	}
+	g := &partGroup{purpose: purpose}
+	for range n {
+		g.children = append(g.children, l.child())
+	}
+	l.groups = append(l.groups, g)
+	return append([]*Ledger(nil), g.children...), nil
+}
+
+func (l *Ledger) child() *Ledger {
+	return &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy, index: map[string]*entry{}}
+}
+
+// PartGroup is what was opened by one call of Disjoint.
+type PartGroup struct {
+	Purpose string
+	Parts   []*Ledger
+}
+
+// Children lists the child ledgers, in order of opening.
+func (l *Ledger) Children() []PartGroup {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	var out []PartGroup
+	for _, g := range l.groups {
+		out = append(out, PartGroup{g.purpose, append([]*Ledger(nil), g.children...)})
+	}
+	return out
+}
+
+// Merge joins ledgers that were kept for the same records, on several machines say, into a new one: everything in any of them counts.
+// Errors: *ParamError when relations differ. A sum over the budget is not an error, since it has happened; Epsilon tells.
+func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
+	out := NewLedger(b)
+	if out.fault != nil {
+		return nil, out.fault
+	}
+	for i, l := range ledgers {
+		if err := out.absorb(l, fmt.Sprintf("accountant.Merge.ledgers[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a record pays for its own part only.
+func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
+	out := NewLedger(b)
+	if out.fault != nil {
+		return nil, out.fault
+	}
+	if len(ledgers) == 0 {
+		return out, nil
+	}
+	parts, err := out.Disjoint(purpose, len(ledgers))
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range ledgers {
+		if err := parts[i].absorb(l, fmt.Sprintf("accountant.MergeDisjoint.ledgers[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// absorb copies everything set aside in from.
+func (l *Ledger) absorb(from *Ledger, path string) error {
+	if from == nil {
+		return &ParamError{path, nil, "a ledger"}
+	}
+	// A saved copy is taken first, so that two families are never locked at once.
+	saved, err := from.snapshot()
+	if err != nil {
+		return err
+	}
+	if saved.Budget.Relation != l.budget.Relation {
+		return &ParamError{path, saved.Budget.Relation, "a ledger under " + l.budget.Relation.String()}
+	}
+	if saved.FilterOrder != l.filter {
+		return errors.Join(&ParamError{path, saved.FilterOrder, "the same Rényi filter, or none"})
+	}
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if saved.NotPrivate != "" && l.shared.root.notPrivate == "" {
+		l.shared.root.notPrivate = saved.NotPrivate
+	}
+	return l.restore(saved, 0)
 }

@@ -22,7 +22,7 @@ func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 }
 
 // bound prices an event the way this ledger prices: by the best engine, or by its filter.
-func (l *Ledger) bound(e Event) (priced, error) {
+func (l *Ledger) bound(e Event, lower bool) (priced, error) {
 	alts, err := reduce(e, l.budget.Relation)
 	if err != nil {
 		return priced{}, err
@@ -30,7 +30,7 @@ func (l *Ledger) bound(e Event) (priced, error) {
 	if l.filter != 0 {
 		return filterBound(alts, l.budget.Delta, l.filter, l.budget.Relation)
 	}
-	return priceAll(alts, l.budget.Delta, l.budget.Relation, false)
+	return priceAll(alts, l.budget.Delta, l.budget.Relation, lower)
 }
 
 func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error) {
@@ -47,20 +47,38 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
 }
 
-// price is the cached cost of everything set aside. The caller holds the state lock.
+// price is the cached upper end of everything set aside. The caller holds the state lock.
 func (l *Ledger) price() (priced, error) {
-	root := l.shared.root
-	if l.fault != nil {
-		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, l.fault
+	return l.cached(&l.published, false)
+}
+
+// priceFull adds the lower end, and never publishes more than the check that let the reservations in.
+func (l *Ledger) priceFull() (priced, error) {
+	quick, err := l.price()
+	if err != nil {
+		return quick, err
 	}
-	if !l.published.valid || l.published.version != root.version {
-		r, err := l.bound(l.event(nil, nil, 0))
+	r, err := l.cached(&l.bracket, true)
+	if err == nil && quick.Upper < r.Upper {
+		r.Upper, r.engine, r.edge = quick.Upper, quick.engine, quick.edge
+		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
+	}
+	return r, err
+}
+
+func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
+	root := l.shared.root
+	if root.fault != nil {
+		return priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, root.fault
+	}
+	if !c.valid || c.version != root.version {
+		r, err := l.bound(l.event(nil, nil, 0), lower)
 		if err != nil {
 			r.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 		}
-		l.published = cachedBound{root.version, true, r, err}
+		*c = cachedBound{root.version, true, r, err}
 	}
-	return l.published.result, l.published.err
+	return c.result, c.err
 }
 
 // headroom remembers, for the event last asked about, how many uses are known to fit beside everything else, so that a
@@ -135,7 +153,7 @@ func (l *Ledger) used(key string) int {
 }
 
 func fitsBudget(root, at *Ledger, e Event, count int) (bool, error) {
-	r, err := root.bound(root.event(at, e, count))
+	r, err := root.bound(root.event(at, e, count), false)
 	if err != nil {
 		return false, err
 	}

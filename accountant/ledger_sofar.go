@@ -22,7 +22,7 @@ const knotRatio = 1.25
 func (l *Ledger) EpsilonSoFar() float64 {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	if l.fault != nil {
+	if l.shared.root.fault != nil {
 		return math.Inf(1)
 	}
 	if len(l.groups) > 0 {
@@ -87,7 +87,7 @@ func (c *soFarCache) fromKnots(l *Ledger) float64 {
 	if moved {
 		c.knots = knots
 		c.knot = math.Inf(1)
-		if r, err := l.bound(Composed{all}); err == nil {
+		if r, err := l.bound(Composed{all}, false); err == nil {
 			c.knot = r.Upper
 		}
 	}

@@ -7,6 +7,7 @@ const (
 	maxCells = 1 << 19 // cells of one step
 	pldTol   = 2e-4    // aimed-at relative width of upper − truth
 	pldTries = 5
+	pldGuard = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
 )
 
 // pldQuestion is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).

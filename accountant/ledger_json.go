@@ -1,0 +1,168 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// ledgerVersion is written into every saved ledger; a reader refuses versions it does not know.
+const ledgerVersion = 1
+
+type savedLedger struct {
+	Version     int          `json:"version,omitempty"` // of the outermost ledger only
+	Budget      Budget       `json:"budget"`
+	FilterOrder float64      `json:"filter_order,omitempty"`
+	NotPrivate  string       `json:"not_private,omitempty"`
+	Entries     []savedEntry `json:"entries"`
+	Parts       []savedParts `json:"parts,omitempty"`
+}
+
+type savedEntry struct {
+	Purpose  string          `json:"purpose"`
+	Event    json.RawMessage `json:"event"`
+	Reserved int             `json:"reserved"`
+	Spent    int             `json:"spent"`
+	Late     bool            `json:"late,omitempty"`
+	Notes    []NoiseClass    `json:"notes,omitempty"`
+}
+
+type savedParts struct {
+	Purpose string        `json:"purpose"`
+	Ledgers []savedLedger `json:"ledgers"`
+}
+
+// snapshot is the saved form of a ledger and its children.
+func (l *Ledger) snapshot() (savedLedger, error) {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if l.shared.root.fault != nil {
+		return savedLedger{}, l.shared.root.fault
+	}
+	s, err := l.save()
+	s.NotPrivate = l.shared.root.notPrivate
+	s.Version = ledgerVersion
+	return s, err
+}
+
+func (l *Ledger) save() (savedLedger, error) {
+	s := savedLedger{Budget: l.budget, FilterOrder: l.filter, Entries: []savedEntry{}}
+	for _, en := range l.entries {
+		s.Entries = append(s.Entries, savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes})
+	}
+	for _, g := range l.groups {
+		p := savedParts{Purpose: g.purpose, Ledgers: []savedLedger{}}
+		for _, c := range g.children {
+			sc, err := c.save()
+			if err != nil {
+				return s, err
+			}
+			p.Ledgers = append(p.Ledgers, sc)
+		}
+		s.Parts = append(s.Parts, p)
+	}
+	return s, nil
+}
+
+// MarshalJSON writes the ledger, its children and its version. Policies are not saved.
+func (l *Ledger) MarshalJSON() ([]byte, error) {
+	s, err := l.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the file is believed but what happened. A file
+// that was reserved beyond its budget is read, and refuses further reservations.
+//
+// Errors: *ParamError or a JSON error; unknown versions and unknown fields are errors.
+func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
+	var s savedLedger
+	if err := strictUnmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("accountant: ledger: %w", err)
+	}
+	if s.Version != ledgerVersion {
+		return nil, &ParamError{"accountant.Ledger.version", s.Version, fmt.Sprintf("version %d", ledgerVersion)}
+	}
+	if s.FilterOrder != 0 {
+		opts = append([]LedgerOption{WithFilter(s.FilterOrder)}, opts...)
+	}
+	l := NewLedger(s.Budget, opts...)
+	if l.fault != nil {
+		return nil, l.fault
+	}
+	if l.filter != s.FilterOrder {
+		return nil, &ParamError{"accountant.WithFilter.order", l.filter, "the order the ledger was kept with"}
+	}
+	l.notPrivate = s.NotPrivate
+	return l, l.restore(s, 0)
+}
+
+// maxPartDepth bounds children of children in a file.
+const maxPartDepth = 8
+
+// restore adds saved entries and children. The caller holds the lock or is the only owner.
+func (l *Ledger) restore(s savedLedger, depth int) error {
+	if depth > maxPartDepth {
+		return &ParamError{"accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth)}
+	}
+	var errs []error
+	for i, en := range s.Entries {
+		if err := l.restoreEntry(en); err != nil {
+			errs = append(errs, fmt.Errorf("accountant: entries[%d]: %w", i, err))
+		}
+	}
+	for _, p := range s.Parts {
+		g := &partGroup{purpose: p.Purpose}
+		for _, sc := range p.Ledgers {
+			if sc.Version != 0 || sc.NotPrivate != "" || sc.Budget != s.Budget || sc.FilterOrder != s.FilterOrder {
+				errs = append(errs, &ParamError{"accountant.Ledger.parts", p.Purpose, "the budget and the filter of the ledger they belong to, and no version"})
+				continue
+			}
+			c := l.child()
+			g.children = append(g.children, c)
+			errs = append(errs, c.restore(sc, depth+1))
+		}
+		l.groups = append(l.groups, g)
+	}
+	l.shared.root.version++
+	return errors.Join(errs...)
+}
+
+func (l *Ledger) restoreEntry(s savedEntry) error {
+	e, err := UnmarshalEvent(s.Event)
+	if err != nil {
+		return err
+	}
+	key, err := eventKey(e)
+	if err != nil {
+		return err
+	}
+	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
+		return &ParamError{"accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved"}
+	}
+	id := s.Purpose + "\x00" + key
+	en := l.index[id]
+	if en == nil {
+		en = &entry{purpose: s.Purpose, event: e, key: key, late: s.Late}
+		l.index[id] = en
+		l.entries = append(l.entries, en)
+	}
+	if en.reserved > maxCount-s.Reserved {
+		return &ParamError{"accountant.Entry.Reserved", s.Reserved, "fewer events in total"}
+	}
+	en.reserved += s.Reserved
+	en.spent += s.Spent
+	en.late = en.late || s.Late
+	for _, c := range s.Notes {
+		if c != ExactNoise && c != RealNoise {
+			return &ParamError{"accountant.Entry.Notes", string(c), "exact or real"}
+		}
+		en.note(c)
+	}
+	if en.spent > 0 {
+		l.shared.root.spending = true
+	}
+	return nil
+}
