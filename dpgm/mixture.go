@@ -22,10 +22,14 @@ type mixture struct {
 
 	order  []int32 // batch positions, sorted by cluster
 	bounds []int   // cluster c holds order[bounds[c]:bounds[c+1]]
+	next   []int   // where the next record of each cluster goes
 	sorted device.Batch
 	grads  []models.Gradients
 	norms  []float64
 	weight []float32
+
+	target device.Matrix   // where the last weighted sum went …
+	blocks []device.Params // … and each part's view of it
 }
 
 type span struct{ lo, hi int }
@@ -34,7 +38,7 @@ type span struct{ lo, hi int }
 // stacked vector, others are kept in step by copying.
 func newMixture(be device.Backend, parts []models.Generator, nominal []float64, cluster func(int32) int) *mixture {
 	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
-		bounds: make([]int, len(parts)+1), grads: make([]models.Gradients, len(parts))}
+		bounds: make([]int, len(parts)+1), next: make([]int, len(parts)), grads: make([]models.Gradients, len(parts))}
 	each := make([]device.Params, len(parts))
 	for i, p := range parts {
 		each[i] = p.Params()
@@ -109,11 +113,11 @@ func (m *mixture) route(b device.Batch) {
 		m.bounds[c] += m.bounds[c-1]
 	}
 	m.order = grow(m.order, b.Rows)
-	next := append([]int(nil), m.bounds[:len(m.parts)]...)
+	copy(m.next, m.bounds)
 	for i := range b.Rows {
 		c := m.cluster(b.Index[i])
-		m.order[next[c]] = int32(i)
-		next[c]++
+		m.order[m.next[c]] = int32(i)
+		m.next[c]++
 	}
 	m.permute(b)
 }
@@ -192,10 +196,31 @@ func (g *mixtureGradients) SquaredNorms(dst []float64) {
 // AddWeightedSum adds each part's sum to its own block of dst.
 func (g *mixtureGradients) AddWeightedSum(dst device.Params, weights []float32) {
 	g.weight = permuted(g.weight, weights, g.order)
+	blocks := g.views(dst)
 	for c, part := range g.grads {
 		if part != nil {
-			s := g.spans[c]
-			part.AddWeightedSum(dst.Sub(s.lo, s.hi), g.weight[g.bounds[c]:g.bounds[c+1]])
+			part.AddWeightedSum(blocks[c], g.weight[g.bounds[c]:g.bounds[c+1]])
 		}
 	}
+}
+
+// views are the parts' blocks of dst, made once for a training loop's one sum.
+func (g *mixtureGradients) views(dst device.Params) []device.Params {
+	if g.blocks == nil || !sameStorage(g.target, dst.Flat) {
+		g.target, g.blocks = dst.Flat, g.blocks[:0]
+		for _, s := range g.spans {
+			g.blocks = append(g.blocks, dst.Sub(s.lo, s.hi))
+		}
+	}
+	return g.blocks
+}
+
+func sameStorage(a, b device.Matrix) bool {
+	if a.Cols != b.Cols || len(a.Data) != len(b.Data) {
+		return false
+	}
+	if len(a.Data) > 0 {
+		return &a.Data[0] == &b.Data[0]
+	}
+	return a.Mem != nil && a.Mem == b.Mem
 }

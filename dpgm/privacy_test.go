@@ -1,0 +1,202 @@
+package dpgm_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// small is a whole run that takes milliseconds.
+func small(s records.Schema, r accountant.Relation) dpgm.Config {
+	return dpgm.Config{
+		Schema:   s,
+		Budget:   accountant.Budget{Epsilon: 8, Delta: 1e-5, Relation: r},
+		Features: rff.RBF{Dim: 8, Bandwidth: 2},
+		Cluster:  kmeans.Config{K: 3, Iterations: 2, Share: 0.2},
+		Model:    models.VAE{Hidden: []int{6}, Latent: 2},
+		Train:    sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, Optimizer: sgd.Adam(1e-2)},
+		Seed:     5,
+	}
+}
+
+func mustPlan(t testing.TB, c dpgm.Config) *dpgm.Plan {
+	t.Helper()
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// bits draws records of dim coordinates around a few prototypes.
+func bits(t testing.TB, n, dim int, seed uint64) *records.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	flat := make([]float32, n*dim)
+	for i := range n {
+		for j := range dim {
+			if (j*3/dim == i%3) != (rng.Float64() < 0.1) {
+				flat[i*dim+j] = 1
+			}
+		}
+	}
+	table, err := records.FromFlat(records.Binary(dim), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// variants are runs that differ in everything the guarantee passes through.
+func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
+	vae := small(s, r)
+	rbm := small(s, r)
+	rbm.Model = models.RBM{Hidden: 5, Chains: 4}
+	rbm.Train.Optimizer, rbm.Train.NominalBatch = sgd.Momentum(0.1, 0.9), 4
+	raw := small(s, r)
+	raw.Features = nil
+	adaptive := small(s, r)
+	adaptive.Train.ClipNorm, adaptive.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
+	averaged := small(s, r)
+	averaged.Average = 0.9
+	one := small(s, r)
+	one.Features, one.Cluster = nil, kmeans.Config{K: 1}
+	return map[string]dpgm.Config{"vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "one cluster": one}
+}
+
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with
+// the mechanisms' answers held fixed, ledger, progress and released model must be the
+// same to the bit, whatever the record that comes, goes or changes. A run that
+// used an exact cluster size anywhere (as a weight, a divisor, a number of steps, a
+// choice of cluster) would differ.
+func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
+	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1), records.Sets(20, 4)} {
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			pairs := privacytest.Neighbours(t, s, r, 12, 3)
+			turn := 0 // each variant meets a few of the pairs, all together meet all
+			for name, c := range variants(s, r) {
+				if _, isRBM := c.Model.(models.RBM); isRBM && !s.IsBinary() {
+					continue // an RBM's units are binary
+				}
+				plan := mustPlan(t, c)
+				for i := range 4 {
+					pair := pairs[(turn*4+i)%len(pairs)]
+					t.Run(s.String()+"/"+r.String()+"/"+name+"/"+pair.Name, func(t *testing.T) {
+						privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
+							Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+					})
+				}
+				turn++
+			}
+		}
+	}
+}
+
+// everythingVisible returns all that leaves a run.
+func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		var told []dpgm.Progress
+		m, err := dpgm.Fit(ctx, p, data, ledger, dpgm.WithProgress(func(s dpgm.Progress) {
+			s.Elapsed = 0
+			told = append(told, s)
+		}))
+		if err != nil {
+			return told, err
+		}
+		file, err := m.Encode()
+		return []any{told, file, m.Weights()}, err
+	}
+}
+
+// TestLedgerHoldsThePlan: what the sampler and the noise used is what the plan billed.
+func TestLedgerHoldsThePlan(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for name, c := range variants(records.Binary(12), r) {
+			t.Run(r.String()+"/"+name, func(t *testing.T) {
+				p := mustPlan(t, c)
+				ledger := accountant.NewLedger(c.Budget)
+				if _, err := dpgm.Fit(context.Background(), p, bits(t, 60, 12, 1), ledger); err != nil {
+					t.Fatal(err)
+				}
+				var got []accountant.Event
+				for _, e := range ledger.Entries() {
+					if e.Spent != e.Reserved {
+						t.Errorf("%s: %d of %d taken", e.Purpose, e.Spent, e.Reserved)
+					}
+					got = append(got, accountant.Repeated{Event: e.Event, Count: e.Reserved})
+				}
+				cost, err := accountant.Epsilon(accountant.Composed{Events: got}, c.Budget.Delta, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if math.Abs(cost.Upper-p.Total.Upper) > 1e-9*p.Total.Upper || ledger.Epsilon().Upper != p.Total.Upper {
+					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper, ledger.Epsilon().Upper, p.Total.Upper)
+				}
+				if cost.Upper > c.Budget.Epsilon {
+					t.Errorf("ε = %v of %v", cost.Upper, c.Budget.Epsilon)
+				}
+			})
+		}
+	}
+}
+
+// TestCostDoesNotDependOnTheNumberOfClusters is the difference from the papers: the
+// same training costs the same for every k, and its event carries the probability with
+// which a record of any cluster is sampled.
+func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
+	var first accountant.Event
+	for _, k := range []int{2, 3, 10, 50} {
+		c := small(records.Binary(12), accountant.AddOrRemoveOne)
+		c.Cluster = kmeans.Config{K: k, Iterations: 2, NoiseMultiplier: 20}
+		c.Train.NoiseMultiplier = 3
+		train := mustPlan(t, c).Stages[1].Event
+		if first == nil {
+			first = train
+		}
+		if !accountant.EqualEvents(first, train) {
+			t.Errorf("k = %d: %v, want %v", k, train, first)
+		}
+		if p := train.(accountant.PoissonSampled).Probability; p != c.Train.SamplingProbability {
+			t.Errorf("sampled with probability %v, want %v", p, c.Train.SamplingProbability)
+		}
+	}
+}
+
+// TestHostileRecordsAreFitted: no record makes a run fail, and none at all is fine.
+func TestHostileRecordsAreFitted(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	s := records.Interval(4, -1, 1)
+	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := records.FromFlat(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustPlan(t, small(s, accountant.AddOrRemoveOne))
+	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
+		m, err := dpgm.Fit(context.Background(), p, data, accountant.NewLedger(p.Config.Budget))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for chunk, err := range m.Chunks(context.Background(), 100, dpgm.All()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := records.Check(chunk); err != nil {
+				t.Errorf("%s: synthetic records outside the schema: %v", name, err)
+			}
+		}
+	}
+}
