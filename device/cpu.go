@@ -1,17 +1,14 @@
 package device
 
-import (
-	"runtime"
-	"sync"
-)
+import "runtime"
 
 // cpu is the backend of the host's own cores.
 type cpu struct {
 	kernels *kernels
 	team    *team
 	workers int
-	jobs    sync.Pool // of *job
-	panels  sync.Pool // of *[]float32, packed operands
+	jobs    pool[job]
+	panels  pool[[]float32] // packed operands
 }
 
 // CPU is the backend that works on all cores the Go scheduler may use.
@@ -69,10 +66,7 @@ func (c *cpu) Download(dst []float32, src Matrix) {
 
 // job takes a blank job from the pool.
 func (c *cpu) job() *job {
-	j, _ := c.jobs.Get().(*job)
-	if j == nil {
-		j = new(job)
-	}
+	j := c.jobs.get()
 	j.kernels = c.kernels
 	return j
 }
@@ -82,5 +76,5 @@ func (c *cpu) done(j *job) {
 	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d = Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product = product{}
-	c.jobs.Put(j)
+	c.jobs.put(j)
 }

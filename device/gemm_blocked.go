@@ -66,15 +66,12 @@ func (c *cpu) blocked(j *job) {
 			c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)
 		}
 	}
-	c.panels.Put(buffer)
+	c.panels.put(buffer)
 }
 
 // buffer takes room for that many packed numbers from the pool. It is big enough to begin on a cache line.
 func (c *cpu) buffer(size int) *[]float32 {
-	buffer, _ := c.panels.Get().(*[]float32)
-	if buffer == nil {
-		buffer = new([]float32)
-	}
+	buffer := c.panels.get()
 	if len(*buffer) < size {
 		*buffer = make([]float32, max(size, 1<<14))
 	}

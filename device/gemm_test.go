@@ -44,7 +44,7 @@ func TestSameBits(t *testing.T) {
 			backends = append(backends, newCPU(workers, level))
 		}
 	}
-	for n := range 200 {
+	for n := range 80 {
 		runtime.GOMAXPROCS(1 + n%3)
 		m, n, k := r.IntN(300), r.IntN(300), r.IntN(900)
 		if r.IntN(3) == 0 {
@@ -180,7 +180,7 @@ func TestNoAllocation(t *testing.T) {
 		c.Adam(w, w, w, w, AdamStep{LR: 0.1, Beta1: 0.9, Beta2: 0.9, Eps: 1, T: 1})
 	}
 	step()
-	if n := testing.AllocsPerRun(200, step); n >= 1 {
+	if n := testing.AllocsPerRun(200, step); n > 0 {
 		t.Errorf("%v allocations a step", n)
 	}
 }

@@ -39,7 +39,7 @@ func (c *cpu) thinDots(j *job) {
 	}
 	j.do = doThinDots
 	c.team.run(j, p.m, max((1<<17)/(p.k*p.n), 4)&^3)
-	c.panels.Put(buffer)
+	c.panels.put(buffer)
 }
 
 func doThinDots(j *job, lo, hi int) {
@@ -71,7 +71,7 @@ func (c *cpu) thinTurned(j *job) {
 	j.do = doThinTurned
 	step := 2 * g.lanes
 	c.team.run(j, p.m, max((1<<17)/(p.k*p.n)/step*step, step))
-	c.panels.Put(buffer)
+	c.panels.put(buffer)
 }
 
 func doThinTurned(j *job, lo, hi int) {

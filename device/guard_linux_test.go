@@ -50,7 +50,7 @@ func TestNothingBeyondOperands(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, level := range available() {
 		c := newCPU(1, level)
-		for range 250 {
+		for range 100 {
 			guardedStep(t, r, c, 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(40))
 		}
 		for thin := 1; thin < 6; thin++ {

@@ -152,7 +152,7 @@ type job struct {
 	f       Func
 	op      rowOp
 	flat    bool
-	x, y    float32
+	x       float32
 	w       []float32
 	sums    []float64
 	sparse  *Sparse

@@ -1,0 +1,27 @@
+package device
+
+import "sync"
+
+// pool keeps values for reuse. Unlike sync.Pool it never lets go of them, so that the steady state of a training
+// loop allocates nothing whenever the collector runs; what it holds is bounded by how many callers there were at a time.
+type pool[T any] struct {
+	mu   sync.Mutex
+	free []*T
+}
+
+func (p *pool[T]) get() *T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		v := p.free[n-1]
+		p.free = p.free[:n-1]
+		return v
+	}
+	return new(T)
+}
+
+func (p *pool[T]) put(v *T) {
+	p.mu.Lock()
+	p.free = append(p.free, v)
+	p.mu.Unlock()
+}
