@@ -158,7 +158,7 @@ func TestCalibrate(t *testing.T) {
 	if _, err := cfg.Calibrate(budget(1)); !reflect.DeepEqual(paths(err), []string{"sgd.Config.NoiseMultiplier"}) {
 		t.Errorf("a configuration with noise: %v", err)
 	}
-	cfg.NoiseMultiplier, cfg.ClipNorm, cfg.Clip = 0, 0, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 0.01}
+	cfg.NoiseMultiplier, cfg.ClipNorm, cfg.Clip = 0, 0, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 0.3}
 	if _, err := cfg.Calibrate(budget(0.1)); err == nil {
 		t.Error("a policy that alone exceeds the budget was calibrated")
 	}

@@ -257,8 +257,9 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 }
 
 // UseAverage puts the moving average that WithAverage keeps into the network, as
-// released parameters to sample from or save. Training may go on afterwards, from
-// the average. Without WithAverage it does nothing.
+// released parameters to sample from or save. Call it after the loop over Steps, or
+// in its body; training may go on afterwards, from the average. Without WithAverage
+// it does nothing.
 func (t *Trainer) UseAverage() {
 	if t.average == nil {
 		return
