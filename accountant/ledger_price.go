@@ -2,6 +2,13 @@ package accountant
 
 import "math"
 
+// Event is everything set aside in this ledger and its children, as one event that any query of the package accepts.
+func (l *Ledger) Event() Event {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	return l.event(nil, nil, 0)
+}
+
 // event is everything set aside in this ledger and its children, with extra more uses of e in the ledger at.
 func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 	var all []Event

@@ -1,0 +1,155 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// DPAccounting writes an event as a Python expression in the names of the dp_accounting library's module dp_event, so that an auditor can price
+// it with an accountant that shares no code with this one. The names are stable.
+//
+// Under ReplaceOne that library's PLD accountant takes noise relative to one record's clip norm and doubles the sensitivity itself, so multipliers
+// of Gaussians are written twice as large; its RDP accountant does not double and must then not be used.
+//
+// Errors: ErrUnsupported for events the library has no name for.
+func DPAccounting(e Event, r Relation) (string, error) {
+	if e == nil {
+		return "", &ParamError{"accountant.DPAccounting.event", nil, "an event"}
+	}
+	if err := e.Validate(); err != nil {
+		return "", err
+	}
+	if err := r.validate("accountant.Relation"); err != nil {
+		return "", err
+	}
+	return dpName(e, r)
+}
+
+func dpName(e Event, r Relation) (string, error) {
+	clip := 1.0
+	if r == ReplaceOne {
+		clip = 2
+	}
+	switch v := e.(type) {
+	case Gaussian:
+		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*v.NoiseMultiplier)), nil
+	case SameBatch:
+		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
+	case SampledSum:
+		return dpName(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier / clip}}, r)
+	case Laplace:
+		return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(v.Scale)), nil
+	case DiscreteLaplace:
+		return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(v.A), "sensitivity", strconv.Itoa(v.Sensitivity)), nil
+	case RandomizedResponse:
+		return dpCall("RandomizedResponseDpEvent", "noise_parameter", pyFloat(v.Noise), "num_buckets", strconv.Itoa(v.Categories)), nil
+	case ZCDP:
+		return dpCall("ZCDpEvent", "rho", pyFloat(v.Rho)), nil
+	case GaussianMixture:
+		return dpCall("MixtureOfGaussiansDpEvent", "standard_deviation", pyFloat(v.NoiseMultiplier),
+			"sensitivities", pyList(v.Sensitivities), "sampling_probs", pyList(v.Probabilities)), nil
+	case TruncatedPoisson:
+		return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(v.Population), "sampling_probability", pyFloat(v.Probability),
+			"truncated_batch_size", strconv.Itoa(v.MaxBatch), "noise_multiplier", pyFloat(v.NoiseMultiplier)), nil
+	}
+	return dpNested(e, r)
+}
+
+func dpNested(e Event, r Relation) (string, error) {
+	switch v := e.(type) {
+	case PoissonSampled:
+		return dpAround(v.Event, r, func(s string) string {
+			return dpCall("PoissonSampledDpEvent", "sampling_probability", pyFloat(v.Probability), "event", s)
+		})
+	case SampledWithoutReplacement:
+		return dpAround(v.Event, r, func(s string) string {
+			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size", strconv.Itoa(v.Population), "sample_size", strconv.Itoa(v.Sample), "event", s)
+		})
+	case Repeated:
+		return dpAround(v.Event, r, func(s string) string {
+			return dpCall("SelfComposedDpEvent", "event", s, "count", strconv.Itoa(v.Count))
+		})
+	case RepeatAndSelect:
+		shape := v.Shape
+		if v.Poisson {
+			shape = math.Inf(1)
+		}
+		return dpAround(v.Event, r, func(s string) string {
+			return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(v.Mean), "shape", pyFloat(shape))
+		})
+	case Composed:
+		var parts []string
+		for _, p := range v.Events {
+			s, err := dpName(p, r)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, s)
+		}
+		return dpCall("ComposedDpEvent", "events", "["+strings.Join(parts, ", ")+"]"), nil
+	}
+	return "", fmt.Errorf("%w: dp_accounting has no event for %s", ErrUnsupported, e.kind())
+}
+
+func dpAround(e Event, r Relation, wrap func(string) string) (string, error) {
+	s, err := dpName(e, r)
+	if err != nil {
+		return "", err
+	}
+	return wrap(s), nil
+}
+
+func dpCall(name string, args ...string) string {
+	var b strings.Builder
+	b.WriteString("dp_event." + name + "(")
+	for i := 0; i < len(args); i += 2 {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(args[i] + "=" + args[i+1])
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// pyFloat keeps every bit.
+func pyFloat(v float64) string {
+	if math.IsInf(v, 1) {
+		return "float('inf')"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+func pyList(v []float64) string {
+	var parts []string
+	for _, x := range v {
+		parts = append(parts, pyFloat(x))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// DPAccountingScript is a Python program that prices everything the ledger has set aside with dp_accounting. Events it has no
+// name for are errors, because a script that left them out would say too little.
+func (l *Ledger) DPAccountingScript() (string, error) {
+	l.shared.state.Lock()
+	e := l.event(nil, nil, 0)
+	l.shared.state.Unlock()
+	s, err := DPAccounting(e, l.Relation())
+	if err != nil {
+		return "", err
+	}
+	relation := "ADD_OR_REMOVE_ONE"
+	if l.Relation() == ReplaceOne {
+		relation = "REPLACE_ONE"
+	}
+	return fmt.Sprintf(`from dp_accounting import dp_event, privacy_accountant
+from dp_accounting.pld import pld_privacy_accountant
+
+accountant = pld_privacy_accountant.PLDAccountant(
+    privacy_accountant.NeighboringRelation.%s)
+accountant.compose(%s)
+print(accountant.get_epsilon(%s))
+`, relation, s, pyFloat(l.budget.Delta)), nil
+}

@@ -1,0 +1,116 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// TradeOffPoint bounds a test that tells two neighbouring data sets apart: at this false-positive rate no test, whatever its knowledge of
+// everything else, has a higher true-positive rate.
+type TradeOffPoint struct {
+	FalsePositive, TruePositive float64
+}
+
+// profile is δ(ε) at a range of ε, all upper ends.
+type profile struct{ eps, delta []float64 }
+
+// profileOf samples the curve densely enough for tests at the given rates.
+func profileOf(e Event, r Relation) (profile, error) {
+	var p profile
+	far, err := Epsilon(e, 1e-10, r)
+	if err != nil {
+		return p, err
+	}
+	top := far.Upper
+	if math.IsInf(top, 1) || top > 500 {
+		top = 500
+	}
+	const n = 32
+	for i := 0; i <= n; i++ {
+		x := float64(i) / n
+		eps := top * x * x // denser where small false-positive rates are not yet asked for
+		b, err := Delta(e, eps, r)
+		if err != nil {
+			return p, err
+		}
+		p.eps = append(p.eps, eps)
+		p.delta = append(p.delta, b.Upper)
+	}
+	return p, nil
+}
+
+// truePositive is min over ε of the two lines that (ε, δ) puts on a test's errors.
+func (p profile) truePositive(falsePositive float64) float64 {
+	best := 1.0
+	for i, eps := range p.eps {
+		best = min(best, math.Exp(eps)*falsePositive+p.delta[i], 1-math.Exp(-eps)*(1-p.delta[i]-falsePositive))
+	}
+	return min(1, max(best, falsePositive))
+}
+
+// TradeOff gives the trade-off curve at the given false-positive rates, or at a standard list when none is given.
+func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
+	for _, f := range falsePositives {
+		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {
+			return nil, err
+		}
+	}
+	if len(falsePositives) == 0 {
+		falsePositives = []float64{0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1}
+	}
+	p, err := profileOf(e, r)
+	if err != nil {
+		return nil, err
+	}
+	var out []TradeOffPoint
+	for _, f := range falsePositives {
+		out = append(out, TradeOffPoint{f, p.truePositive(f)})
+	}
+	return out, nil
+}
+
+// Attack says what the best possible attacker, who knows every record but one and the whole algorithm, can achieve at most.
+type Attack struct {
+	TruePositiveAt1Percent float64 // share of members recognised while accusing 1 % of non-members
+	BestAccuracy           float64 // of guessing membership when it is a coin toss: 50 % is no better than the coin
+	Posterior              float64 // highest belief in membership after seeing the output, from a 50 % prior …
+	PosteriorExcept        float64 // … except with this probability over the output
+}
+
+// AttackBounds answers in terms a person understands. delta is the probability left out of Posterior.
+func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
+	eps, err := Epsilon(e, delta, r)
+	if err != nil {
+		return Attack{}, err
+	}
+	p, err := profileOf(e, r)
+	if err != nil {
+		return Attack{}, err
+	}
+	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}) for ε < ε′; one step beyond ε(δ) is enough.
+	above := lossQuantile(p, eps.Upper, delta)
+	return Attack{
+		TruePositiveAt1Percent: p.truePositive(0.01),
+		BestAccuracy:           (1 + p.delta[0]) / 2,
+		Posterior:              1 / (1 + math.Exp(-above)),
+		PosteriorExcept:        delta,
+	}, nil
+}
+
+// lossQuantile is a loss that is exceeded with probability at most delta, by Markov's inequality on the curve.
+func lossQuantile(p profile, eps, delta float64) float64 {
+	best := math.Inf(1)
+	for i, e := range p.eps {
+		if p.delta[i] < delta {
+			best = min(best, max(eps, e-math.Log1p(-p.delta[i]/delta)))
+		}
+	}
+	return best
+}
+
+// String explains the bounds in a sentence each.
+func (a Attack) String() string {
+	return fmt.Sprintf("best attack: recognises at most %.3g%% of members while accusing 1%% of non-members; is right about membership at most %.4g%% of the time (a coin: 50%%); "+
+		"from a 50%% prior believes at most %.4g%% (except with probability %.2g)",
+		100*a.TruePositiveAt1Percent, 100*a.BestAccuracy, 100*a.Posterior, a.PosteriorExcept)
+}

@@ -1,0 +1,104 @@
+// Command audit-ledger prints the bill of a saved privacy ledger: what was promised, what it cost, what the best attacker could do,
+// and a program that recomputes the price with an independent accountant. It draws the trade-off curve next to it.
+//
+//	go run ./examples/audit-ledger [ledger.json]
+//
+// Without a file it audits the ledger of an imaginary training run, embedded in the program.
+package main
+
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+//go:embed ledger.json
+var sample []byte
+
+func main() {
+	out := flag.String("plot", "tradeoff.png", "where to draw the trade-off curve; empty for nowhere")
+	flag.Parse()
+	if err := run(flag.Arg(0), *out); err != nil {
+		fmt.Fprintln(os.Stderr, "audit-ledger:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path, picture string) error {
+	data := sample
+	if path != "" {
+		var err error
+		if data, err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	ledger, err := accountant.UnmarshalLedger(data)
+	if err != nil {
+		return err
+	}
+	fmt.Print(ledger.Guarantee())
+	if err := explain(ledger, picture); err != nil {
+		return err
+	}
+	script, err := ledger.DPAccountingScript()
+	if err != nil {
+		fmt.Println("\nNo independent recomputation:", err)
+		return nil
+	}
+	fmt.Printf("\nRecompute it with dp_accounting (Python):\n\n%s", script)
+	return nil
+}
+
+// explain says what the numbers mean for one person, and draws them.
+func explain(ledger *accountant.Ledger, picture string) error {
+	event := ledger.Event()
+	attack, err := accountant.AttackBounds(event, ledger.Budget().Delta, ledger.Relation())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nIn words\n  %s\n", attack)
+	if picture == "" {
+		return nil
+	}
+	curve, err := accountant.TradeOff(event, ledger.Relation())
+	if err != nil {
+		return err
+	}
+	if err := draw(curve, picture); err != nil {
+		return err
+	}
+	fmt.Printf("  trade-off curve drawn to %s\n", picture)
+	return nil
+}
+
+func draw(curve []accountant.TradeOffPoint, path string) error {
+	p := plot.New()
+	p.Title.Text = "What the best attack can achieve"
+	p.X.Label.Text = "non-members accused"
+	p.Y.Label.Text = "members recognised (at most)"
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	points := make(plotter.XYs, len(curve))
+	for i, c := range curve {
+		points[i] = plotter.XY{X: c.FalsePositive, Y: c.TruePositive}
+	}
+	bound, err := plotter.NewLine(points)
+	if err != nil {
+		return err
+	}
+	bound.Width = vg.Points(2)
+	chance, err := plotter.NewLine(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
+	if err != nil {
+		return err
+	}
+	chance.Dashes = []vg.Length{vg.Points(4), vg.Points(4)}
+	p.Add(plotter.NewGrid(), chance, bound)
+	p.Legend.Add("guessing", chance)
+	p.Legend.Add("bound", bound)
+	return p.Save(5*vg.Inch, 5*vg.Inch, path)
+}
