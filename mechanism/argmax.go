@@ -21,6 +21,9 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 		return 0, g.a.refuse("an empty list of counts")
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
+	if !(grid >= finestCount) {
+		return 0, g.a.refuse("noise of standard deviation %v on counts: want at least 2^-24", std)
+	}
 	l, err := g.a.lattice(std, grid)
 	if err != nil {
 		return 0, g.a.refuse("%v", err)
@@ -42,6 +45,9 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 
 // argmaxBits is the grid's distance below the noise of a noisy maximum.
 const argmaxBits = 16
+
+// finestCount leaves counts up to 2^22 their place beside the fraction.
+const finestCount = 0x1p-40
 
 // clampCount keeps count·unit within half the integers' range: clamping is
 // 1-Lipschitz, so the sensitivity stands.

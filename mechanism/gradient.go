@@ -26,8 +26,8 @@ const sumLimit = 1 << 51
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
 // the noisy sum to sink, once for each chunk of fixed size, from several
 // goroutines at a time; chunks do not overlap. noisy holds the sum's coordinates
-// from offset on and is valid during the call only. sink must not retain it, and
-// must not depend on anything private but noisy.
+// from offset on and is valid during the call only. sink must neither retain it,
+// nor draw from the same allowance, nor let anything private but noisy out.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
 // continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
@@ -49,6 +49,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		return g.a.refuse("a gradient needs a positive sensitivity and noise multiplier")
 	}
 	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, len(spec.Sum))
+	if !isPowerOfTwo(grid) {
+		return g.a.refuse("a sensitivity of %v: out of range", spec.Sensitivity)
+	}
 	l, err := g.a.lattice(std, grid)
 	if err != nil {
 		return g.a.refuse("%v", err)

@@ -31,6 +31,7 @@ func (g *Grant) charge(effect float64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.a.terms
+	used := up(g.used + up(effect*effect))
 	switch {
 	case g.refused != nil:
 		return g.refused
@@ -40,12 +41,16 @@ func (g *Grant) charge(effect float64) error {
 		return g.a.refuse("the event holds no Gaussian release")
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
-	case g.used+effect*effect > t.gaussian*allowed:
+	case !(used <= t.gaussian*allowed):
 		return g.a.refuse("effects of the releases exceed the event's Gaussian")
 	}
-	g.used += effect * effect
+	g.used = used
 	return nil
 }
+
+// up is the next larger float: however many small effects are added, their
+// roundings never add up to a free release.
+func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // chargeOnce takes the whole event for a mechanism that is not Gaussian.
 func (g *Grant) chargeOnce() error {

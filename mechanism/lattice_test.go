@@ -62,7 +62,7 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 		}
 		f := &fork{from: fixedBits(7)}
 		a, b := &reader{f: f}, &reader{f: f}
-		for i := range 20000 {
+		for i := range 5000 {
 			if x, y := l.draw(a), exactDraw(l, b); x != y || a.next != b.next {
 				t.Fatalf("std %v, draw %d: fast %d, exact %d", std, i, x, y)
 			}
@@ -78,7 +78,7 @@ func TestRareDrawsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(fixedBits(8))
-	for i := range 20000 {
+	for i := range 5000 {
 		strip := rng.Uint64N(strips)
 		position := stripInner[strip] + rng.Uint64N(1<<positionBits-stripInner[strip])
 		if i%4 == 0 {

@@ -56,9 +56,11 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	for _, w := range p.workers[1:workers] {
 		go w.start()
 	}
+	defer func() {
+		p.wait.Wait()
+		p.sum, p.sink = nil, nil
+	}()
 	p.workers[0].work()
-	p.wait.Wait()
-	p.sum, p.sink = nil, nil
 }
 
 // worker fills chunks. It reads its lane through a buffer of its own; what is

@@ -443,3 +443,82 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 		t.Errorf("notes %v", notes)
 	}
 }
+
+// TestBulkLoopIsTheSampler: the loop that is written out for speed gives bit for
+// bit what the sampler gives.
+func TestBulkLoopIsTheSampler(t *testing.T) {
+	source, err := entropy.Seeded(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(fixedBits(13))
+	sum := make([]float32, 2*chunk+31)
+	for i := range sum {
+		sum[i] = float32(rng.NormFloat64() * math.Exp(10*rng.NormFloat64()))
+	}
+	sum[5], sum[6], sum[7] = float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32
+	for _, z := range []float64{0.01, 0.8, 30, 1e7} {
+		grid, std := gradientNoise(0.7, z, len(sum))
+		l, err := newLattice(std, grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &Allowance{run: &Run{source: source}, id: 77}
+		job := a.parallel(sum, l, grid)
+		job.run(2, func(lo int, noisy []float64) {
+			words := &stock{lane: source.Stream(entropy.Chunked, 77, uint32(lo/chunk))}
+			for i, got := range noisy {
+				want := (gradientStep(sum[lo+i], 1/grid) + float64(l.draw(words))) * grid
+				if got != want {
+					t.Errorf("z %v, coordinate %d: %v, want %v", z, lo+i, got, want)
+					return
+				}
+			}
+		})
+	}
+}
+
+// stock reads a lane as a worker does, in whole buffers.
+type stock struct {
+	lane  *entropy.Stream
+	words []uint64
+}
+
+func (s *stock) Uint64() uint64 {
+	if len(s.words) == 0 {
+		s.words = make([]uint64, entropy.Buffer)
+		s.lane.FillWords(s.words)
+	}
+	w := s.words[0]
+	s.words = s.words[1:]
+	return w
+}
+
+// TestSmallEffectsAddUp: many releases far below the rounding of the total are
+// not free.
+func TestSmallEffectsAddUp(t *testing.T) {
+	g := grantOf(t, gaussian(1))
+	part := Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}
+	for _, effect := range []float64{math.Sqrt(1 - 0x1p-20), 1e-12, 1e-200} {
+		before := g.used
+		if err := g.Release(effect, part); err != nil {
+			t.Fatal(err)
+		}
+		if !(g.used > before) {
+			t.Errorf("an effect of %v is free", effect)
+		}
+	}
+}
+
+func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
+	for _, x := range []float64{5e-324, 1e-310, 1e-300, 1e-160, 1e160, 1e300, math.MaxFloat64, math.Inf(1), math.NaN(), 0, -1} {
+		z := 1e-3
+		_, _ = grantOf(t, gaussian(z)).NoisyArgmax([]int64{1, 2}, x, 1)
+		_ = grantOf(t, gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: x, NoiseMultiplier: 1}, func(int, []float64) {})
+		_ = grantOf(t, gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: 1, NoiseMultiplier: x}, func(int, []float64) {})
+		_ = grantOf(t, gaussian(z)).Release(1, Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
+		_ = grantOf(t, accountant.Laplace{Scale: 1}).Laplace(1, Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
+		s := NewFixedSum(1, GridFor(x))
+		s.AddRow64([]float64{x}, 1)
+	}
+}

@@ -23,7 +23,7 @@ type OneRun struct {
 	Canaries   int
 	Guesses    int // all canaries if zero
 	Delta      float64
-	FalseAlarm float64
+	FalseAlarm float64 // no bound is possible unless it is well above 2·Canaries·Delta
 }
 
 // Audit is what one run showed.
