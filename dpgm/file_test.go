@@ -1,0 +1,102 @@
+package dpgm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// written is a released model as a file.
+func written(t testing.TB, c dpgm.Config) *artefact.File {
+	t.Helper()
+	m, err := dpgm.Fit(context.Background(), mustPlan(t, c), bits(t, 40, 12, 1), accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum
+// of such a file is right: whoever writes a hostile file can compute it.
+func TestHeadersThatLieAreRefused(t *testing.T) {
+	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
+	for name, change := range map[string][2]string{
+		"a huge layer":          {`"hidden":[6]`, `"hidden":[2000000000]`},
+		"many layers":           {`"hidden":[6]`, `"hidden":[6,6]`},
+		"a huge record":         {`"dim":12`, `"dim":2000000000`},
+		"another record":        {`"dim":12`, `"dim":13`},
+		"too many networks":     {`"networks":3`, `"networks":1000000000`},
+		"no networks":           {`"networks":3`, `"networks":0`},
+		"an unknown network":    {`"name":"vae"`, `"name":"gpt"`},
+		"other features":        {`"in":12`, `"in":1200`},
+		"features of no kernel": {`"kernel":"rbf"`, `"kernel":"none"`},
+	} {
+		lie := *f
+		lie.Header = bytes.Replace(f.Header, []byte(change[0]), []byte(change[1]), 1)
+		if bytes.Equal(lie.Header, f.Header) {
+			t.Errorf("%s: the header has no %s:\n%s", name, change[0], f.Header)
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := dpgm.Decode(&lie, release.Loading{})
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, artefact.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+			t.Errorf("%s: %d bytes allocated", name, got)
+		}
+	}
+}
+
+// TestSomebodyElsesArchitectureComesBack by the name it was saved under.
+func TestSomebodyElsesArchitectureComesBack(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model = custom{models.VAE{Hidden: []int{4}, Latent: 1}}
+	f := written(t, c)
+	if _, err := dpgm.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+		t.Errorf("an unknown architecture: %v", err)
+	}
+	if _, err := dpgm.Decode(f, release.Loading{Architectures: []models.Architecture{c.Model}}); err != nil {
+		t.Error(err)
+	}
+}
+
+type custom struct{ models.VAE }
+
+func (custom) Name() string { return "custom" }
+
+// FuzzDecode: whatever the header says, an error or a model that samples.
+func FuzzDecode(f *testing.F) {
+	good := written(f, small(records.Binary(12), accountant.AddOrRemoveOne))
+	f.Add([]byte(good.Header))
+	f.Fuzz(func(t *testing.T, header []byte) {
+		if !json.Valid(header) {
+			return
+		}
+		m, err := dpgm.Decode(&artefact.File{Kind: dpgm.Kind, Header: header, Sections: good.Sections}, release.Loading{})
+		if err != nil {
+			return
+		}
+		for _, err := range m.Chunks(context.Background(), 3, dpgm.Draw{Cluster: -1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
