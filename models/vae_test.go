@@ -362,3 +362,21 @@ func names(err error, path string) bool {
 	}
 	return false
 }
+
+// At the prior's centre about half of the decoder's rectifiers must be on before
+// any training, and not all of them at the same edge.
+func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
+	g, err := PaperVAE().New(device.CPU(), Visible{Dim: 10}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := 0
+	for _, b := range g.(*vae).dec.biases[0].Data {
+		if b > 0 {
+			on++
+		}
+	}
+	if on < 60 || on > 140 { // 100 ± 5.6 standard deviations: false alarm 2·10⁻⁸ over seeds, and the seed is fixed
+		t.Errorf("%d of 200 hidden units are on", on)
+	}
+}
