@@ -13,7 +13,7 @@
 //     (ε, δ), with a stated probability of a false alarm. It finds wrong noise.
 //   - [OneRun] audits one whole training run with many canaries.
 //
-// [Neighbours] supplies worst-case neighbouring data sets, [GoodnessOfFit] tests
-// samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay is
+// [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] looks for
+// worse ones, [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay is
 // marked on its ledger: "deterministic test noise: not private".
 package privacytest

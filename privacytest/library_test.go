@@ -128,3 +128,23 @@ func TestKMeansUnderReplay(t *testing.T) {
 		}
 	}
 }
+
+func fuzzKMeans(f *testing.F, s records.Schema, r accountant.Relation) {
+	cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 2}
+	privacytest.Fuzz(f, s, r, func(t *testing.T, p privacytest.Pair) {
+		privacytest.Replay[records.Data]{
+			Run: func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+				m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(device.CPUWith(1)))
+				if err != nil {
+					return nil, err
+				}
+				return []any{m.Centers, m.Counts}, nil
+			},
+			Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
+			Data:   p.Data, Neighbour: p.Neighbour, Seeds: 1,
+		}.Check(t)
+	})
+}
+
+func FuzzKMeans(f *testing.F)    { fuzzKMeans(f, records.Interval(2, -1, 1), accountant.AddOrRemoveOne) }
+func FuzzSetKMeans(f *testing.F) { fuzzKMeans(f, records.Sets(9, 4), accountant.ReplaceOne) }

@@ -28,7 +28,7 @@ type Pair struct {
 // the same pairs.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
-	g := generator{tb: tb, schema: s, rng: rand.New(rand.NewPCG(seed, 0))}
+	g := generator{tb: tb, schema: s, rng: newRand(seed)}
 	var pairs []Pair
 	for _, base := range g.bases(n) {
 		for _, odd := range g.oddities() {
@@ -189,3 +189,5 @@ func (g *generator) table(rows []row) records.Data {
 	}
 	return d
 }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
