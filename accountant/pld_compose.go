@@ -238,6 +238,9 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount 
 		if (len(ch.mass)-1-k)%32 == 0 {
 			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
 		}
+		if target < 1e-280 {
+			return l + ch.h, false // nothing in the window weighs as little as δ does here
+		}
 		if l <= 0 {
 			return 0, l > -ch.h/2 || k < len(ch.mass)-1
 		}

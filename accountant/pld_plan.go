@@ -138,9 +138,11 @@ func solveTilt(f func(float64) float64) float64 {
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)
-	scale := 1 / max(sd, 1e-300)
-	for x := 0.25; x < 64; x *= 1.6 {
-		l := x * scale
+	widest := sd
+	for i := range s.terms {
+		widest = max(widest, s.terms[i].hi-s.terms[i].lo)
+	}
+	for l := 0.25 / max(widest, 1e-300); l < 64/max(sd, 1e-300); l *= 1.7 {
 		k, _, _ := s.cumulants(theta + sign*l)
 		if r := (k - k0 - logTail) / l; r < best {
 			best, lambda = r, l
