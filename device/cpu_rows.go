@@ -12,7 +12,7 @@ func (c *cpu) each(j *job, op rowOp, cost int) {
 	}
 	j.op = op
 	j.flat = j.a.contiguous() && (j.b.Data == nil || j.b.contiguous()) && (j.c.Data == nil || j.c.contiguous())
-	const piece = 1 << 15 // additions worth the trouble of handing them over
+	const piece = 1 << 17 // additions worth the trouble of handing them over
 	if j.flat {
 		j.do = doFlat
 		grain := max(piece/cost, 16) &^ 15
@@ -50,5 +50,5 @@ func rowOrNil(m Matrix, i int) []float32 {
 // rows runs do over n rows that cost that many additions each.
 func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	j.do = do
-	c.team.run(j, n, max((1<<15)/max(cost, 1), 1))
+	c.team.run(j, n, max((1<<17)/max(cost, 1), 1))
 }

@@ -61,7 +61,7 @@ func (c *cpu) blocked(j *job) {
 		for w.k0 = 0; w.k0 < p.k; w.k0 = w.k1 {
 			w.k1 = min(p.k, w.k0+depth)
 			j.do = doPack
-			c.team.run(j, w.panels, max((1<<14)/(depth*w.width), 1))
+			c.team.run(j, w.panels, max((1<<17)/(depth*w.width), 1))
 			j.do = doBlocks
 			c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)
 		}

@@ -38,7 +38,7 @@ func (c *cpu) thinDots(j *job) {
 		j.kernels.scale(p.alpha, p.block.packed[:p.n*depth])
 	}
 	j.do = doThinDots
-	c.team.run(j, p.m, max((1<<17)/(p.k*p.n), 4)&^3)
+	c.team.run(j, p.m, max((1<<19)/(p.k*p.n), 4)&^3)
 	c.panels.put(buffer)
 }
 
@@ -70,7 +70,7 @@ func (c *cpu) thinTurned(j *job) {
 	p.block.packed = *buffer
 	j.do = doThinTurned
 	step := 2 * g.lanes
-	c.team.run(j, p.m, max((1<<17)/(p.k*p.n)/step*step, step))
+	c.team.run(j, p.m, max((1<<19)/(p.k*p.n)/step*step, step))
 	c.panels.put(buffer)
 }
 

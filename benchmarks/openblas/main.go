@@ -33,7 +33,9 @@ func main() {
 	thin := flag.Bool("thin", true, "add layers two columns wide")
 	what := flag.String("what", "products", "products, functions or features")
 	flag.Parse()
-	runtime.LockOSThread()
+	if *cores == 1 {
+		runtime.LockOSThread()
+	}
 	setThreads(*cores)
 	backend := device.CPUWith(*cores)
 	peak := peakRate()
