@@ -33,3 +33,30 @@ func BenchmarkReleaseGradient(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkFixedSum(b *testing.B) {
+	sum := NewFixedSum(1000, GridFor(1))
+	row := make([]float32, 1000)
+	for i := range row {
+		row[i] = float32(i%17)/17 - 0.5
+	}
+	for b.Loop() {
+		sum.AddRow(row, 0.7)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/coordinate")
+}
+
+func BenchmarkRelease(b *testing.B) {
+	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	g, err := run.Spend("bench", accountant.Gaussian{NoiseMultiplier: 1e-3})
+	if err != nil {
+		b.Fatal(err)
+	}
+	part := Part{Sum: NewFixedSum(10000, GridFor(1)), Std: 1, Out: make([]float64, 10000)}
+	for b.Loop() {
+		if err := g.Release(1, part); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/coordinate")
+}

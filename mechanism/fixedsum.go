@@ -60,7 +60,21 @@ func (s *FixedSum) AddRow(row []float32, scale float64) { s.AddRowAt(0, row, sca
 
 // AddRowAt adds scale × row to the coordinates that start at offset.
 func (s *FixedSum) AddRowAt(offset int, row []float32, scale float64) {
-	addSteps(s.sum[offset:offset+len(row)], row, s.factor(scale))
+	dst := s.sum[offset : offset+len(row)]
+	f := s.factor(scale)
+	if f != f {
+		return // not a number: the row counts as zero
+	}
+	// A float's bits without the sign rise with its size, up to infinity and
+	// not-a-number. Below limit no coordinate comes near rowLimit.
+	limit := math.Float32bits(float32(0.99 * rowLimit / math.Abs(f)))
+	for i, v := range row {
+		if math.Float32bits(v)&^(1<<31) < limit {
+			dst[i] += int64(float64(v) * f)
+		} else {
+			dst[i] += steps(float64(v) * f)
+		}
+	}
 }
 
 // AddRow64 adds scale × row, each coordinate rounded toward zero.
@@ -68,7 +82,11 @@ func (s *FixedSum) AddRow64(row []float64, scale float64) { s.AddRow64At(0, row,
 
 // AddRow64At adds scale × row to the coordinates that start at offset.
 func (s *FixedSum) AddRow64At(offset int, row []float64, scale float64) {
-	addSteps(s.sum[offset:offset+len(row)], row, s.factor(scale))
+	dst := s.sum[offset : offset+len(row)]
+	f := s.factor(scale)
+	for i, v := range row {
+		dst[i] += steps(v * f)
+	}
 }
 
 // factor turns a row's units into grid steps. Unless the product with a
@@ -80,12 +98,6 @@ func (s *FixedSum) factor(scale float64) float64 {
 		f *= 1 - 0x1p-52
 	}
 	return f
-}
-
-func addSteps[T float32 | float64](dst []int64, row []T, factor float64) {
-	for i, v := range row {
-		dst[i] += steps(float64(v) * factor)
-	}
 }
 
 // AddInt adds the whole number v to coordinate i.

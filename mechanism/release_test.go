@@ -522,3 +522,27 @@ func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
 		s.AddRow64([]float64{x}, 1)
 	}
 }
+
+// TestRowsOfBothWidthsAgree: the float32 path is the float64 path, extremes included.
+func TestRowsOfBothWidthsAgree(t *testing.T) {
+	rng := rand.New(fixedBits(14))
+	row := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32,
+		float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}
+	for range 2000 {
+		row = append(row, math.Float32frombits(rng.Uint32()))
+	}
+	wide := make([]float64, len(row))
+	for i, v := range row {
+		wide[i] = float64(v)
+	}
+	for _, grid := range []float64{1, 0x1p-30, 0x1p-140, 0x1p140} {
+		for _, scale := range []float64{1, 0.3, -2.5, 0, 1e-300, 1e300, math.Inf(1), math.NaN()} {
+			a, b := NewFixedSum(len(row), grid), NewFixedSum(len(row), grid)
+			a.AddRow(row, scale)
+			b.AddRow64(wide, scale)
+			if !slices.Equal(a.sum, b.sum) {
+				t.Errorf("grid %v scale %v: widths differ", grid, scale)
+			}
+		}
+	}
+}
