@@ -62,5 +62,6 @@ func avx512() *kernels {
 		thinMany:    [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2, 4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
+	useWideVectors(k)
 	return k
 }

@@ -61,10 +61,10 @@ func scaleAVX2(n int, alpha float32, x *float32)
 //go:noescape
 func cosSinAVX2(n int, cos *float32, sin *float32, src *float32, scale float32)
 
-// wideAVX2 reports whether a number is NaN or too large for cosSinAVX2.
+// tooWideAVX2 reports whether a number is NaN or too large for cosSin.
 //
 //go:noescape
-func wideAVX2(n int, src *float32) bool
+func tooWideAVX2(n int, src *float32) bool
 
 //go:noescape
 func dotAVX2(n int, a *float32, b *float32) float64
@@ -80,3 +80,27 @@ func gatherAVX2(n int, dst *float32, w *float32, stride int, items *uint32, coun
 
 //go:noescape
 func scatterAVX2(n int, c *float32, stride int, items *uint32, count int, src *float32)
+
+//go:noescape
+func expAVX512(n int, dst *float32, src *float32)
+
+//go:noescape
+func logAVX512(n int, dst *float32, src *float32)
+
+//go:noescape
+func tanhAVX512(n int, dst *float32, src *float32)
+
+//go:noescape
+func sigmoidAVX512(n int, dst *float32, src *float32)
+
+//go:noescape
+func softplusAVX512(n int, dst *float32, src *float32)
+
+//go:noescape
+func softplusGradientAVX512(n int, delta *float32, out *float32)
+
+//go:noescape
+func logGradientAVX512(n int, delta *float32, out *float32)
+
+//go:noescape
+func cosSinAVX512(n int, cos *float32, sin *float32, src *float32, scale float32)

@@ -12,61 +12,61 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y2
 	VMOVUPS      vectorConstants<>+0(SB), Y3
 	VMINPS       Y0, Y2, Y0
 	VMINPS       Y1, Y3, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMOVUPS      vectorConstants<>+64(SB), Y2
+	VMOVUPS      vectorConstants<>+64(SB), Y3
 	VMAXPS       Y0, Y2, Y0
 	VMAXPS       Y1, Y3, Y1
-	VMULPS       vectorConstants<>+64(SB), Y0, Y2
-	VMULPS       vectorConstants<>+64(SB), Y1, Y3
+	VMULPS       vectorConstants<>+128(SB), Y0, Y2
+	VMULPS       vectorConstants<>+128(SB), Y1, Y3
 	VROUNDPS     $0x08, Y2, Y2
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y0, Y0
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VMOVUPS      vectorConstants<>+160(SB), Y5
-	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y5
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VMOVUPS      vectorConstants<>+320(SB), Y5
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y5
 	VMULPS       Y0, Y4, Y4
 	VMULPS       Y1, Y5, Y5
 	VFMADD213PS  Y0, Y0, Y4
 	VFMADD213PS  Y1, Y1, Y5
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VADDPS       vectorConstants<>+352(SB), Y5, Y5
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
 	VCVTPS2DQ    Y2, Y0
 	VCVTPS2DQ    Y3, Y1
 	VPSRAD       $0x01, Y0, Y2
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y2, Y0, Y0
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VPADDD       vectorConstants<>+768(SB), Y2, Y2
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
 	VPSLLD       $0x17, Y2, Y2
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y2, Y4, Y4
 	VMULPS       Y3, Y5, Y5
-	VPADDD       vectorConstants<>+384(SB), Y0, Y0
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y0, Y0
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y0, Y4, Y4
@@ -75,48 +75,48 @@ loop16:
 	VMOVUPS      Y5, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      vectorConstants<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
-	VMOVUPS      vectorConstants<>+32(SB), Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y1
 	VMAXPS       Y0, Y1, Y0
-	VMULPS       vectorConstants<>+64(SB), Y0, Y1
+	VMULPS       vectorConstants<>+128(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
-	VFNMADD231PS vectorConstants<>+96(SB), Y1, Y0
-	VFNMADD231PS vectorConstants<>+128(SB), Y1, Y0
-	VMOVUPS      vectorConstants<>+160(SB), Y2
-	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y2
+	VFNMADD231PS vectorConstants<>+192(SB), Y1, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y1, Y0
+	VMOVUPS      vectorConstants<>+320(SB), Y2
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y2
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y2
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y2
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y2
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y2
 	VMULPS       Y0, Y2, Y2
 	VFMADD213PS  Y0, Y0, Y2
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VADDPS       vectorConstants<>+704(SB), Y2, Y2
 	VCVTPS2DQ    Y1, Y0
 	VPSRAD       $0x01, Y0, Y1
 	VPSUBD       Y1, Y0, Y0
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y2, Y2
-	VPADDD       vectorConstants<>+384(SB), Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
 	VMULPS       Y0, Y2, Y2
 	VMOVUPS      Y2, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -126,29 +126,29 @@ behind8:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMOVUPS      vectorConstants<>+64(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VMULPS       vectorConstants<>+64(SB), Y1, Y2
+	VMULPS       vectorConstants<>+128(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y3
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y3
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y3
 	VMULPS       Y1, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y1
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
+	VPADDD       vectorConstants<>+768(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y3, Y3
 	VMASKMOVPS   Y3, Y0, (AX)(BX*1)
@@ -165,87 +165,87 @@ TEXT ·logAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
-	VCMPPS       $0x11, vectorConstants<>+416(SB), Y0, Y2
-	VCMPPS       $0x11, vectorConstants<>+416(SB), Y1, Y3
-	VMULPS       vectorConstants<>+448(SB), Y0, Y4
-	VMULPS       vectorConstants<>+448(SB), Y1, Y5
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Y0, Y2
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Y1, Y3
+	VMULPS       vectorConstants<>+896(SB), Y0, Y4
+	VMULPS       vectorConstants<>+896(SB), Y1, Y5
 	VBLENDVPS    Y2, Y4, Y0, Y4
 	VBLENDVPS    Y3, Y5, Y1, Y5
-	VANDPS       vectorConstants<>+480(SB), Y4, Y6
-	VANDPS       vectorConstants<>+480(SB), Y5, Y7
-	VORPS        vectorConstants<>+320(SB), Y6, Y6
-	VORPS        vectorConstants<>+320(SB), Y7, Y7
+	VANDPS       vectorConstants<>+960(SB), Y4, Y6
+	VANDPS       vectorConstants<>+960(SB), Y5, Y7
+	VORPS        vectorConstants<>+640(SB), Y6, Y6
+	VORPS        vectorConstants<>+640(SB), Y7, Y7
 	VPSRLD       $0x17, Y4, Y4
 	VPSRLD       $0x17, Y5, Y5
-	VPSUBD       vectorConstants<>+512(SB), Y4, Y4
-	VPSUBD       vectorConstants<>+512(SB), Y5, Y5
+	VPSUBD       vectorConstants<>+1024(SB), Y4, Y4
+	VPSUBD       vectorConstants<>+1024(SB), Y5, Y5
 	VCVTDQ2PS    Y4, Y4
 	VCVTDQ2PS    Y5, Y5
-	VANDPS       vectorConstants<>+544(SB), Y2, Y2
-	VANDPS       vectorConstants<>+544(SB), Y3, Y3
+	VANDPS       vectorConstants<>+1088(SB), Y2, Y2
+	VANDPS       vectorConstants<>+1088(SB), Y3, Y3
 	VSUBPS       Y2, Y4, Y4
 	VSUBPS       Y3, Y5, Y5
-	VCMPPS       $0x11, vectorConstants<>+576(SB), Y6, Y2
-	VCMPPS       $0x11, vectorConstants<>+576(SB), Y7, Y3
-	VANDPS       vectorConstants<>+352(SB), Y2, Y8
-	VANDPS       vectorConstants<>+352(SB), Y3, Y9
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Y6, Y2
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Y7, Y3
+	VANDPS       vectorConstants<>+704(SB), Y2, Y8
+	VANDPS       vectorConstants<>+704(SB), Y3, Y9
 	VSUBPS       Y8, Y4, Y4
 	VSUBPS       Y9, Y5, Y5
-	VANDPS       Y2, Y6, Y2
-	VANDPS       Y3, Y7, Y3
+	VANDPS       Y6, Y2, Y2
+	VANDPS       Y7, Y3, Y3
 	VADDPS       Y2, Y6, Y6
 	VADDPS       Y3, Y7, Y7
-	VSUBPS       vectorConstants<>+352(SB), Y6, Y6
-	VSUBPS       vectorConstants<>+352(SB), Y7, Y7
+	VSUBPS       vectorConstants<>+704(SB), Y6, Y6
+	VSUBPS       vectorConstants<>+704(SB), Y7, Y7
 	VMULPS       Y6, Y6, Y2
 	VMULPS       Y7, Y7, Y3
-	VMOVUPS      vectorConstants<>+608(SB), Y8
-	VMOVUPS      vectorConstants<>+608(SB), Y9
-	VFMADD213PS  vectorConstants<>+640(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+640(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+672(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+672(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+704(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+704(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+736(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+736(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+768(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+768(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+800(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+800(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+832(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+832(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+864(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+864(SB), Y7, Y9
+	VMOVUPS      vectorConstants<>+1216(SB), Y8
+	VMOVUPS      vectorConstants<>+1216(SB), Y9
+	VFMADD213PS  vectorConstants<>+1280(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1280(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1344(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1344(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1408(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1408(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1472(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1472(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1536(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1536(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1600(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1600(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1664(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1664(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+1728(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+1728(SB), Y7, Y9
 	VMULPS       Y6, Y8, Y8
 	VMULPS       Y7, Y9, Y9
 	VMULPS       Y2, Y8, Y8
 	VMULPS       Y3, Y9, Y9
-	VFMADD231PS  vectorConstants<>+128(SB), Y4, Y8
-	VFMADD231PS  vectorConstants<>+128(SB), Y5, Y9
-	VFNMADD231PS vectorConstants<>+320(SB), Y2, Y8
-	VFNMADD231PS vectorConstants<>+320(SB), Y3, Y9
+	VFMADD231PS  vectorConstants<>+256(SB), Y4, Y8
+	VFMADD231PS  vectorConstants<>+256(SB), Y5, Y9
+	VFNMADD231PS vectorConstants<>+640(SB), Y2, Y8
+	VFNMADD231PS vectorConstants<>+640(SB), Y3, Y9
 	VADDPS       Y6, Y8, Y8
 	VADDPS       Y7, Y9, Y9
-	VFMADD231PS  vectorConstants<>+96(SB), Y4, Y8
-	VFMADD231PS  vectorConstants<>+96(SB), Y5, Y9
-	VCMPPS       $0x00, vectorConstants<>+896(SB), Y0, Y2
-	VCMPPS       $0x00, vectorConstants<>+896(SB), Y1, Y3
+	VFMADD231PS  vectorConstants<>+192(SB), Y4, Y8
+	VFMADD231PS  vectorConstants<>+192(SB), Y5, Y9
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Y0, Y2
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Y1, Y3
 	VBLENDVPS    Y2, Y0, Y8, Y2
 	VBLENDVPS    Y3, Y1, Y9, Y3
-	VCMPPS       $0x00, vectorConstants<>+960(SB), Y0, Y4
-	VCMPPS       $0x00, vectorConstants<>+960(SB), Y1, Y5
-	VBLENDVPS    Y4, vectorConstants<>+928(SB), Y2, Y2
-	VBLENDVPS    Y5, vectorConstants<>+928(SB), Y3, Y3
-	VCMPPS       $0x11, vectorConstants<>+960(SB), Y0, Y4
-	VCMPPS       $0x11, vectorConstants<>+960(SB), Y1, Y5
-	VBLENDVPS    Y4, vectorConstants<>+992(SB), Y2, Y2
-	VBLENDVPS    Y5, vectorConstants<>+992(SB), Y3, Y3
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Y0, Y4
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Y1, Y5
+	VBLENDVPS    Y4, vectorConstants<>+1856(SB), Y2, Y2
+	VBLENDVPS    Y5, vectorConstants<>+1856(SB), Y3, Y3
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Y0, Y4
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Y1, Y5
+	VBLENDVPS    Y4, vectorConstants<>+1984(SB), Y2, Y2
+	VBLENDVPS    Y5, vectorConstants<>+1984(SB), Y3, Y3
 	VCMPPS       $0x03, Y0, Y0, Y4
 	VCMPPS       $0x03, Y1, Y1, Y5
 	VBLENDVPS    Y4, Y0, Y2, Y0
@@ -254,61 +254,61 @@ loop16:
 	VMOVUPS      Y1, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
-	VCMPPS       $0x11, vectorConstants<>+416(SB), Y0, Y1
-	VMULPS       vectorConstants<>+448(SB), Y0, Y2
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Y0, Y1
+	VMULPS       vectorConstants<>+896(SB), Y0, Y2
 	VBLENDVPS    Y1, Y2, Y0, Y2
-	VANDPS       vectorConstants<>+480(SB), Y2, Y3
-	VORPS        vectorConstants<>+320(SB), Y3, Y3
+	VANDPS       vectorConstants<>+960(SB), Y2, Y3
+	VORPS        vectorConstants<>+640(SB), Y3, Y3
 	VPSRLD       $0x17, Y2, Y2
-	VPSUBD       vectorConstants<>+512(SB), Y2, Y2
+	VPSUBD       vectorConstants<>+1024(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VANDPS       vectorConstants<>+544(SB), Y1, Y1
+	VANDPS       vectorConstants<>+1088(SB), Y1, Y1
 	VSUBPS       Y1, Y2, Y2
-	VCMPPS       $0x11, vectorConstants<>+576(SB), Y3, Y1
-	VANDPS       vectorConstants<>+352(SB), Y1, Y4
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Y3, Y1
+	VANDPS       vectorConstants<>+704(SB), Y1, Y4
 	VSUBPS       Y4, Y2, Y2
-	VANDPS       Y1, Y3, Y1
+	VANDPS       Y3, Y1, Y1
 	VADDPS       Y1, Y3, Y3
-	VSUBPS       vectorConstants<>+352(SB), Y3, Y3
+	VSUBPS       vectorConstants<>+704(SB), Y3, Y3
 	VMULPS       Y3, Y3, Y1
-	VMOVUPS      vectorConstants<>+608(SB), Y4
-	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+672(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+704(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+736(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+768(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+800(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+832(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+864(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+1216(SB), Y4
+	VFMADD213PS  vectorConstants<>+1280(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1344(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1408(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1472(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1536(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1600(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1664(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+1728(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VMULPS       Y1, Y4, Y4
-	VFMADD231PS  vectorConstants<>+128(SB), Y2, Y4
-	VFNMADD231PS vectorConstants<>+320(SB), Y1, Y4
+	VFMADD231PS  vectorConstants<>+256(SB), Y2, Y4
+	VFNMADD231PS vectorConstants<>+640(SB), Y1, Y4
 	VADDPS       Y3, Y4, Y4
-	VFMADD231PS  vectorConstants<>+96(SB), Y2, Y4
-	VCMPPS       $0x00, vectorConstants<>+896(SB), Y0, Y1
+	VFMADD231PS  vectorConstants<>+192(SB), Y2, Y4
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Y0, Y1
 	VBLENDVPS    Y1, Y0, Y4, Y1
-	VCMPPS       $0x00, vectorConstants<>+960(SB), Y0, Y2
-	VBLENDVPS    Y2, vectorConstants<>+928(SB), Y1, Y1
-	VCMPPS       $0x11, vectorConstants<>+960(SB), Y0, Y2
-	VBLENDVPS    Y2, vectorConstants<>+992(SB), Y1, Y1
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Y0, Y2
+	VBLENDVPS    Y2, vectorConstants<>+1856(SB), Y1, Y1
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Y0, Y2
+	VBLENDVPS    Y2, vectorConstants<>+1984(SB), Y1, Y1
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -316,44 +316,44 @@ behind8:
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VCMPPS       $0x11, vectorConstants<>+416(SB), Y1, Y2
-	VMULPS       vectorConstants<>+448(SB), Y1, Y3
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Y1, Y2
+	VMULPS       vectorConstants<>+896(SB), Y1, Y3
 	VBLENDVPS    Y2, Y3, Y1, Y3
-	VANDPS       vectorConstants<>+480(SB), Y3, Y4
-	VORPS        vectorConstants<>+320(SB), Y4, Y4
+	VANDPS       vectorConstants<>+960(SB), Y3, Y4
+	VORPS        vectorConstants<>+640(SB), Y4, Y4
 	VPSRLD       $0x17, Y3, Y3
-	VPSUBD       vectorConstants<>+512(SB), Y3, Y3
+	VPSUBD       vectorConstants<>+1024(SB), Y3, Y3
 	VCVTDQ2PS    Y3, Y3
-	VANDPS       vectorConstants<>+544(SB), Y2, Y2
+	VANDPS       vectorConstants<>+1088(SB), Y2, Y2
 	VSUBPS       Y2, Y3, Y3
-	VCMPPS       $0x11, vectorConstants<>+576(SB), Y4, Y2
-	VANDPS       vectorConstants<>+352(SB), Y2, Y5
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Y4, Y2
+	VANDPS       vectorConstants<>+704(SB), Y2, Y5
 	VSUBPS       Y5, Y3, Y3
-	VANDPS       Y2, Y4, Y2
+	VANDPS       Y4, Y2, Y2
 	VADDPS       Y2, Y4, Y4
-	VSUBPS       vectorConstants<>+352(SB), Y4, Y4
+	VSUBPS       vectorConstants<>+704(SB), Y4, Y4
 	VMULPS       Y4, Y4, Y2
-	VMOVUPS      vectorConstants<>+608(SB), Y5
-	VFMADD213PS  vectorConstants<>+640(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+672(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+704(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+736(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+768(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+800(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+832(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+864(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+1216(SB), Y5
+	VFMADD213PS  vectorConstants<>+1280(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1344(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1408(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1472(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1536(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1600(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1664(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+1728(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VMULPS       Y2, Y5, Y5
-	VFMADD231PS  vectorConstants<>+128(SB), Y3, Y5
-	VFNMADD231PS vectorConstants<>+320(SB), Y2, Y5
+	VFMADD231PS  vectorConstants<>+256(SB), Y3, Y5
+	VFNMADD231PS vectorConstants<>+640(SB), Y2, Y5
 	VADDPS       Y4, Y5, Y5
-	VFMADD231PS  vectorConstants<>+96(SB), Y3, Y5
-	VCMPPS       $0x00, vectorConstants<>+896(SB), Y1, Y2
+	VFMADD231PS  vectorConstants<>+192(SB), Y3, Y5
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Y1, Y2
 	VBLENDVPS    Y2, Y1, Y5, Y2
-	VCMPPS       $0x00, vectorConstants<>+960(SB), Y1, Y3
-	VBLENDVPS    Y3, vectorConstants<>+928(SB), Y2, Y2
-	VCMPPS       $0x11, vectorConstants<>+960(SB), Y1, Y3
-	VBLENDVPS    Y3, vectorConstants<>+992(SB), Y2, Y2
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Y1, Y3
+	VBLENDVPS    Y3, vectorConstants<>+1856(SB), Y2, Y2
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Y1, Y3
+	VBLENDVPS    Y3, vectorConstants<>+1984(SB), Y2, Y2
 	VCMPPS       $0x03, Y1, Y1, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
@@ -370,144 +370,144 @@ TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
-	VANDPS       vectorConstants<>+1024(SB), Y0, Y2
-	VANDPS       vectorConstants<>+1024(SB), Y1, Y3
+	VANDPS       vectorConstants<>+2048(SB), Y0, Y2
+	VANDPS       vectorConstants<>+2048(SB), Y1, Y3
 	VADDPS       Y2, Y2, Y4
 	VADDPS       Y3, Y3, Y5
-	VMOVUPS      vectorConstants<>+1056(SB), Y6
-	VMOVUPS      vectorConstants<>+1056(SB), Y7
+	VMOVUPS      vectorConstants<>+2112(SB), Y6
+	VMOVUPS      vectorConstants<>+2112(SB), Y7
 	VMINPS       Y6, Y4, Y4
 	VMINPS       Y7, Y5, Y5
-	VMULPS       vectorConstants<>+64(SB), Y4, Y6
-	VMULPS       vectorConstants<>+64(SB), Y5, Y7
+	VMULPS       vectorConstants<>+128(SB), Y4, Y6
+	VMULPS       vectorConstants<>+128(SB), Y5, Y7
 	VROUNDPS     $0x08, Y6, Y6
 	VROUNDPS     $0x08, Y7, Y7
 	VMOVAPS      Y4, Y4
 	VMOVAPS      Y5, Y5
-	VFNMADD231PS vectorConstants<>+96(SB), Y6, Y4
-	VFNMADD231PS vectorConstants<>+96(SB), Y7, Y5
-	VFNMADD231PS vectorConstants<>+128(SB), Y6, Y4
-	VFNMADD231PS vectorConstants<>+128(SB), Y7, Y5
-	VMOVUPS      vectorConstants<>+160(SB), Y8
-	VMOVUPS      vectorConstants<>+160(SB), Y9
-	VFMADD213PS  vectorConstants<>+192(SB), Y4, Y8
-	VFMADD213PS  vectorConstants<>+192(SB), Y5, Y9
-	VFMADD213PS  vectorConstants<>+224(SB), Y4, Y8
-	VFMADD213PS  vectorConstants<>+224(SB), Y5, Y9
-	VFMADD213PS  vectorConstants<>+256(SB), Y4, Y8
-	VFMADD213PS  vectorConstants<>+256(SB), Y5, Y9
-	VFMADD213PS  vectorConstants<>+288(SB), Y4, Y8
-	VFMADD213PS  vectorConstants<>+288(SB), Y5, Y9
-	VFMADD213PS  vectorConstants<>+320(SB), Y4, Y8
-	VFMADD213PS  vectorConstants<>+320(SB), Y5, Y9
+	VFNMADD231PS vectorConstants<>+192(SB), Y6, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y7, Y5
+	VFNMADD231PS vectorConstants<>+256(SB), Y6, Y4
+	VFNMADD231PS vectorConstants<>+256(SB), Y7, Y5
+	VMOVUPS      vectorConstants<>+320(SB), Y8
+	VMOVUPS      vectorConstants<>+320(SB), Y9
+	VFMADD213PS  vectorConstants<>+384(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+384(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+448(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+448(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+512(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+512(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+576(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+576(SB), Y5, Y9
+	VFMADD213PS  vectorConstants<>+640(SB), Y4, Y8
+	VFMADD213PS  vectorConstants<>+640(SB), Y5, Y9
 	VMULPS       Y4, Y8, Y8
 	VMULPS       Y5, Y9, Y9
 	VFMADD213PS  Y4, Y4, Y8
 	VFMADD213PS  Y5, Y5, Y9
-	VADDPS       vectorConstants<>+352(SB), Y8, Y8
-	VADDPS       vectorConstants<>+352(SB), Y9, Y9
+	VADDPS       vectorConstants<>+704(SB), Y8, Y8
+	VADDPS       vectorConstants<>+704(SB), Y9, Y9
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       Y6, Y8, Y8
 	VPADDD       Y7, Y9, Y9
-	VADDPS       vectorConstants<>+352(SB), Y8, Y8
-	VADDPS       vectorConstants<>+352(SB), Y9, Y9
-	VMOVUPS      vectorConstants<>+352(SB), Y4
-	VMOVUPS      vectorConstants<>+352(SB), Y5
-	VMOVUPS      vectorConstants<>+1088(SB), Y6
-	VMOVUPS      vectorConstants<>+1088(SB), Y7
+	VADDPS       vectorConstants<>+704(SB), Y8, Y8
+	VADDPS       vectorConstants<>+704(SB), Y9, Y9
+	VMOVUPS      vectorConstants<>+704(SB), Y4
+	VMOVUPS      vectorConstants<>+704(SB), Y5
+	VMOVUPS      vectorConstants<>+2176(SB), Y6
+	VMOVUPS      vectorConstants<>+2176(SB), Y7
 	VDIVPS       Y8, Y6, Y6
 	VDIVPS       Y9, Y7, Y7
 	VSUBPS       Y6, Y4, Y4
 	VSUBPS       Y7, Y5, Y5
-	VANDPS       vectorConstants<>+1120(SB), Y0, Y6
-	VANDPS       vectorConstants<>+1120(SB), Y1, Y7
+	VANDPS       vectorConstants<>+2240(SB), Y0, Y6
+	VANDPS       vectorConstants<>+2240(SB), Y1, Y7
 	VORPS        Y6, Y4, Y4
 	VORPS        Y7, Y5, Y5
 	VMULPS       Y0, Y0, Y6
 	VMULPS       Y1, Y1, Y7
-	VMOVUPS      vectorConstants<>+1152(SB), Y8
-	VMOVUPS      vectorConstants<>+1152(SB), Y9
-	VFMADD213PS  vectorConstants<>+1184(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+1184(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+1216(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+1216(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+1248(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+1248(SB), Y7, Y9
-	VFMADD213PS  vectorConstants<>+1280(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+1280(SB), Y7, Y9
+	VMOVUPS      vectorConstants<>+2304(SB), Y8
+	VMOVUPS      vectorConstants<>+2304(SB), Y9
+	VFMADD213PS  vectorConstants<>+2368(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+2368(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+2432(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+2432(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+2496(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+2496(SB), Y7, Y9
+	VFMADD213PS  vectorConstants<>+2560(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+2560(SB), Y7, Y9
 	VMULPS       Y6, Y8, Y8
 	VMULPS       Y7, Y9, Y9
 	VFMADD213PS  Y0, Y0, Y8
 	VFMADD213PS  Y1, Y1, Y9
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y0
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y3, Y1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y2, Y0
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y3, Y1
 	VBLENDVPS    Y0, Y4, Y8, Y0
 	VBLENDVPS    Y1, Y5, Y9, Y1
 	VMOVUPS      Y0, (AX)(BX*1)
 	VMOVUPS      Y1, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
-	VANDPS       vectorConstants<>+1024(SB), Y0, Y1
+	VANDPS       vectorConstants<>+2048(SB), Y0, Y1
 	VADDPS       Y1, Y1, Y2
-	VMOVUPS      vectorConstants<>+1056(SB), Y3
+	VMOVUPS      vectorConstants<>+2112(SB), Y3
 	VMINPS       Y3, Y2, Y2
-	VMULPS       vectorConstants<>+64(SB), Y2, Y3
+	VMULPS       vectorConstants<>+128(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y2
-	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y2
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y2, Y4
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VPADDD       Y3, Y4, Y4
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
-	VMOVUPS      vectorConstants<>+352(SB), Y2
-	VMOVUPS      vectorConstants<>+1088(SB), Y3
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VMOVUPS      vectorConstants<>+704(SB), Y2
+	VMOVUPS      vectorConstants<>+2176(SB), Y3
 	VDIVPS       Y4, Y3, Y3
 	VSUBPS       Y3, Y2, Y2
-	VANDPS       vectorConstants<>+1120(SB), Y0, Y3
+	VANDPS       vectorConstants<>+2240(SB), Y0, Y3
 	VORPS        Y3, Y2, Y2
 	VMULPS       Y0, Y0, Y3
-	VMOVUPS      vectorConstants<>+1152(SB), Y4
-	VFMADD213PS  vectorConstants<>+1184(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1216(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1248(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1280(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+2304(SB), Y4
+	VFMADD213PS  vectorConstants<>+2368(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+2432(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+2496(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+2560(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y0, Y0, Y4
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y1, Y0
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y1, Y0
 	VBLENDVPS    Y0, Y2, Y4, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -515,43 +515,43 @@ behind8:
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VANDPS       vectorConstants<>+1024(SB), Y1, Y2
+	VANDPS       vectorConstants<>+2048(SB), Y1, Y2
 	VADDPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMOVUPS      vectorConstants<>+2112(SB), Y4
 	VMINPS       Y4, Y3, Y3
-	VMULPS       vectorConstants<>+64(SB), Y3, Y4
+	VMULPS       vectorConstants<>+128(SB), Y3, Y4
 	VROUNDPS     $0x08, Y4, Y4
 	VMOVAPS      Y3, Y3
-	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y3
-	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y3
-	VMOVUPS      vectorConstants<>+160(SB), Y5
-	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y5
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y3
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y3
+	VMOVUPS      vectorConstants<>+320(SB), Y5
+	VFMADD213PS  vectorConstants<>+384(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+448(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+512(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+576(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y5
 	VMULPS       Y3, Y5, Y5
 	VFMADD213PS  Y3, Y3, Y5
-	VADDPS       vectorConstants<>+352(SB), Y5, Y5
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
 	VCVTPS2DQ    Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       Y4, Y5, Y5
-	VADDPS       vectorConstants<>+352(SB), Y5, Y5
-	VMOVUPS      vectorConstants<>+352(SB), Y3
-	VMOVUPS      vectorConstants<>+1088(SB), Y4
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
+	VMOVUPS      vectorConstants<>+704(SB), Y3
+	VMOVUPS      vectorConstants<>+2176(SB), Y4
 	VDIVPS       Y5, Y4, Y4
 	VSUBPS       Y4, Y3, Y3
-	VANDPS       vectorConstants<>+1120(SB), Y1, Y4
+	VANDPS       vectorConstants<>+2240(SB), Y1, Y4
 	VORPS        Y4, Y3, Y3
 	VMULPS       Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+1152(SB), Y5
-	VFMADD213PS  vectorConstants<>+1184(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1216(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1248(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1280(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+2304(SB), Y5
+	VFMADD213PS  vectorConstants<>+2368(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2432(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2496(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2560(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y1, Y1, Y5
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y2, Y1
 	VBLENDVPS    Y1, Y3, Y5, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 
@@ -567,114 +567,114 @@ TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
-	VORPS        vectorConstants<>+1120(SB), Y0, Y2
-	VORPS        vectorConstants<>+1120(SB), Y1, Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VORPS        vectorConstants<>+2240(SB), Y0, Y2
+	VORPS        vectorConstants<>+2240(SB), Y1, Y3
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y5
 	VMAXPS       Y2, Y4, Y2
 	VMAXPS       Y3, Y5, Y3
-	VMULPS       vectorConstants<>+64(SB), Y2, Y4
-	VMULPS       vectorConstants<>+64(SB), Y3, Y5
+	VMULPS       vectorConstants<>+128(SB), Y2, Y4
+	VMULPS       vectorConstants<>+128(SB), Y3, Y5
 	VROUNDPS     $0x08, Y4, Y4
 	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y2, Y2
 	VMOVAPS      Y3, Y3
-	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y3
-	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y3
-	VMOVUPS      vectorConstants<>+160(SB), Y6
-	VMOVUPS      vectorConstants<>+160(SB), Y7
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y7
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y3
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y3
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y7
 	VMULPS       Y2, Y6, Y6
 	VMULPS       Y3, Y7, Y7
 	VFMADD213PS  Y2, Y2, Y6
 	VFMADD213PS  Y3, Y3, Y7
-	VADDPS       vectorConstants<>+352(SB), Y6, Y6
-	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
 	VCVTPS2DQ    Y4, Y4
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       vectorConstants<>+1344(SB), Y4, Y4
-	VPADDD       vectorConstants<>+1344(SB), Y5, Y5
+	VPADDD       vectorConstants<>+2688(SB), Y4, Y4
+	VPADDD       vectorConstants<>+2688(SB), Y5, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y5, Y5
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VCMPPS       $0x03, Y1, Y1, Y3
 	VPADDD       Y4, Y6, Y6
 	VPADDD       Y5, Y7, Y7
-	VMULPS       vectorConstants<>+1376(SB), Y6, Y6
-	VMULPS       vectorConstants<>+1376(SB), Y7, Y7
-	VORPS        Y2, Y6, Y2
-	VORPS        Y3, Y7, Y3
-	VMOVUPS      vectorConstants<>+352(SB), Y4
-	VMOVUPS      vectorConstants<>+352(SB), Y5
+	VMULPS       vectorConstants<>+2752(SB), Y6, Y6
+	VMULPS       vectorConstants<>+2752(SB), Y7, Y7
+	VBLENDVPS    Y2, Y0, Y6, Y2
+	VBLENDVPS    Y3, Y1, Y7, Y3
+	VMOVUPS      vectorConstants<>+704(SB), Y4
+	VMOVUPS      vectorConstants<>+704(SB), Y5
 	VBLENDVPS    Y0, Y2, Y4, Y0
 	VBLENDVPS    Y1, Y3, Y5, Y1
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VADDPS       vectorConstants<>+704(SB), Y2, Y2
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VDIVPS       Y2, Y0, Y0
 	VDIVPS       Y3, Y1, Y1
 	VMOVUPS      Y0, (AX)(BX*1)
 	VMOVUPS      Y1, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
-	VORPS        vectorConstants<>+1120(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VORPS        vectorConstants<>+2240(SB), Y0, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VMULPS       vectorConstants<>+64(SB), Y1, Y2
+	VMULPS       vectorConstants<>+128(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y3
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y3
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y3
 	VMULPS       Y1, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       vectorConstants<>+1344(SB), Y2, Y2
+	VPADDD       vectorConstants<>+2688(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VCMPPS       $0x03, Y0, Y0, Y1
 	VPADDD       Y2, Y3, Y3
-	VMULPS       vectorConstants<>+1376(SB), Y3, Y3
-	VORPS        Y1, Y3, Y1
-	VMOVUPS      vectorConstants<>+352(SB), Y2
+	VMULPS       vectorConstants<>+2752(SB), Y3, Y3
+	VBLENDVPS    Y1, Y0, Y3, Y1
+	VMOVUPS      vectorConstants<>+704(SB), Y2
 	VBLENDVPS    Y0, Y1, Y2, Y0
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VADDPS       vectorConstants<>+704(SB), Y1, Y1
 	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -682,33 +682,33 @@ behind8:
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VORPS        vectorConstants<>+1120(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VORPS        vectorConstants<>+2240(SB), Y1, Y2
+	VMOVUPS      vectorConstants<>+64(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMULPS       vectorConstants<>+64(SB), Y2, Y3
+	VMULPS       vectorConstants<>+128(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y2
-	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y2
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y2, Y4
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       vectorConstants<>+1344(SB), Y3, Y3
+	VPADDD       vectorConstants<>+2688(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VPADDD       Y3, Y4, Y4
-	VMULPS       vectorConstants<>+1376(SB), Y4, Y4
-	VORPS        Y2, Y4, Y2
-	VMOVUPS      vectorConstants<>+352(SB), Y3
+	VMULPS       vectorConstants<>+2752(SB), Y4, Y4
+	VBLENDVPS    Y2, Y1, Y4, Y2
+	VMOVUPS      vectorConstants<>+704(SB), Y3
 	VBLENDVPS    Y1, Y2, Y3, Y1
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VADDPS       vectorConstants<>+704(SB), Y2, Y2
 	VDIVPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 
@@ -724,73 +724,73 @@ TEXT ·softplusAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
-	VORPS        vectorConstants<>+1120(SB), Y0, Y2
-	VORPS        vectorConstants<>+1120(SB), Y1, Y3
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VORPS        vectorConstants<>+2240(SB), Y0, Y2
+	VORPS        vectorConstants<>+2240(SB), Y1, Y3
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y5
 	VMAXPS       Y2, Y4, Y2
 	VMAXPS       Y3, Y5, Y3
-	VMULPS       vectorConstants<>+64(SB), Y2, Y4
-	VMULPS       vectorConstants<>+64(SB), Y3, Y5
+	VMULPS       vectorConstants<>+128(SB), Y2, Y4
+	VMULPS       vectorConstants<>+128(SB), Y3, Y5
 	VROUNDPS     $0x08, Y4, Y4
 	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y2, Y2
 	VMOVAPS      Y3, Y3
-	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y3
-	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y3
-	VMOVUPS      vectorConstants<>+160(SB), Y6
-	VMOVUPS      vectorConstants<>+160(SB), Y7
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y7
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y6
-	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y7
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y3
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y3
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y2, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y7
 	VMULPS       Y2, Y6, Y6
 	VMULPS       Y3, Y7, Y7
 	VFMADD213PS  Y2, Y2, Y6
 	VFMADD213PS  Y3, Y3, Y7
-	VADDPS       vectorConstants<>+352(SB), Y6, Y6
-	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
 	VCVTPS2DQ    Y4, Y4
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       vectorConstants<>+1344(SB), Y4, Y4
-	VPADDD       vectorConstants<>+1344(SB), Y5, Y5
+	VPADDD       vectorConstants<>+2688(SB), Y4, Y4
+	VPADDD       vectorConstants<>+2688(SB), Y5, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y5, Y5
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VCMPPS       $0x03, Y1, Y1, Y3
 	VPADDD       Y4, Y6, Y6
 	VPADDD       Y5, Y7, Y7
-	VMULPS       vectorConstants<>+1376(SB), Y6, Y6
-	VMULPS       vectorConstants<>+1376(SB), Y7, Y7
-	VORPS        Y2, Y6, Y2
-	VORPS        Y3, Y7, Y3
-	VADDPS       vectorConstants<>+1088(SB), Y2, Y4
-	VADDPS       vectorConstants<>+1088(SB), Y3, Y5
+	VMULPS       vectorConstants<>+2752(SB), Y6, Y6
+	VMULPS       vectorConstants<>+2752(SB), Y7, Y7
+	VBLENDVPS    Y2, Y0, Y6, Y2
+	VBLENDVPS    Y3, Y1, Y7, Y3
+	VADDPS       vectorConstants<>+2176(SB), Y2, Y4
+	VADDPS       vectorConstants<>+2176(SB), Y3, Y5
 	VDIVPS       Y4, Y2, Y2
 	VDIVPS       Y5, Y3, Y3
 	VMULPS       Y2, Y2, Y4
 	VMULPS       Y3, Y3, Y5
-	VMOVUPS      vectorConstants<>+1408(SB), Y6
-	VMOVUPS      vectorConstants<>+1408(SB), Y7
-	VFMADD213PS  vectorConstants<>+1440(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+1440(SB), Y5, Y7
-	VFMADD213PS  vectorConstants<>+1472(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+1472(SB), Y5, Y7
-	VFMADD213PS  vectorConstants<>+1504(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+1504(SB), Y5, Y7
+	VMOVUPS      vectorConstants<>+2816(SB), Y6
+	VMOVUPS      vectorConstants<>+2816(SB), Y7
+	VFMADD213PS  vectorConstants<>+2880(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+2880(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+2944(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+2944(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+3008(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+3008(SB), Y5, Y7
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y7
 	VFMADD213PS  Y2, Y2, Y6
@@ -807,46 +807,46 @@ loop16:
 	VMOVUPS      Y1, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
-	VORPS        vectorConstants<>+1120(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VORPS        vectorConstants<>+2240(SB), Y0, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VMULPS       vectorConstants<>+64(SB), Y1, Y2
+	VMULPS       vectorConstants<>+128(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y3
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y3
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y3
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y3
 	VMULPS       Y1, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       vectorConstants<>+1344(SB), Y2, Y2
+	VPADDD       vectorConstants<>+2688(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VCMPPS       $0x03, Y0, Y0, Y1
 	VPADDD       Y2, Y3, Y3
-	VMULPS       vectorConstants<>+1376(SB), Y3, Y3
-	VORPS        Y1, Y3, Y1
-	VADDPS       vectorConstants<>+1088(SB), Y1, Y2
+	VMULPS       vectorConstants<>+2752(SB), Y3, Y3
+	VBLENDVPS    Y1, Y0, Y3, Y1
+	VADDPS       vectorConstants<>+2176(SB), Y1, Y2
 	VDIVPS       Y2, Y1, Y1
 	VMULPS       Y1, Y1, Y2
-	VMOVUPS      vectorConstants<>+1408(SB), Y3
-	VFMADD213PS  vectorConstants<>+1440(SB), Y2, Y3
-	VFMADD213PS  vectorConstants<>+1472(SB), Y2, Y3
-	VFMADD213PS  vectorConstants<>+1504(SB), Y2, Y3
+	VMOVUPS      vectorConstants<>+2816(SB), Y3
+	VFMADD213PS  vectorConstants<>+2880(SB), Y2, Y3
+	VFMADD213PS  vectorConstants<>+2944(SB), Y2, Y3
+	VFMADD213PS  vectorConstants<>+3008(SB), Y2, Y3
 	VMULPS       Y2, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       Y3, Y3, Y3
@@ -856,9 +856,9 @@ loop8:
 	VMOVUPS      Y0, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -866,37 +866,37 @@ behind8:
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VORPS        vectorConstants<>+1120(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VORPS        vectorConstants<>+2240(SB), Y1, Y2
+	VMOVUPS      vectorConstants<>+64(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VMULPS       vectorConstants<>+64(SB), Y2, Y3
+	VMULPS       vectorConstants<>+128(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y2, Y2
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y2
-	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y2, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y2, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y2
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y2, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y2, Y4
 	VMULPS       Y2, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       vectorConstants<>+1344(SB), Y3, Y3
+	VPADDD       vectorConstants<>+2688(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VPADDD       Y3, Y4, Y4
-	VMULPS       vectorConstants<>+1376(SB), Y4, Y4
-	VORPS        Y2, Y4, Y2
-	VADDPS       vectorConstants<>+1088(SB), Y2, Y3
+	VMULPS       vectorConstants<>+2752(SB), Y4, Y4
+	VBLENDVPS    Y2, Y1, Y4, Y2
+	VADDPS       vectorConstants<>+2176(SB), Y2, Y3
 	VDIVPS       Y3, Y2, Y2
 	VMULPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+1408(SB), Y4
-	VFMADD213PS  vectorConstants<>+1440(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1472(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1504(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+2816(SB), Y4
+	VFMADD213PS  vectorConstants<>+2880(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+2944(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+3008(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       Y4, Y4, Y4
@@ -917,9 +917,9 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS 32(CX)(BX*1), Y1
 	VXORPS  Y2, Y2, Y2
@@ -930,23 +930,23 @@ loop16:
 	VMOVUPS Y1, 32(AX)(BX*1)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, DX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  Y1, Y1, Y1
 	VMAXPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -970,36 +970,36 @@ TEXT ·leakyAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS   (CX)(BX*1), Y0
 	VMOVUPS   32(CX)(BX*1), Y1
-	VMULPS    vectorConstants<>+1536(SB), Y0, Y2
-	VMULPS    vectorConstants<>+1536(SB), Y1, Y3
+	VMULPS    vectorConstants<>+3072(SB), Y0, Y2
+	VMULPS    vectorConstants<>+3072(SB), Y1, Y3
 	VBLENDVPS Y0, Y2, Y0, Y0
 	VBLENDVPS Y1, Y3, Y1, Y1
 	VMOVUPS   Y0, (AX)(BX*1)
 	VMOVUPS   Y1, 32(AX)(BX*1)
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x10, DX
-	JGE       loop16
+	JGE       loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS   (CX)(BX*1), Y0
-	VMULPS    vectorConstants<>+1536(SB), Y0, Y1
+	VMULPS    vectorConstants<>+3072(SB), Y0, Y1
 	VBLENDVPS Y0, Y1, Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*1)
 	ADDQ      $0x00000020, BX
 	SUBQ      $0x08, DX
-	JGE       loop8
+	JGE       loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -1007,7 +1007,7 @@ behind8:
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
-	VMULPS     vectorConstants<>+1536(SB), Y1, Y2
+	VMULPS     vectorConstants<>+3072(SB), Y1, Y2
 	VBLENDVPS  Y1, Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*1)
 
@@ -1023,39 +1023,39 @@ TEXT ·reluGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS 32(CX)(BX*1), Y1
 	VMOVUPS (AX)(BX*1), Y2
 	VMOVUPS 32(AX)(BX*1), Y3
-	VCMPPS  $0x12, vectorConstants<>+960(SB), Y0, Y0
-	VCMPPS  $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VCMPPS  $0x12, vectorConstants<>+1920(SB), Y0, Y0
+	VCMPPS  $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VANDNPS Y2, Y0, Y2
 	VANDNPS Y3, Y1, Y3
 	VMOVUPS Y2, (AX)(BX*1)
 	VMOVUPS Y3, 32(AX)(BX*1)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, DX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS (AX)(BX*1), Y1
-	VCMPPS  $0x12, vectorConstants<>+960(SB), Y0, Y0
+	VCMPPS  $0x12, vectorConstants<>+1920(SB), Y0, Y0
 	VANDNPS Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -1064,7 +1064,7 @@ behind8:
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
 	VMASKMOVPS (AX)(BX*1), Y0, Y2
-	VCMPPS     $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VCMPPS     $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VANDNPS    Y2, Y1, Y2
 	VMASKMOVPS Y2, Y0, (AX)(BX*1)
 
@@ -1080,17 +1080,17 @@ TEXT ·leakyGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS   (CX)(BX*1), Y0
 	VMOVUPS   32(CX)(BX*1), Y1
 	VMOVUPS   (AX)(BX*1), Y2
 	VMOVUPS   32(AX)(BX*1), Y3
-	VMULPS    vectorConstants<>+1536(SB), Y2, Y4
-	VMULPS    vectorConstants<>+1536(SB), Y3, Y5
-	VCMPPS    $0x12, vectorConstants<>+960(SB), Y0, Y0
-	VCMPPS    $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VMULPS    vectorConstants<>+3072(SB), Y2, Y4
+	VMULPS    vectorConstants<>+3072(SB), Y3, Y5
+	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y0, Y0
+	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VBLENDVPS Y0, Y4, Y2, Y0
 	VBLENDVPS Y1, Y5, Y3, Y1
 	VMOVAPS   Y0, Y2
@@ -1099,26 +1099,26 @@ loop16:
 	VMOVUPS   Y3, 32(AX)(BX*1)
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x10, DX
-	JGE       loop16
+	JGE       loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS   (CX)(BX*1), Y0
 	VMOVUPS   (AX)(BX*1), Y1
-	VMULPS    vectorConstants<>+1536(SB), Y1, Y2
-	VCMPPS    $0x12, vectorConstants<>+960(SB), Y0, Y0
+	VMULPS    vectorConstants<>+3072(SB), Y1, Y2
+	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y0, Y0
 	VBLENDVPS Y0, Y2, Y1, Y0
 	VMOVAPS   Y0, Y1
 	VMOVUPS   Y1, (AX)(BX*1)
 	ADDQ      $0x00000020, BX
 	SUBQ      $0x08, DX
-	JGE       loop8
+	JGE       loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -1127,8 +1127,8 @@ behind8:
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
 	VMASKMOVPS (AX)(BX*1), Y0, Y2
-	VMULPS     vectorConstants<>+1536(SB), Y2, Y3
-	VCMPPS     $0x12, vectorConstants<>+960(SB), Y1, Y1
+	VMULPS     vectorConstants<>+3072(SB), Y2, Y3
+	VCMPPS     $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VBLENDVPS  Y1, Y3, Y2, Y1
 	VMOVAPS    Y1, Y2
 	VMASKMOVPS Y2, Y0, (AX)(BX*1)
@@ -1145,15 +1145,15 @@ TEXT ·tanhGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VMOVUPS      (AX)(BX*1), Y2
 	VMOVUPS      32(AX)(BX*1), Y3
-	VMOVUPS      vectorConstants<>+352(SB), Y4
-	VMOVUPS      vectorConstants<>+352(SB), Y5
+	VMOVUPS      vectorConstants<>+704(SB), Y4
+	VMOVUPS      vectorConstants<>+704(SB), Y5
 	VFNMADD231PS Y0, Y0, Y4
 	VFNMADD231PS Y1, Y1, Y5
 	VMULPS       Y4, Y2, Y2
@@ -1162,25 +1162,25 @@ loop16:
 	VMOVUPS      Y3, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (AX)(BX*1), Y1
-	VMOVUPS      vectorConstants<>+352(SB), Y2
+	VMOVUPS      vectorConstants<>+704(SB), Y2
 	VFNMADD231PS Y0, Y0, Y2
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -1189,7 +1189,7 @@ behind8:
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (AX)(BX*1), Y0, Y2
-	VMOVUPS      vectorConstants<>+352(SB), Y3
+	VMOVUPS      vectorConstants<>+704(SB), Y3
 	VFNMADD231PS Y1, Y1, Y3
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
@@ -1206,15 +1206,15 @@ TEXT ·sigmoidGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS 32(CX)(BX*1), Y1
 	VMOVUPS (AX)(BX*1), Y2
 	VMOVUPS 32(AX)(BX*1), Y3
-	VMOVUPS vectorConstants<>+352(SB), Y4
-	VMOVUPS vectorConstants<>+352(SB), Y5
+	VMOVUPS vectorConstants<>+704(SB), Y4
+	VMOVUPS vectorConstants<>+704(SB), Y5
 	VSUBPS  Y0, Y4, Y4
 	VSUBPS  Y1, Y5, Y5
 	VMULPS  Y0, Y4, Y4
@@ -1225,26 +1225,26 @@ loop16:
 	VMOVUPS Y3, 32(AX)(BX*1)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, DX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS (AX)(BX*1), Y1
-	VMOVUPS vectorConstants<>+352(SB), Y2
+	VMOVUPS vectorConstants<>+704(SB), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMULPS  Y0, Y2, Y2
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -1253,7 +1253,7 @@ behind8:
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
 	VMASKMOVPS (AX)(BX*1), Y0, Y2
-	VMOVUPS    vectorConstants<>+352(SB), Y3
+	VMOVUPS    vectorConstants<>+704(SB), Y3
 	VSUBPS     Y1, Y3, Y3
 	VMULPS     Y1, Y3, Y3
 	VMULPS     Y3, Y2, Y2
@@ -1271,95 +1271,95 @@ TEXT ·softplusGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VMOVUPS      (AX)(BX*1), Y2
 	VMOVUPS      32(AX)(BX*1), Y3
-	VMULPS       vectorConstants<>+320(SB), Y0, Y0
-	VMULPS       vectorConstants<>+320(SB), Y1, Y1
-	VANDPS       vectorConstants<>+1024(SB), Y0, Y4
-	VANDPS       vectorConstants<>+1024(SB), Y1, Y5
+	VMULPS       vectorConstants<>+640(SB), Y0, Y0
+	VMULPS       vectorConstants<>+640(SB), Y1, Y1
+	VANDPS       vectorConstants<>+2048(SB), Y0, Y4
+	VANDPS       vectorConstants<>+2048(SB), Y1, Y5
 	VADDPS       Y4, Y4, Y6
 	VADDPS       Y5, Y5, Y7
-	VMOVUPS      vectorConstants<>+1056(SB), Y8
-	VMOVUPS      vectorConstants<>+1056(SB), Y9
+	VMOVUPS      vectorConstants<>+2112(SB), Y8
+	VMOVUPS      vectorConstants<>+2112(SB), Y9
 	VMINPS       Y8, Y6, Y6
 	VMINPS       Y9, Y7, Y7
-	VMULPS       vectorConstants<>+64(SB), Y6, Y8
-	VMULPS       vectorConstants<>+64(SB), Y7, Y9
+	VMULPS       vectorConstants<>+128(SB), Y6, Y8
+	VMULPS       vectorConstants<>+128(SB), Y7, Y9
 	VROUNDPS     $0x08, Y8, Y8
 	VROUNDPS     $0x08, Y9, Y9
 	VMOVAPS      Y6, Y6
 	VMOVAPS      Y7, Y7
-	VFNMADD231PS vectorConstants<>+96(SB), Y8, Y6
-	VFNMADD231PS vectorConstants<>+96(SB), Y9, Y7
-	VFNMADD231PS vectorConstants<>+128(SB), Y8, Y6
-	VFNMADD231PS vectorConstants<>+128(SB), Y9, Y7
-	VMOVUPS      vectorConstants<>+160(SB), Y10
-	VMOVUPS      vectorConstants<>+160(SB), Y11
-	VFMADD213PS  vectorConstants<>+192(SB), Y6, Y10
-	VFMADD213PS  vectorConstants<>+192(SB), Y7, Y11
-	VFMADD213PS  vectorConstants<>+224(SB), Y6, Y10
-	VFMADD213PS  vectorConstants<>+224(SB), Y7, Y11
-	VFMADD213PS  vectorConstants<>+256(SB), Y6, Y10
-	VFMADD213PS  vectorConstants<>+256(SB), Y7, Y11
-	VFMADD213PS  vectorConstants<>+288(SB), Y6, Y10
-	VFMADD213PS  vectorConstants<>+288(SB), Y7, Y11
-	VFMADD213PS  vectorConstants<>+320(SB), Y6, Y10
-	VFMADD213PS  vectorConstants<>+320(SB), Y7, Y11
+	VFNMADD231PS vectorConstants<>+192(SB), Y8, Y6
+	VFNMADD231PS vectorConstants<>+192(SB), Y9, Y7
+	VFNMADD231PS vectorConstants<>+256(SB), Y8, Y6
+	VFNMADD231PS vectorConstants<>+256(SB), Y9, Y7
+	VMOVUPS      vectorConstants<>+320(SB), Y10
+	VMOVUPS      vectorConstants<>+320(SB), Y11
+	VFMADD213PS  vectorConstants<>+384(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+384(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+448(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+448(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+512(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+512(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+576(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+576(SB), Y7, Y11
+	VFMADD213PS  vectorConstants<>+640(SB), Y6, Y10
+	VFMADD213PS  vectorConstants<>+640(SB), Y7, Y11
 	VMULPS       Y6, Y10, Y10
 	VMULPS       Y7, Y11, Y11
 	VFMADD213PS  Y6, Y6, Y10
 	VFMADD213PS  Y7, Y7, Y11
-	VADDPS       vectorConstants<>+352(SB), Y10, Y10
-	VADDPS       vectorConstants<>+352(SB), Y11, Y11
+	VADDPS       vectorConstants<>+704(SB), Y10, Y10
+	VADDPS       vectorConstants<>+704(SB), Y11, Y11
 	VCVTPS2DQ    Y8, Y8
 	VCVTPS2DQ    Y9, Y9
 	VPSLLD       $0x17, Y8, Y8
 	VPSLLD       $0x17, Y9, Y9
 	VPADDD       Y8, Y10, Y10
 	VPADDD       Y9, Y11, Y11
-	VADDPS       vectorConstants<>+352(SB), Y10, Y10
-	VADDPS       vectorConstants<>+352(SB), Y11, Y11
-	VMOVUPS      vectorConstants<>+352(SB), Y6
-	VMOVUPS      vectorConstants<>+352(SB), Y7
-	VMOVUPS      vectorConstants<>+1088(SB), Y8
-	VMOVUPS      vectorConstants<>+1088(SB), Y9
+	VADDPS       vectorConstants<>+704(SB), Y10, Y10
+	VADDPS       vectorConstants<>+704(SB), Y11, Y11
+	VMOVUPS      vectorConstants<>+704(SB), Y6
+	VMOVUPS      vectorConstants<>+704(SB), Y7
+	VMOVUPS      vectorConstants<>+2176(SB), Y8
+	VMOVUPS      vectorConstants<>+2176(SB), Y9
 	VDIVPS       Y10, Y8, Y8
 	VDIVPS       Y11, Y9, Y9
 	VSUBPS       Y8, Y6, Y6
 	VSUBPS       Y9, Y7, Y7
-	VANDPS       vectorConstants<>+1120(SB), Y0, Y8
-	VANDPS       vectorConstants<>+1120(SB), Y1, Y9
+	VANDPS       vectorConstants<>+2240(SB), Y0, Y8
+	VANDPS       vectorConstants<>+2240(SB), Y1, Y9
 	VORPS        Y8, Y6, Y6
 	VORPS        Y9, Y7, Y7
 	VMULPS       Y0, Y0, Y8
 	VMULPS       Y1, Y1, Y9
-	VMOVUPS      vectorConstants<>+1152(SB), Y10
-	VMOVUPS      vectorConstants<>+1152(SB), Y11
-	VFMADD213PS  vectorConstants<>+1184(SB), Y8, Y10
-	VFMADD213PS  vectorConstants<>+1184(SB), Y9, Y11
-	VFMADD213PS  vectorConstants<>+1216(SB), Y8, Y10
-	VFMADD213PS  vectorConstants<>+1216(SB), Y9, Y11
-	VFMADD213PS  vectorConstants<>+1248(SB), Y8, Y10
-	VFMADD213PS  vectorConstants<>+1248(SB), Y9, Y11
-	VFMADD213PS  vectorConstants<>+1280(SB), Y8, Y10
-	VFMADD213PS  vectorConstants<>+1280(SB), Y9, Y11
+	VMOVUPS      vectorConstants<>+2304(SB), Y10
+	VMOVUPS      vectorConstants<>+2304(SB), Y11
+	VFMADD213PS  vectorConstants<>+2368(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+2368(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+2432(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+2432(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+2496(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+2496(SB), Y9, Y11
+	VFMADD213PS  vectorConstants<>+2560(SB), Y8, Y10
+	VFMADD213PS  vectorConstants<>+2560(SB), Y9, Y11
 	VMULPS       Y8, Y10, Y10
 	VMULPS       Y9, Y11, Y11
 	VFMADD213PS  Y0, Y0, Y10
 	VFMADD213PS  Y1, Y1, Y11
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y4, Y0
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y5, Y1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y4, Y0
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y5, Y1
 	VBLENDVPS    Y0, Y6, Y10, Y0
 	VBLENDVPS    Y1, Y7, Y11, Y1
 	VADDPS       Y0, Y0, Y4
 	VADDPS       Y1, Y1, Y5
-	VADDPS       vectorConstants<>+352(SB), Y0, Y0
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VADDPS       vectorConstants<>+704(SB), Y0, Y0
+	VADDPS       vectorConstants<>+704(SB), Y1, Y1
 	VDIVPS       Y0, Y4, Y0
 	VDIVPS       Y1, Y5, Y1
 	VMULPS       Y0, Y2, Y2
@@ -1368,65 +1368,65 @@ loop16:
 	VMOVUPS      Y3, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (AX)(BX*1), Y1
-	VMULPS       vectorConstants<>+320(SB), Y0, Y0
-	VANDPS       vectorConstants<>+1024(SB), Y0, Y2
+	VMULPS       vectorConstants<>+640(SB), Y0, Y0
+	VANDPS       vectorConstants<>+2048(SB), Y0, Y2
 	VADDPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+1056(SB), Y4
+	VMOVUPS      vectorConstants<>+2112(SB), Y4
 	VMINPS       Y4, Y3, Y3
-	VMULPS       vectorConstants<>+64(SB), Y3, Y4
+	VMULPS       vectorConstants<>+128(SB), Y3, Y4
 	VROUNDPS     $0x08, Y4, Y4
 	VMOVAPS      Y3, Y3
-	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y3
-	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y3
-	VMOVUPS      vectorConstants<>+160(SB), Y5
-	VFMADD213PS  vectorConstants<>+192(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+224(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+256(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+288(SB), Y3, Y5
-	VFMADD213PS  vectorConstants<>+320(SB), Y3, Y5
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y3
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y3
+	VMOVUPS      vectorConstants<>+320(SB), Y5
+	VFMADD213PS  vectorConstants<>+384(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+448(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+512(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+576(SB), Y3, Y5
+	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y5
 	VMULPS       Y3, Y5, Y5
 	VFMADD213PS  Y3, Y3, Y5
-	VADDPS       vectorConstants<>+352(SB), Y5, Y5
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
 	VCVTPS2DQ    Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       Y4, Y5, Y5
-	VADDPS       vectorConstants<>+352(SB), Y5, Y5
-	VMOVUPS      vectorConstants<>+352(SB), Y3
-	VMOVUPS      vectorConstants<>+1088(SB), Y4
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
+	VMOVUPS      vectorConstants<>+704(SB), Y3
+	VMOVUPS      vectorConstants<>+2176(SB), Y4
 	VDIVPS       Y5, Y4, Y4
 	VSUBPS       Y4, Y3, Y3
-	VANDPS       vectorConstants<>+1120(SB), Y0, Y4
+	VANDPS       vectorConstants<>+2240(SB), Y0, Y4
 	VORPS        Y4, Y3, Y3
 	VMULPS       Y0, Y0, Y4
-	VMOVUPS      vectorConstants<>+1152(SB), Y5
-	VFMADD213PS  vectorConstants<>+1184(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1216(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1248(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1280(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+2304(SB), Y5
+	VFMADD213PS  vectorConstants<>+2368(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2432(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2496(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+2560(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y0, Y0, Y5
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y2, Y0
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y2, Y0
 	VBLENDVPS    Y0, Y3, Y5, Y0
 	VADDPS       Y0, Y0, Y2
-	VADDPS       vectorConstants<>+352(SB), Y0, Y0
+	VADDPS       vectorConstants<>+704(SB), Y0, Y0
 	VDIVPS       Y0, Y2, Y0
 	VMULPS       Y0, Y1, Y1
 	VMOVUPS      Y1, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -1435,47 +1435,47 @@ behind8:
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (AX)(BX*1), Y0, Y2
-	VMULPS       vectorConstants<>+320(SB), Y1, Y1
-	VANDPS       vectorConstants<>+1024(SB), Y1, Y3
+	VMULPS       vectorConstants<>+640(SB), Y1, Y1
+	VANDPS       vectorConstants<>+2048(SB), Y1, Y3
 	VADDPS       Y3, Y3, Y4
-	VMOVUPS      vectorConstants<>+1056(SB), Y5
+	VMOVUPS      vectorConstants<>+2112(SB), Y5
 	VMINPS       Y5, Y4, Y4
-	VMULPS       vectorConstants<>+64(SB), Y4, Y5
+	VMULPS       vectorConstants<>+128(SB), Y4, Y5
 	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y4, Y4
-	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y4
-	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y4
-	VMOVUPS      vectorConstants<>+160(SB), Y6
-	VFMADD213PS  vectorConstants<>+192(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+224(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+256(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+288(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+320(SB), Y4, Y6
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y4
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y4
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y4, Y6
 	VMULPS       Y4, Y6, Y6
 	VFMADD213PS  Y4, Y4, Y6
-	VADDPS       vectorConstants<>+352(SB), Y6, Y6
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
 	VCVTPS2DQ    Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VPADDD       Y5, Y6, Y6
-	VADDPS       vectorConstants<>+352(SB), Y6, Y6
-	VMOVUPS      vectorConstants<>+352(SB), Y4
-	VMOVUPS      vectorConstants<>+1088(SB), Y5
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VMOVUPS      vectorConstants<>+704(SB), Y4
+	VMOVUPS      vectorConstants<>+2176(SB), Y5
 	VDIVPS       Y6, Y5, Y5
 	VSUBPS       Y5, Y4, Y4
-	VANDPS       vectorConstants<>+1120(SB), Y1, Y5
+	VANDPS       vectorConstants<>+2240(SB), Y1, Y5
 	VORPS        Y5, Y4, Y4
 	VMULPS       Y1, Y1, Y5
-	VMOVUPS      vectorConstants<>+1152(SB), Y6
-	VFMADD213PS  vectorConstants<>+1184(SB), Y5, Y6
-	VFMADD213PS  vectorConstants<>+1216(SB), Y5, Y6
-	VFMADD213PS  vectorConstants<>+1248(SB), Y5, Y6
-	VFMADD213PS  vectorConstants<>+1280(SB), Y5, Y6
+	VMOVUPS      vectorConstants<>+2304(SB), Y6
+	VFMADD213PS  vectorConstants<>+2368(SB), Y5, Y6
+	VFMADD213PS  vectorConstants<>+2432(SB), Y5, Y6
+	VFMADD213PS  vectorConstants<>+2496(SB), Y5, Y6
+	VFMADD213PS  vectorConstants<>+2560(SB), Y5, Y6
 	VMULPS       Y5, Y6, Y6
 	VFMADD213PS  Y1, Y1, Y6
-	VCMPPS       $0x1d, vectorConstants<>+1312(SB), Y3, Y1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Y3, Y1
 	VBLENDVPS    Y1, Y4, Y6, Y1
 	VADDPS       Y1, Y1, Y3
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VADDPS       vectorConstants<>+704(SB), Y1, Y1
 	VDIVPS       Y1, Y3, Y1
 	VMULPS       Y1, Y2, Y2
 	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
@@ -1492,9 +1492,9 @@ TEXT ·expGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS 32(CX)(BX*1), Y1
 	VMOVUPS (AX)(BX*1), Y2
@@ -1505,23 +1505,23 @@ loop16:
 	VMOVUPS Y3, 32(AX)(BX*1)
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, DX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS (AX)(BX*1), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, DX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, DX
 	TESTQ      DX, DX
 	JZ         end
@@ -1545,65 +1545,65 @@ TEXT ·logGradientAVX2(SB), NOSPLIT, $0-24
 	MOVQ n+0(FP), DX
 	XORQ BX, BX
 	SUBQ $0x10, DX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VMOVUPS      (AX)(BX*1), Y2
 	VMOVUPS      32(AX)(BX*1), Y3
-	VXORPS       vectorConstants<>+1120(SB), Y0, Y0
-	VXORPS       vectorConstants<>+1120(SB), Y1, Y1
+	VXORPS       vectorConstants<>+2240(SB), Y0, Y0
+	VXORPS       vectorConstants<>+2240(SB), Y1, Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y4
 	VMOVUPS      vectorConstants<>+0(SB), Y5
 	VMINPS       Y0, Y4, Y0
 	VMINPS       Y1, Y5, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y4
-	VMOVUPS      vectorConstants<>+32(SB), Y5
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y5
 	VMAXPS       Y0, Y4, Y0
 	VMAXPS       Y1, Y5, Y1
-	VMULPS       vectorConstants<>+64(SB), Y0, Y4
-	VMULPS       vectorConstants<>+64(SB), Y1, Y5
+	VMULPS       vectorConstants<>+128(SB), Y0, Y4
+	VMULPS       vectorConstants<>+128(SB), Y1, Y5
 	VROUNDPS     $0x08, Y4, Y4
 	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y0, Y0
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y4, Y0
-	VFNMADD231PS vectorConstants<>+96(SB), Y5, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y4, Y0
-	VFNMADD231PS vectorConstants<>+128(SB), Y5, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y6
-	VMOVUPS      vectorConstants<>+160(SB), Y7
-	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y7
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y7
 	VMULPS       Y0, Y6, Y6
 	VMULPS       Y1, Y7, Y7
 	VFMADD213PS  Y0, Y0, Y6
 	VFMADD213PS  Y1, Y1, Y7
-	VADDPS       vectorConstants<>+352(SB), Y6, Y6
-	VADDPS       vectorConstants<>+352(SB), Y7, Y7
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
 	VCVTPS2DQ    Y4, Y0
 	VCVTPS2DQ    Y5, Y1
 	VPSRAD       $0x01, Y0, Y4
 	VPSRAD       $0x01, Y1, Y5
 	VPSUBD       Y4, Y0, Y0
 	VPSUBD       Y5, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y5, Y5
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y5, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y7
-	VPADDD       vectorConstants<>+384(SB), Y0, Y0
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y0, Y0
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y0, Y6, Y6
@@ -1614,51 +1614,51 @@ loop16:
 	VMOVUPS      Y3, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (AX)(BX*1), Y1
-	VXORPS       vectorConstants<>+1120(SB), Y0, Y0
+	VXORPS       vectorConstants<>+2240(SB), Y0, Y0
 	VMOVUPS      vectorConstants<>+0(SB), Y2
 	VMINPS       Y0, Y2, Y0
-	VMOVUPS      vectorConstants<>+32(SB), Y2
+	VMOVUPS      vectorConstants<>+64(SB), Y2
 	VMAXPS       Y0, Y2, Y0
-	VMULPS       vectorConstants<>+64(SB), Y0, Y2
+	VMULPS       vectorConstants<>+128(SB), Y0, Y2
 	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y0, Y0
-	VFNMADD231PS vectorConstants<>+96(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+128(SB), Y2, Y0
-	VMOVUPS      vectorConstants<>+160(SB), Y3
-	VFMADD213PS  vectorConstants<>+192(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+224(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+256(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+288(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+320(SB), Y0, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y0
+	VMOVUPS      vectorConstants<>+320(SB), Y3
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y3
 	VMULPS       Y0, Y3, Y3
 	VFMADD213PS  Y0, Y0, Y3
-	VADDPS       vectorConstants<>+352(SB), Y3, Y3
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y0
 	VPSRAD       $0x01, Y0, Y2
 	VPSUBD       Y2, Y0, Y0
-	VPADDD       vectorConstants<>+384(SB), Y2, Y2
+	VPADDD       vectorConstants<>+768(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
-	VPADDD       vectorConstants<>+384(SB), Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
 	VMULPS       Y0, Y3, Y3
 	VMULPS       Y3, Y1, Y1
 	VMOVUPS      Y1, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -1667,32 +1667,32 @@ behind8:
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (AX)(BX*1), Y0, Y2
-	VXORPS       vectorConstants<>+1120(SB), Y1, Y1
+	VXORPS       vectorConstants<>+2240(SB), Y1, Y1
 	VMOVUPS      vectorConstants<>+0(SB), Y3
 	VMINPS       Y1, Y3, Y1
-	VMOVUPS      vectorConstants<>+32(SB), Y3
+	VMOVUPS      vectorConstants<>+64(SB), Y3
 	VMAXPS       Y1, Y3, Y1
-	VMULPS       vectorConstants<>+64(SB), Y1, Y3
+	VMULPS       vectorConstants<>+128(SB), Y1, Y3
 	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+96(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+128(SB), Y3, Y1
-	VMOVUPS      vectorConstants<>+160(SB), Y4
-	VFMADD213PS  vectorConstants<>+192(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+224(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+256(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+288(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+320(SB), Y1, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y4
 	VMULPS       Y1, Y4, Y4
 	VFMADD213PS  Y1, Y1, Y4
-	VADDPS       vectorConstants<>+352(SB), Y4, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y1
 	VPSRAD       $0x01, Y1, Y3
 	VPSUBD       Y3, Y1, Y1
-	VPADDD       vectorConstants<>+384(SB), Y3, Y3
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y4, Y4
-	VPADDD       vectorConstants<>+384(SB), Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y4, Y4
 	VMULPS       Y4, Y2, Y2
@@ -1711,9 +1711,9 @@ TEXT ·mulAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
 	SUBQ $0x10, BX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS 32(CX)(SI*1), Y1
 	VMOVUPS (DX)(SI*1), Y2
@@ -1724,23 +1724,23 @@ loop16:
 	VMOVUPS Y1, 32(AX)(SI*1)
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, BX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, BX
 	SUBQ $0x08, BX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, BX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, BX
 	TESTQ      BX, BX
 	JZ         end
@@ -1765,9 +1765,9 @@ TEXT ·subAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
 	SUBQ $0x10, BX
-	JL   behind16
+	JL   behind2
 
-loop16:
+loop2:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS 32(CX)(SI*1), Y1
 	VMOVUPS (DX)(SI*1), Y2
@@ -1778,23 +1778,23 @@ loop16:
 	VMOVUPS Y1, 32(AX)(SI*1)
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, BX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, BX
 	SUBQ $0x08, BX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, BX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, BX
 	TESTQ      BX, BX
 	JZ         end
@@ -1819,9 +1819,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+0(FP), DX
 	XORQ         BX, BX
 	SUBQ         $0x10, DX
-	JL           behind16
+	JL           behind2
 
-loop16:
+loop2:
 	VMOVUPS     (CX)(BX*1), Y1
 	VMOVUPS     32(CX)(BX*1), Y2
 	VMOVUPS     (AX)(BX*1), Y3
@@ -1832,23 +1832,23 @@ loop16:
 	VMOVUPS     Y2, 32(CX)(BX*1)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x10, DX
-	JGE         loop16
+	JGE         loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS     (CX)(BX*1), Y1
 	VMOVUPS     (AX)(BX*1), Y2
 	VFMADD231PS Y2, Y0, Y1
 	VMOVUPS     Y1, (CX)(BX*1)
 	ADDQ        $0x00000020, BX
 	SUBQ        $0x08, DX
-	JGE         loop8
+	JGE         loop1
 
-behind8:
+behind1:
 	ADDQ        $0x08, DX
 	TESTQ       DX, DX
 	JZ          end
@@ -1872,9 +1872,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+0(FP), CX
 	XORQ         DX, DX
 	SUBQ         $0x10, CX
-	JL           behind16
+	JL           behind2
 
-loop16:
+loop2:
 	VMOVUPS (AX)(DX*1), Y1
 	VMOVUPS 32(AX)(DX*1), Y2
 	VMULPS  Y0, Y1, Y1
@@ -1883,22 +1883,22 @@ loop16:
 	VMOVUPS Y2, 32(AX)(DX*1)
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x10, CX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, CX
 	SUBQ $0x08, CX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (AX)(DX*1), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x08, CX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, CX
 	TESTQ      CX, CX
 	JZ         end
@@ -1923,47 +1923,47 @@ TEXT ·cosSinAVX2(SB), NOSPLIT, $0-36
 	MOVQ         n+0(FP), BX
 	XORQ         SI, SI
 	SUBQ         $0x10, BX
-	JL           behind16
+	JL           behind2
 
-loop16:
+loop2:
 	VMOVUPS      (DX)(SI*1), Y1
 	VMOVUPS      32(DX)(SI*1), Y2
-	VMULPS       vectorConstants<>+1568(SB), Y1, Y3
-	VMULPS       vectorConstants<>+1568(SB), Y2, Y4
+	VMULPS       vectorConstants<>+3136(SB), Y1, Y3
+	VMULPS       vectorConstants<>+3136(SB), Y2, Y4
 	VROUNDPS     $0x08, Y3, Y3
 	VROUNDPS     $0x08, Y4, Y4
-	VFNMADD231PS vectorConstants<>+1600(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+1600(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+1632(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+1632(SB), Y4, Y2
-	VFNMADD231PS vectorConstants<>+1664(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+1664(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+3200(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+3200(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+3264(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+3264(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+3328(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+3328(SB), Y4, Y2
 	VMULPS       Y1, Y1, Y5
 	VMULPS       Y2, Y2, Y6
-	VMOVUPS      vectorConstants<>+1696(SB), Y7
-	VMOVUPS      vectorConstants<>+1696(SB), Y8
-	VFMADD213PS  vectorConstants<>+1728(SB), Y5, Y7
-	VFMADD213PS  vectorConstants<>+1728(SB), Y6, Y8
-	VFMADD213PS  vectorConstants<>+1760(SB), Y5, Y7
-	VFMADD213PS  vectorConstants<>+1760(SB), Y6, Y8
+	VMOVUPS      vectorConstants<>+3392(SB), Y7
+	VMOVUPS      vectorConstants<>+3392(SB), Y8
+	VFMADD213PS  vectorConstants<>+3456(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+3456(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+3520(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+3520(SB), Y6, Y8
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y6, Y8, Y8
 	VFMADD213PS  Y1, Y1, Y7
 	VFMADD213PS  Y2, Y2, Y8
-	VMOVUPS      vectorConstants<>+1792(SB), Y1
-	VMOVUPS      vectorConstants<>+1792(SB), Y2
-	VFMADD213PS  vectorConstants<>+1824(SB), Y5, Y1
-	VFMADD213PS  vectorConstants<>+1824(SB), Y6, Y2
-	VFMADD213PS  vectorConstants<>+1856(SB), Y5, Y1
-	VFMADD213PS  vectorConstants<>+1856(SB), Y6, Y2
+	VMOVUPS      vectorConstants<>+3584(SB), Y1
+	VMOVUPS      vectorConstants<>+3584(SB), Y2
+	VFMADD213PS  vectorConstants<>+3648(SB), Y5, Y1
+	VFMADD213PS  vectorConstants<>+3648(SB), Y6, Y2
+	VFMADD213PS  vectorConstants<>+3712(SB), Y5, Y1
+	VFMADD213PS  vectorConstants<>+3712(SB), Y6, Y2
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y6, Y2, Y2
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y6, Y2, Y2
-	VFNMADD231PS vectorConstants<>+320(SB), Y5, Y1
-	VFNMADD231PS vectorConstants<>+320(SB), Y6, Y2
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VFNMADD231PS vectorConstants<>+640(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+640(SB), Y6, Y2
+	VADDPS       vectorConstants<>+704(SB), Y1, Y1
+	VADDPS       vectorConstants<>+704(SB), Y2, Y2
 	VCVTPS2DQ    Y3, Y3
 	VCVTPS2DQ    Y4, Y4
 	VPSLLD       $0x1f, Y3, Y5
@@ -1978,16 +1978,16 @@ loop16:
 	VMULPS       Y0, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y5
 	VPSLLD       $0x1e, Y4, Y6
-	VPAND        vectorConstants<>+1120(SB), Y5, Y5
-	VPAND        vectorConstants<>+1120(SB), Y6, Y6
+	VANDPS       vectorConstants<>+2240(SB), Y5, Y5
+	VANDPS       vectorConstants<>+2240(SB), Y6, Y6
 	VXORPS       Y5, Y9, Y9
 	VXORPS       Y6, Y10, Y10
-	VPADDD       vectorConstants<>+1888(SB), Y3, Y3
-	VPADDD       vectorConstants<>+1888(SB), Y4, Y4
+	VPADDD       vectorConstants<>+3776(SB), Y3, Y3
+	VPADDD       vectorConstants<>+3776(SB), Y4, Y4
 	VPSLLD       $0x1e, Y3, Y3
 	VPSLLD       $0x1e, Y4, Y4
-	VPAND        vectorConstants<>+1120(SB), Y3, Y3
-	VPAND        vectorConstants<>+1120(SB), Y4, Y4
+	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
+	VANDPS       vectorConstants<>+2240(SB), Y4, Y4
 	VXORPS       Y3, Y1, Y1
 	VXORPS       Y4, Y2, Y2
 	VMOVUPS      Y1, (AX)(SI*1)
@@ -1996,33 +1996,33 @@ loop16:
 	VMOVUPS      Y10, 32(CX)(SI*1)
 	ADDQ         $0x00000040, SI
 	SUBQ         $0x10, BX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, BX
 	SUBQ $0x08, BX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (DX)(SI*1), Y1
-	VMULPS       vectorConstants<>+1568(SB), Y1, Y2
+	VMULPS       vectorConstants<>+3136(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
-	VFNMADD231PS vectorConstants<>+1600(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+1632(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+1664(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+3200(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+3264(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+3328(SB), Y2, Y1
 	VMULPS       Y1, Y1, Y3
-	VMOVUPS      vectorConstants<>+1696(SB), Y4
-	VFMADD213PS  vectorConstants<>+1728(SB), Y3, Y4
-	VFMADD213PS  vectorConstants<>+1760(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+3392(SB), Y4
+	VFMADD213PS  vectorConstants<>+3456(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+3520(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+1792(SB), Y1
-	VFMADD213PS  vectorConstants<>+1824(SB), Y3, Y1
-	VFMADD213PS  vectorConstants<>+1856(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+3584(SB), Y1
+	VFMADD213PS  vectorConstants<>+3648(SB), Y3, Y1
+	VFMADD213PS  vectorConstants<>+3712(SB), Y3, Y1
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y3, Y1, Y1
-	VFNMADD231PS vectorConstants<>+320(SB), Y3, Y1
-	VADDPS       vectorConstants<>+352(SB), Y1, Y1
+	VFNMADD231PS vectorConstants<>+640(SB), Y3, Y1
+	VADDPS       vectorConstants<>+704(SB), Y1, Y1
 	VCVTPS2DQ    Y2, Y2
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y1, Y4, Y5
@@ -2030,19 +2030,19 @@ loop8:
 	VMULPS       Y0, Y5, Y5
 	VMULPS       Y0, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y3
-	VPAND        vectorConstants<>+1120(SB), Y3, Y3
+	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
-	VPADDD       vectorConstants<>+1888(SB), Y2, Y2
+	VPADDD       vectorConstants<>+3776(SB), Y2, Y2
 	VPSLLD       $0x1e, Y2, Y2
-	VPAND        vectorConstants<>+1120(SB), Y2, Y2
+	VANDPS       vectorConstants<>+2240(SB), Y2, Y2
 	VXORPS       Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)(SI*1)
 	VMOVUPS      Y5, (CX)(SI*1)
 	ADDQ         $0x00000020, SI
 	SUBQ         $0x08, BX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, BX
 	TESTQ        BX, BX
 	JZ           end
@@ -2050,24 +2050,24 @@ behind8:
 	NEGQ         BX
 	VMOVUPS      (DI)(BX*4), Y1
 	VMASKMOVPS   (DX)(SI*1), Y1, Y2
-	VMULPS       vectorConstants<>+1568(SB), Y2, Y3
+	VMULPS       vectorConstants<>+3136(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS vectorConstants<>+1600(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+1632(SB), Y3, Y2
-	VFNMADD231PS vectorConstants<>+1664(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+3200(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+3264(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+3328(SB), Y3, Y2
 	VMULPS       Y2, Y2, Y4
-	VMOVUPS      vectorConstants<>+1696(SB), Y5
-	VFMADD213PS  vectorConstants<>+1728(SB), Y4, Y5
-	VFMADD213PS  vectorConstants<>+1760(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+3392(SB), Y5
+	VFMADD213PS  vectorConstants<>+3456(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+3520(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y2, Y2, Y5
-	VMOVUPS      vectorConstants<>+1792(SB), Y2
-	VFMADD213PS  vectorConstants<>+1824(SB), Y4, Y2
-	VFMADD213PS  vectorConstants<>+1856(SB), Y4, Y2
+	VMOVUPS      vectorConstants<>+3584(SB), Y2
+	VFMADD213PS  vectorConstants<>+3648(SB), Y4, Y2
+	VFMADD213PS  vectorConstants<>+3712(SB), Y4, Y2
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y2, Y2
-	VFNMADD231PS vectorConstants<>+320(SB), Y4, Y2
-	VADDPS       vectorConstants<>+352(SB), Y2, Y2
+	VFNMADD231PS vectorConstants<>+640(SB), Y4, Y2
+	VADDPS       vectorConstants<>+704(SB), Y2, Y2
 	VCVTPS2DQ    Y3, Y3
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y2, Y5, Y6
@@ -2075,11 +2075,11 @@ behind8:
 	VMULPS       Y0, Y6, Y6
 	VMULPS       Y0, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y0
-	VPAND        vectorConstants<>+1120(SB), Y0, Y0
+	VANDPS       vectorConstants<>+2240(SB), Y0, Y0
 	VXORPS       Y0, Y6, Y6
-	VPADDD       vectorConstants<>+1888(SB), Y3, Y3
+	VPADDD       vectorConstants<>+3776(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
-	VPAND        vectorConstants<>+1120(SB), Y3, Y3
+	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
 	VXORPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
 	VMASKMOVPS   Y6, Y1, (CX)(SI*1)
@@ -2088,44 +2088,44 @@ end:
 	VZEROUPPER
 	RET
 
-// func wideAVX2(n int, src *float32) bool
+// func tooWideAVX2(n int, src *float32) bool
 // Requires: AVX
-TEXT ·wideAVX2(SB), NOSPLIT, $0-17
+TEXT ·tooWideAVX2(SB), NOSPLIT, $0-17
 	MOVQ   src+8(FP), AX
 	VXORPS Y0, Y0, Y0
 	MOVQ   n+0(FP), CX
 	XORQ   DX, DX
 	SUBQ   $0x10, CX
-	JL     behind16
+	JL     behind2
 
-loop16:
+loop2:
 	VMOVUPS (AX)(DX*1), Y1
 	VMOVUPS 32(AX)(DX*1), Y2
-	VANDPS  vectorConstants<>+1024(SB), Y1, Y1
-	VANDPS  vectorConstants<>+1024(SB), Y2, Y2
-	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y1, Y1
-	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y2, Y2
+	VANDPS  vectorConstants<>+2048(SB), Y1, Y1
+	VANDPS  vectorConstants<>+2048(SB), Y2, Y2
+	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y2, Y2
 	VORPS   Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x10, CX
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, CX
 	SUBQ $0x08, CX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (AX)(DX*1), Y1
-	VANDPS  vectorConstants<>+1024(SB), Y1, Y1
-	VCMPPS  $0x16, vectorConstants<>+1920(SB), Y1, Y1
+	VANDPS  vectorConstants<>+2048(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y1, Y1
 	VORPS   Y1, Y0, Y0
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x08, CX
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, CX
 	TESTQ      CX, CX
 	JZ         end
@@ -2133,8 +2133,8 @@ behind8:
 	NEGQ       CX
 	VMOVUPS    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*1), Y1, Y1
-	VANDPS     vectorConstants<>+1024(SB), Y1, Y1
-	VCMPPS     $0x16, vectorConstants<>+1920(SB), Y1, Y1
+	VANDPS     vectorConstants<>+2048(SB), Y1, Y1
+	VCMPPS     $0x16, vectorConstants<>+3840(SB), Y1, Y1
 	VORPS      Y1, Y0, Y0
 
 end:
@@ -2157,9 +2157,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+0(FP), DX
 	XORQ   BX, BX
 	SUBQ   $0x10, DX
-	JL     behind16
+	JL     behind2
 
-loop16:
+loop2:
 	VMOVUPS      (AX)(BX*1), Y4
 	VMOVUPS      32(AX)(BX*1), Y5
 	VMOVUPS      (CX)(BX*1), Y6
@@ -2182,14 +2182,14 @@ loop16:
 	VFMADD231PD  Y4, Y6, Y3
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, DX
 	SUBQ $0x08, DX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (AX)(BX*1), Y4
 	VMOVUPS      (CX)(BX*1), Y5
 	VEXTRACTF128 $0x01, Y4, X6
@@ -2202,9 +2202,9 @@ loop8:
 	VFMADD231PD  Y6, Y7, Y1
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, DX
 	TESTQ        DX, DX
 	JZ           end
@@ -2245,9 +2245,9 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), CX
 	XORQ   DX, DX
 	SUBQ   $0x10, CX
-	JL     behind16
+	JL     behind2
 
-loop16:
+loop2:
 	VMOVUPS      (AX)(DX*1), Y4
 	VMOVUPS      32(AX)(DX*1), Y5
 	VEXTRACTF128 $0x01, Y4, X6
@@ -2262,14 +2262,14 @@ loop16:
 	VFMADD231PD  Y4, Y4, Y3
 	ADDQ         $0x00000040, DX
 	SUBQ         $0x10, CX
-	JGE          loop16
+	JGE          loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, CX
 	SUBQ $0x08, CX
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS      (AX)(DX*1), Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
@@ -2278,9 +2278,9 @@ loop8:
 	VFMADD231PD  Y5, Y5, Y1
 	ADDQ         $0x00000020, DX
 	SUBQ         $0x08, CX
-	JGE          loop8
+	JGE          loop1
 
-behind8:
+behind1:
 	ADDQ         $0x08, CX
 	TESTQ        CX, CX
 	JZ           end
@@ -2324,9 +2324,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-48
 	MOVQ         n+0(FP), SI
 	XORQ         DI, DI
 	SUBQ         $0x10, SI
-	JL           behind16
+	JL           behind2
 
-loop16:
+loop2:
 	VMOVUPS     (CX)(DI*1), Y7
 	VMOVUPS     32(CX)(DI*1), Y8
 	VMOVUPS     (DX)(DI*1), Y9
@@ -2363,14 +2363,14 @@ loop16:
 	VMOVUPS     Y8, 32(AX)(DI*1)
 	ADDQ        $0x00000040, DI
 	SUBQ        $0x10, SI
-	JGE         loop16
+	JGE         loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, SI
 	SUBQ $0x08, SI
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS     (CX)(DI*1), Y7
 	VMOVUPS     (DX)(DI*1), Y8
 	VMULPS      Y0, Y8, Y8
@@ -2390,9 +2390,9 @@ loop8:
 	VMOVUPS     Y7, (AX)(DI*1)
 	ADDQ        $0x00000020, DI
 	SUBQ        $0x08, SI
-	JGE         loop8
+	JGE         loop1
 
-behind8:
+behind1:
 	ADDQ        $0x08, SI
 	TESTQ       SI, SI
 	JZ          end
@@ -2565,9 +2565,9 @@ item:
 	MOVQ  n+0(FP), R8
 	XORQ  R9, R9
 	SUBQ  $0x10, R8
-	JL    behind16
+	JL    behind2
 
-loop16:
+loop2:
 	VMOVUPS (SI)(R9*1), Y0
 	VMOVUPS 32(SI)(R9*1), Y1
 	VMOVUPS (DI)(R9*1), Y2
@@ -2578,23 +2578,23 @@ loop16:
 	VMOVUPS Y1, 32(DI)(R9*1)
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R8
-	JGE     loop16
+	JGE     loop2
 
-behind16:
+behind2:
 	ADDQ $0x10, R8
 	SUBQ $0x08, R8
-	JL   behind8
+	JL   behind1
 
-loop8:
+loop1:
 	VMOVUPS (SI)(R9*1), Y0
 	VMOVUPS (DI)(R9*1), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (DI)(R9*1)
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R8
-	JGE     loop8
+	JGE     loop1
 
-behind8:
+behind1:
 	ADDQ       $0x08, R8
 	TESTQ      R8, R8
 	JZ         end
@@ -2613,6 +2613,1492 @@ end:
 	VZEROUPPER
 	RET
 
+// func expAVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512F
+TEXT ·expAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+8(FP), AX
+	MOVQ src+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VMOVUPS      vectorConstants<>+0(SB), Z2
+	VMOVUPS      vectorConstants<>+0(SB), Z3
+	VMINPS       Z0, Z2, Z0
+	VMINPS       Z1, Z3, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMOVUPS      vectorConstants<>+64(SB), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMAXPS       Z1, Z3, Z1
+	VMULPS       vectorConstants<>+128(SB), Z0, Z2
+	VMULPS       vectorConstants<>+128(SB), Z1, Z3
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z0, Z0
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z4
+	VMOVUPS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z4
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z5
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z4
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z5
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z4
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z5
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z4
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z5
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z4
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z5
+	VMULPS       Z0, Z4, Z4
+	VMULPS       Z1, Z5, Z5
+	VFMADD213PS  Z0, Z0, Z4
+	VFMADD213PS  Z1, Z1, Z5
+	VADDPS       vectorConstants<>+704(SB), Z4, Z4
+	VADDPS       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ    Z2, Z0
+	VCVTPS2DQ    Z3, Z1
+	VPSRAD       $0x01, Z0, Z2
+	VPSRAD       $0x01, Z1, Z3
+	VPSUBD       Z2, Z0, Z0
+	VPSUBD       Z3, Z1, Z1
+	VPADDD       vectorConstants<>+768(SB), Z2, Z2
+	VPADDD       vectorConstants<>+768(SB), Z3, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z2, Z4, Z4
+	VMULPS       Z3, Z5, Z5
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD       $0x17, Z0, Z0
+	VPSLLD       $0x17, Z1, Z1
+	VMULPS       Z0, Z4, Z4
+	VMULPS       Z1, Z5, Z5
+	VMOVUPS      Z4, (AX)(BX*1)
+	VMOVUPS      Z5, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      vectorConstants<>+0(SB), Z1
+	VMINPS       Z0, Z1, Z0
+	VMOVUPS      vectorConstants<>+64(SB), Z1
+	VMAXPS       Z0, Z1, Z0
+	VMULPS       vectorConstants<>+128(SB), Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z1, Z0
+	VMOVUPS      vectorConstants<>+320(SB), Z2
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z2
+	VMULPS       Z0, Z2, Z2
+	VFMADD213PS  Z0, Z0, Z2
+	VADDPS       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ    Z1, Z0
+	VPSRAD       $0x01, Z0, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VMULPS       Z1, Z2, Z2
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VMOVUPS      vectorConstants<>+0(SB), Z1
+	VMINPS       Z0, Z1, Z0
+	VMOVUPS      vectorConstants<>+64(SB), Z1
+	VMAXPS       Z0, Z1, Z0
+	VMULPS       vectorConstants<>+128(SB), Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z1, Z0
+	VMOVUPS      vectorConstants<>+320(SB), Z2
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z2
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z2
+	VMULPS       Z0, Z2, Z2
+	VFMADD213PS  Z0, Z0, Z2
+	VADDPS       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ    Z1, Z0
+	VPSRAD       $0x01, Z0, Z1
+	VPSUBD       Z1, Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD       $0x17, Z1, Z1
+	VMULPS       Z1, Z2, Z2
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func logAVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·logAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+8(FP), AX
+	MOVQ src+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K1
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Z1, K2
+	VMULPS       vectorConstants<>+896(SB), Z0, Z2
+	VMULPS       vectorConstants<>+896(SB), Z1, Z3
+	VBLENDMPS    Z2, Z0, K1, Z4
+	VBLENDMPS    Z3, Z1, K2, Z5
+	VANDPS       vectorConstants<>+960(SB), Z4, Z2
+	VANDPS       vectorConstants<>+960(SB), Z5, Z3
+	VORPS        vectorConstants<>+640(SB), Z2, Z2
+	VORPS        vectorConstants<>+640(SB), Z3, Z3
+	VPSRLD       $0x17, Z4, Z24
+	VPSRLD       $0x17, Z5, Z25
+	VPSUBD       vectorConstants<>+1024(SB), Z24, Z24
+	VPSUBD       vectorConstants<>+1024(SB), Z25, Z25
+	VCVTDQ2PS    Z24, Z24
+	VCVTDQ2PS    Z25, Z25
+	VMOVUPS.Z    vectorConstants<>+1088(SB), K1, Z26
+	VMOVUPS.Z    vectorConstants<>+1088(SB), K2, Z27
+	VSUBPS       Z26, Z24, Z24
+	VSUBPS       Z27, Z25, Z25
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z2, K1
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z3, K2
+	VMOVUPS.Z    vectorConstants<>+704(SB), K1, Z26
+	VMOVUPS.Z    vectorConstants<>+704(SB), K2, Z27
+	VSUBPS       Z26, Z24, Z24
+	VSUBPS       Z27, Z25, Z25
+	VMOVUPS.Z    Z2, K1, Z26
+	VMOVUPS.Z    Z3, K2, Z27
+	VADDPS       Z26, Z2, Z2
+	VADDPS       Z27, Z3, Z3
+	VSUBPS       vectorConstants<>+704(SB), Z2, Z2
+	VSUBPS       vectorConstants<>+704(SB), Z3, Z3
+	VMULPS       Z2, Z2, Z26
+	VMULPS       Z3, Z3, Z27
+	VMOVUPS      vectorConstants<>+1216(SB), Z28
+	VMOVUPS      vectorConstants<>+1216(SB), Z29
+	VFMADD213PS  vectorConstants<>+1280(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1280(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1344(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1344(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1408(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1408(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1472(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1472(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1536(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1536(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1600(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1600(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1664(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1664(SB), Z3, Z29
+	VFMADD213PS  vectorConstants<>+1728(SB), Z2, Z28
+	VFMADD213PS  vectorConstants<>+1728(SB), Z3, Z29
+	VMULPS       Z2, Z28, Z28
+	VMULPS       Z3, Z29, Z29
+	VMULPS       Z26, Z28, Z28
+	VMULPS       Z27, Z29, Z29
+	VFMADD231PS  vectorConstants<>+256(SB), Z24, Z28
+	VFMADD231PS  vectorConstants<>+256(SB), Z25, Z29
+	VFNMADD231PS vectorConstants<>+640(SB), Z26, Z28
+	VFNMADD231PS vectorConstants<>+640(SB), Z27, Z29
+	VADDPS       Z2, Z28, Z28
+	VADDPS       Z3, Z29, Z29
+	VFMADD231PS  vectorConstants<>+192(SB), Z24, Z28
+	VFMADD231PS  vectorConstants<>+192(SB), Z25, Z29
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K1
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z1, K2
+	VBLENDMPS    Z0, Z28, K1, Z6
+	VBLENDMPS    Z1, Z29, K2, Z7
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K1
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z1, K2
+	VBLENDMPS    vectorConstants<>+1856(SB), Z6, K1, Z8
+	VBLENDMPS    vectorConstants<>+1856(SB), Z7, K2, Z9
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K1
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z1, K2
+	VBLENDMPS    vectorConstants<>+1984(SB), Z8, K1, Z10
+	VBLENDMPS    vectorConstants<>+1984(SB), Z9, K2, Z11
+	VCMPPS       $0x03, Z0, Z0, K1
+	VCMPPS       $0x03, Z1, Z1, K2
+	VBLENDMPS    Z0, Z10, K1, Z12
+	VBLENDMPS    Z1, Z11, K2, Z13
+	VMOVUPS      Z12, (AX)(BX*1)
+	VMOVUPS      Z13, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K1
+	VMULPS       vectorConstants<>+896(SB), Z0, Z1
+	VBLENDMPS    Z1, Z0, K1, Z14
+	VANDPS       vectorConstants<>+960(SB), Z14, Z1
+	VORPS        vectorConstants<>+640(SB), Z1, Z1
+	VPSRLD       $0x17, Z14, Z2
+	VPSUBD       vectorConstants<>+1024(SB), Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS.Z    vectorConstants<>+1088(SB), K1, Z3
+	VSUBPS       Z3, Z2, Z2
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z1, K1
+	VMOVUPS.Z    vectorConstants<>+704(SB), K1, Z3
+	VSUBPS       Z3, Z2, Z2
+	VMOVUPS.Z    Z1, K1, Z3
+	VADDPS       Z3, Z1, Z1
+	VSUBPS       vectorConstants<>+704(SB), Z1, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      vectorConstants<>+1216(SB), Z4
+	VFMADD213PS  vectorConstants<>+1280(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1344(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1408(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1472(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1536(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1600(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1664(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1728(SB), Z1, Z4
+	VMULPS       Z1, Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD231PS  vectorConstants<>+256(SB), Z2, Z4
+	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z4
+	VADDPS       Z1, Z4, Z4
+	VFMADD231PS  vectorConstants<>+192(SB), Z2, Z4
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K1
+	VBLENDMPS    Z0, Z4, K1, Z15
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K1
+	VBLENDMPS    vectorConstants<>+1856(SB), Z15, K1, Z16
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K1
+	VBLENDMPS    vectorConstants<>+1984(SB), Z16, K1, Z17
+	VCMPPS       $0x03, Z0, Z0, K1
+	VBLENDMPS    Z0, Z17, K1, Z18
+	VMOVUPS      Z18, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K2
+	VMULPS       vectorConstants<>+896(SB), Z0, Z1
+	VBLENDMPS    Z1, Z0, K2, Z19
+	VANDPS       vectorConstants<>+960(SB), Z19, Z1
+	VORPS        vectorConstants<>+640(SB), Z1, Z1
+	VPSRLD       $0x17, Z19, Z2
+	VPSUBD       vectorConstants<>+1024(SB), Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMOVUPS.Z    vectorConstants<>+1088(SB), K2, Z3
+	VSUBPS       Z3, Z2, Z2
+	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z1, K2
+	VMOVUPS.Z    vectorConstants<>+704(SB), K2, Z3
+	VSUBPS       Z3, Z2, Z2
+	VMOVUPS.Z    Z1, K2, Z3
+	VADDPS       Z3, Z1, Z1
+	VSUBPS       vectorConstants<>+704(SB), Z1, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      vectorConstants<>+1216(SB), Z4
+	VFMADD213PS  vectorConstants<>+1280(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1344(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1408(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1472(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1536(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1600(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1664(SB), Z1, Z4
+	VFMADD213PS  vectorConstants<>+1728(SB), Z1, Z4
+	VMULPS       Z1, Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD231PS  vectorConstants<>+256(SB), Z2, Z4
+	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z4
+	VADDPS       Z1, Z4, Z4
+	VFMADD231PS  vectorConstants<>+192(SB), Z2, Z4
+	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K2
+	VBLENDMPS    Z0, Z4, K2, Z20
+	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K2
+	VBLENDMPS    vectorConstants<>+1856(SB), Z20, K2, Z21
+	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K2
+	VBLENDMPS    vectorConstants<>+1984(SB), Z21, K2, Z22
+	VCMPPS       $0x03, Z0, Z0, K2
+	VBLENDMPS    Z0, Z22, K2, Z23
+	VMOVUPS      Z23, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func tanhAVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+8(FP), AX
+	MOVQ src+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
+	VANDPS       vectorConstants<>+2048(SB), Z1, Z3
+	VADDPS       Z2, Z2, Z4
+	VADDPS       Z3, Z3, Z5
+	VMOVUPS      vectorConstants<>+2112(SB), Z6
+	VMOVUPS      vectorConstants<>+2112(SB), Z7
+	VMINPS       Z6, Z4, Z4
+	VMINPS       Z7, Z5, Z5
+	VMULPS       vectorConstants<>+128(SB), Z4, Z6
+	VMULPS       vectorConstants<>+128(SB), Z5, Z7
+	VRNDSCALEPS  $0x08, Z6, Z6
+	VRNDSCALEPS  $0x08, Z7, Z7
+	VMOVAPS      Z4, Z4
+	VMOVAPS      Z5, Z5
+	VFNMADD231PS vectorConstants<>+192(SB), Z6, Z4
+	VFNMADD231PS vectorConstants<>+192(SB), Z7, Z5
+	VFNMADD231PS vectorConstants<>+256(SB), Z6, Z4
+	VFNMADD231PS vectorConstants<>+256(SB), Z7, Z5
+	VMOVUPS      vectorConstants<>+320(SB), Z12
+	VMOVUPS      vectorConstants<>+320(SB), Z13
+	VFMADD213PS  vectorConstants<>+384(SB), Z4, Z12
+	VFMADD213PS  vectorConstants<>+384(SB), Z5, Z13
+	VFMADD213PS  vectorConstants<>+448(SB), Z4, Z12
+	VFMADD213PS  vectorConstants<>+448(SB), Z5, Z13
+	VFMADD213PS  vectorConstants<>+512(SB), Z4, Z12
+	VFMADD213PS  vectorConstants<>+512(SB), Z5, Z13
+	VFMADD213PS  vectorConstants<>+576(SB), Z4, Z12
+	VFMADD213PS  vectorConstants<>+576(SB), Z5, Z13
+	VFMADD213PS  vectorConstants<>+640(SB), Z4, Z12
+	VFMADD213PS  vectorConstants<>+640(SB), Z5, Z13
+	VMULPS       Z4, Z12, Z12
+	VMULPS       Z5, Z13, Z13
+	VFMADD213PS  Z4, Z4, Z12
+	VFMADD213PS  Z5, Z5, Z13
+	VADDPS       vectorConstants<>+704(SB), Z12, Z12
+	VADDPS       vectorConstants<>+704(SB), Z13, Z13
+	VCVTPS2DQ    Z6, Z6
+	VCVTPS2DQ    Z7, Z7
+	VPSLLD       $0x17, Z6, Z6
+	VPSLLD       $0x17, Z7, Z7
+	VPADDD       Z6, Z12, Z12
+	VPADDD       Z7, Z13, Z13
+	VADDPS       vectorConstants<>+704(SB), Z12, Z12
+	VADDPS       vectorConstants<>+704(SB), Z13, Z13
+	VMOVUPS      vectorConstants<>+704(SB), Z4
+	VMOVUPS      vectorConstants<>+704(SB), Z5
+	VMOVUPS      vectorConstants<>+2176(SB), Z6
+	VMOVUPS      vectorConstants<>+2176(SB), Z7
+	VDIVPS       Z12, Z6, Z6
+	VDIVPS       Z13, Z7, Z7
+	VSUBPS       Z6, Z4, Z4
+	VSUBPS       Z7, Z5, Z5
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z6
+	VANDPS       vectorConstants<>+2240(SB), Z1, Z7
+	VORPS        Z6, Z4, Z4
+	VORPS        Z7, Z5, Z5
+	VMULPS       Z0, Z0, Z6
+	VMULPS       Z1, Z1, Z7
+	VMOVUPS      vectorConstants<>+2304(SB), Z12
+	VMOVUPS      vectorConstants<>+2304(SB), Z13
+	VFMADD213PS  vectorConstants<>+2368(SB), Z6, Z12
+	VFMADD213PS  vectorConstants<>+2368(SB), Z7, Z13
+	VFMADD213PS  vectorConstants<>+2432(SB), Z6, Z12
+	VFMADD213PS  vectorConstants<>+2432(SB), Z7, Z13
+	VFMADD213PS  vectorConstants<>+2496(SB), Z6, Z12
+	VFMADD213PS  vectorConstants<>+2496(SB), Z7, Z13
+	VFMADD213PS  vectorConstants<>+2560(SB), Z6, Z12
+	VFMADD213PS  vectorConstants<>+2560(SB), Z7, Z13
+	VMULPS       Z6, Z12, Z12
+	VMULPS       Z7, Z13, Z13
+	VFMADD213PS  Z0, Z0, Z12
+	VFMADD213PS  Z1, Z1, Z13
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z3, K2
+	VBLENDMPS    Z4, Z12, K1, Z8
+	VBLENDMPS    Z5, Z13, K2, Z9
+	VMOVUPS      Z8, (AX)(BX*1)
+	VMOVUPS      Z9, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z1
+	VADDPS       Z1, Z1, Z2
+	VMOVUPS      vectorConstants<>+2112(SB), Z3
+	VMINPS       Z3, Z2, Z2
+	VMULPS       vectorConstants<>+128(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z2
+	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z2
+	VMOVUPS      vectorConstants<>+320(SB), Z4
+	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z4
+	VMULPS       Z2, Z4, Z4
+	VFMADD213PS  Z2, Z2, Z4
+	VADDPS       vectorConstants<>+704(SB), Z4, Z4
+	VCVTPS2DQ    Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VPADDD       Z3, Z4, Z4
+	VADDPS       vectorConstants<>+704(SB), Z4, Z4
+	VMOVUPS      vectorConstants<>+704(SB), Z2
+	VMOVUPS      vectorConstants<>+2176(SB), Z3
+	VDIVPS       Z4, Z3, Z3
+	VSUBPS       Z3, Z2, Z2
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z3
+	VORPS        Z3, Z2, Z2
+	VMULPS       Z0, Z0, Z3
+	VMOVUPS      vectorConstants<>+2304(SB), Z4
+	VFMADD213PS  vectorConstants<>+2368(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2432(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2496(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2560(SB), Z3, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD213PS  Z0, Z0, Z4
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z1, K1
+	VBLENDMPS    Z2, Z4, K1, Z10
+	VMOVUPS      Z10, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z1
+	VADDPS       Z1, Z1, Z2
+	VMOVUPS      vectorConstants<>+2112(SB), Z3
+	VMINPS       Z3, Z2, Z2
+	VMULPS       vectorConstants<>+128(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z2
+	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z2
+	VMOVUPS      vectorConstants<>+320(SB), Z4
+	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z4
+	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z4
+	VMULPS       Z2, Z4, Z4
+	VFMADD213PS  Z2, Z2, Z4
+	VADDPS       vectorConstants<>+704(SB), Z4, Z4
+	VCVTPS2DQ    Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VPADDD       Z3, Z4, Z4
+	VADDPS       vectorConstants<>+704(SB), Z4, Z4
+	VMOVUPS      vectorConstants<>+704(SB), Z2
+	VMOVUPS      vectorConstants<>+2176(SB), Z3
+	VDIVPS       Z4, Z3, Z3
+	VSUBPS       Z3, Z2, Z2
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z3
+	VORPS        Z3, Z2, Z2
+	VMULPS       Z0, Z0, Z3
+	VMOVUPS      vectorConstants<>+2304(SB), Z4
+	VFMADD213PS  vectorConstants<>+2368(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2432(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2496(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+2560(SB), Z3, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD213PS  Z0, Z0, Z4
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z1, K2
+	VBLENDMPS    Z2, Z4, K2, Z11
+	VMOVUPS      Z11, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+8(FP), AX
+	MOVQ src+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VORPS        vectorConstants<>+2240(SB), Z0, Z2
+	VORPS        vectorConstants<>+2240(SB), Z1, Z3
+	VMOVUPS      vectorConstants<>+64(SB), Z4
+	VMOVUPS      vectorConstants<>+64(SB), Z5
+	VMAXPS       Z2, Z4, Z2
+	VMAXPS       Z3, Z5, Z3
+	VMULPS       vectorConstants<>+128(SB), Z2, Z4
+	VMULPS       vectorConstants<>+128(SB), Z3, Z5
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VRNDSCALEPS  $0x08, Z5, Z5
+	VMOVAPS      Z2, Z2
+	VMOVAPS      Z3, Z3
+	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z3
+	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z3
+	VMOVUPS      vectorConstants<>+320(SB), Z14
+	VMOVUPS      vectorConstants<>+320(SB), Z15
+	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z14
+	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z15
+	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z14
+	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z15
+	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z14
+	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z15
+	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z14
+	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z15
+	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z14
+	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z15
+	VMULPS       Z2, Z14, Z14
+	VMULPS       Z3, Z15, Z15
+	VFMADD213PS  Z2, Z2, Z14
+	VFMADD213PS  Z3, Z3, Z15
+	VADDPS       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS       vectorConstants<>+704(SB), Z15, Z15
+	VCVTPS2DQ    Z4, Z4
+	VCVTPS2DQ    Z5, Z5
+	VPADDD       vectorConstants<>+2688(SB), Z4, Z4
+	VPADDD       vectorConstants<>+2688(SB), Z5, Z5
+	VPSLLD       $0x17, Z4, Z4
+	VPSLLD       $0x17, Z5, Z5
+	VCMPPS       $0x03, Z0, Z0, K1
+	VCMPPS       $0x03, Z1, Z1, K2
+	VPADDD       Z4, Z14, Z14
+	VPADDD       Z5, Z15, Z15
+	VMULPS       vectorConstants<>+2752(SB), Z14, Z14
+	VMULPS       vectorConstants<>+2752(SB), Z15, Z15
+	VBLENDMPS    Z0, Z14, K1, Z6
+	VBLENDMPS    Z1, Z15, K2, Z7
+	VMOVUPS      vectorConstants<>+704(SB), Z2
+	VMOVUPS      vectorConstants<>+704(SB), Z3
+	VPMOVD2M     Z0, K1
+	VPMOVD2M     Z1, K2
+	VBLENDMPS    Z6, Z2, K1, Z8
+	VBLENDMPS    Z7, Z3, K2, Z9
+	VADDPS       vectorConstants<>+704(SB), Z6, Z6
+	VADDPS       vectorConstants<>+704(SB), Z7, Z7
+	VDIVPS       Z6, Z8, Z0
+	VDIVPS       Z7, Z9, Z1
+	VMOVUPS      Z0, (AX)(BX*1)
+	VMOVUPS      Z1, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VORPS        vectorConstants<>+2240(SB), Z0, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z2
+	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VCMPPS       $0x03, Z0, Z0, K1
+	VPADDD       Z2, Z3, Z3
+	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VBLENDMPS    Z0, Z3, K1, Z10
+	VMOVUPS      vectorConstants<>+704(SB), Z1
+	VPMOVD2M     Z0, K1
+	VBLENDMPS    Z10, Z1, K1, Z11
+	VADDPS       vectorConstants<>+704(SB), Z10, Z10
+	VDIVPS       Z10, Z11, Z0
+	VMOVUPS      Z0, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VORPS        vectorConstants<>+2240(SB), Z0, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z2
+	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VCMPPS       $0x03, Z0, Z0, K2
+	VPADDD       Z2, Z3, Z3
+	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VBLENDMPS    Z0, Z3, K2, Z12
+	VMOVUPS      vectorConstants<>+704(SB), Z1
+	VPMOVD2M     Z0, K2
+	VBLENDMPS    Z12, Z1, K2, Z13
+	VADDPS       vectorConstants<>+704(SB), Z12, Z12
+	VDIVPS       Z12, Z13, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func softplusAVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·softplusAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+8(FP), AX
+	MOVQ src+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VORPS        vectorConstants<>+2240(SB), Z0, Z2
+	VORPS        vectorConstants<>+2240(SB), Z1, Z3
+	VMOVUPS      vectorConstants<>+64(SB), Z4
+	VMOVUPS      vectorConstants<>+64(SB), Z5
+	VMAXPS       Z2, Z4, Z2
+	VMAXPS       Z3, Z5, Z3
+	VMULPS       vectorConstants<>+128(SB), Z2, Z4
+	VMULPS       vectorConstants<>+128(SB), Z3, Z5
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VRNDSCALEPS  $0x08, Z5, Z5
+	VMOVAPS      Z2, Z2
+	VMOVAPS      Z3, Z3
+	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z3
+	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z3
+	VMOVUPS      vectorConstants<>+320(SB), Z10
+	VMOVUPS      vectorConstants<>+320(SB), Z11
+	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z10
+	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z11
+	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z10
+	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z11
+	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z10
+	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z11
+	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z10
+	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z11
+	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z10
+	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z11
+	VMULPS       Z2, Z10, Z10
+	VMULPS       Z3, Z11, Z11
+	VFMADD213PS  Z2, Z2, Z10
+	VFMADD213PS  Z3, Z3, Z11
+	VADDPS       vectorConstants<>+704(SB), Z10, Z10
+	VADDPS       vectorConstants<>+704(SB), Z11, Z11
+	VCVTPS2DQ    Z4, Z4
+	VCVTPS2DQ    Z5, Z5
+	VPADDD       vectorConstants<>+2688(SB), Z4, Z4
+	VPADDD       vectorConstants<>+2688(SB), Z5, Z5
+	VPSLLD       $0x17, Z4, Z4
+	VPSLLD       $0x17, Z5, Z5
+	VCMPPS       $0x03, Z0, Z0, K1
+	VCMPPS       $0x03, Z1, Z1, K2
+	VPADDD       Z4, Z10, Z10
+	VPADDD       Z5, Z11, Z11
+	VMULPS       vectorConstants<>+2752(SB), Z10, Z10
+	VMULPS       vectorConstants<>+2752(SB), Z11, Z11
+	VBLENDMPS    Z0, Z10, K1, Z6
+	VBLENDMPS    Z1, Z11, K2, Z7
+	VADDPS       vectorConstants<>+2176(SB), Z6, Z2
+	VADDPS       vectorConstants<>+2176(SB), Z7, Z3
+	VDIVPS       Z2, Z6, Z2
+	VDIVPS       Z3, Z7, Z3
+	VMULPS       Z2, Z2, Z4
+	VMULPS       Z3, Z3, Z5
+	VMOVUPS      vectorConstants<>+2816(SB), Z10
+	VMOVUPS      vectorConstants<>+2816(SB), Z11
+	VFMADD213PS  vectorConstants<>+2880(SB), Z4, Z10
+	VFMADD213PS  vectorConstants<>+2880(SB), Z5, Z11
+	VFMADD213PS  vectorConstants<>+2944(SB), Z4, Z10
+	VFMADD213PS  vectorConstants<>+2944(SB), Z5, Z11
+	VFMADD213PS  vectorConstants<>+3008(SB), Z4, Z10
+	VFMADD213PS  vectorConstants<>+3008(SB), Z5, Z11
+	VMULPS       Z4, Z10, Z10
+	VMULPS       Z5, Z11, Z11
+	VFMADD213PS  Z2, Z2, Z10
+	VFMADD213PS  Z3, Z3, Z11
+	VADDPS       Z10, Z10, Z10
+	VADDPS       Z11, Z11, Z11
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	VMAXPS       Z0, Z2, Z0
+	VMAXPS       Z1, Z3, Z1
+	VADDPS       Z10, Z0, Z0
+	VADDPS       Z11, Z1, Z1
+	VMOVUPS      Z0, (AX)(BX*1)
+	VMOVUPS      Z1, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VORPS        vectorConstants<>+2240(SB), Z0, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z2
+	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VCMPPS       $0x03, Z0, Z0, K1
+	VPADDD       Z2, Z3, Z3
+	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VBLENDMPS    Z0, Z3, K1, Z8
+	VADDPS       vectorConstants<>+2176(SB), Z8, Z1
+	VDIVPS       Z1, Z8, Z1
+	VMULPS       Z1, Z1, Z2
+	VMOVUPS      vectorConstants<>+2816(SB), Z3
+	VFMADD213PS  vectorConstants<>+2880(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
+	VMULPS       Z2, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       Z3, Z3, Z3
+	VXORPS       Z1, Z1, Z1
+	VMAXPS       Z0, Z1, Z0
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VORPS        vectorConstants<>+2240(SB), Z0, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMULPS       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z2
+	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VCMPPS       $0x03, Z0, Z0, K2
+	VPADDD       Z2, Z3, Z3
+	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VBLENDMPS    Z0, Z3, K2, Z9
+	VADDPS       vectorConstants<>+2176(SB), Z9, Z1
+	VDIVPS       Z1, Z9, Z1
+	VMULPS       Z1, Z1, Z2
+	VMOVUPS      vectorConstants<>+2816(SB), Z3
+	VFMADD213PS  vectorConstants<>+2880(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
+	VMULPS       Z2, Z3, Z3
+	VFMADD213PS  Z1, Z1, Z3
+	VADDPS       Z3, Z3, Z3
+	VXORPS       Z1, Z1, Z1
+	VMAXPS       Z0, Z1, Z0
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func softplusGradientAVX512(n int, delta *float32, out *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·softplusGradientAVX512(SB), NOSPLIT, $0-24
+	MOVQ delta+8(FP), AX
+	MOVQ out+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VMOVUPS      (AX)(BX*1), Z2
+	VMOVUPS      64(AX)(BX*1), Z3
+	VMULPS       vectorConstants<>+640(SB), Z0, Z0
+	VMULPS       vectorConstants<>+640(SB), Z1, Z1
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z8
+	VANDPS       vectorConstants<>+2048(SB), Z1, Z9
+	VADDPS       Z8, Z8, Z10
+	VADDPS       Z9, Z9, Z11
+	VMOVUPS      vectorConstants<>+2112(SB), Z12
+	VMOVUPS      vectorConstants<>+2112(SB), Z13
+	VMINPS       Z12, Z10, Z10
+	VMINPS       Z13, Z11, Z11
+	VMULPS       vectorConstants<>+128(SB), Z10, Z12
+	VMULPS       vectorConstants<>+128(SB), Z11, Z13
+	VRNDSCALEPS  $0x08, Z12, Z12
+	VRNDSCALEPS  $0x08, Z13, Z13
+	VMOVAPS      Z10, Z10
+	VMOVAPS      Z11, Z11
+	VFNMADD231PS vectorConstants<>+192(SB), Z12, Z10
+	VFNMADD231PS vectorConstants<>+192(SB), Z13, Z11
+	VFNMADD231PS vectorConstants<>+256(SB), Z12, Z10
+	VFNMADD231PS vectorConstants<>+256(SB), Z13, Z11
+	VMOVUPS      vectorConstants<>+320(SB), Z14
+	VMOVUPS      vectorConstants<>+320(SB), Z15
+	VFMADD213PS  vectorConstants<>+384(SB), Z10, Z14
+	VFMADD213PS  vectorConstants<>+384(SB), Z11, Z15
+	VFMADD213PS  vectorConstants<>+448(SB), Z10, Z14
+	VFMADD213PS  vectorConstants<>+448(SB), Z11, Z15
+	VFMADD213PS  vectorConstants<>+512(SB), Z10, Z14
+	VFMADD213PS  vectorConstants<>+512(SB), Z11, Z15
+	VFMADD213PS  vectorConstants<>+576(SB), Z10, Z14
+	VFMADD213PS  vectorConstants<>+576(SB), Z11, Z15
+	VFMADD213PS  vectorConstants<>+640(SB), Z10, Z14
+	VFMADD213PS  vectorConstants<>+640(SB), Z11, Z15
+	VMULPS       Z10, Z14, Z14
+	VMULPS       Z11, Z15, Z15
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VADDPS       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS       vectorConstants<>+704(SB), Z15, Z15
+	VCVTPS2DQ    Z12, Z12
+	VCVTPS2DQ    Z13, Z13
+	VPSLLD       $0x17, Z12, Z12
+	VPSLLD       $0x17, Z13, Z13
+	VPADDD       Z12, Z14, Z14
+	VPADDD       Z13, Z15, Z15
+	VADDPS       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS       vectorConstants<>+704(SB), Z15, Z15
+	VMOVUPS      vectorConstants<>+704(SB), Z10
+	VMOVUPS      vectorConstants<>+704(SB), Z11
+	VMOVUPS      vectorConstants<>+2176(SB), Z12
+	VMOVUPS      vectorConstants<>+2176(SB), Z13
+	VDIVPS       Z14, Z12, Z12
+	VDIVPS       Z15, Z13, Z13
+	VSUBPS       Z12, Z10, Z10
+	VSUBPS       Z13, Z11, Z11
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z12
+	VANDPS       vectorConstants<>+2240(SB), Z1, Z13
+	VORPS        Z12, Z10, Z10
+	VORPS        Z13, Z11, Z11
+	VMULPS       Z0, Z0, Z12
+	VMULPS       Z1, Z1, Z13
+	VMOVUPS      vectorConstants<>+2304(SB), Z14
+	VMOVUPS      vectorConstants<>+2304(SB), Z15
+	VFMADD213PS  vectorConstants<>+2368(SB), Z12, Z14
+	VFMADD213PS  vectorConstants<>+2368(SB), Z13, Z15
+	VFMADD213PS  vectorConstants<>+2432(SB), Z12, Z14
+	VFMADD213PS  vectorConstants<>+2432(SB), Z13, Z15
+	VFMADD213PS  vectorConstants<>+2496(SB), Z12, Z14
+	VFMADD213PS  vectorConstants<>+2496(SB), Z13, Z15
+	VFMADD213PS  vectorConstants<>+2560(SB), Z12, Z14
+	VFMADD213PS  vectorConstants<>+2560(SB), Z13, Z15
+	VMULPS       Z12, Z14, Z14
+	VMULPS       Z13, Z15, Z15
+	VFMADD213PS  Z0, Z0, Z14
+	VFMADD213PS  Z1, Z1, Z15
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z8, K1
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z9, K2
+	VBLENDMPS    Z10, Z14, K1, Z4
+	VBLENDMPS    Z11, Z15, K2, Z5
+	VADDPS       Z4, Z4, Z0
+	VADDPS       Z5, Z5, Z1
+	VADDPS       vectorConstants<>+704(SB), Z4, Z8
+	VADDPS       vectorConstants<>+704(SB), Z5, Z9
+	VDIVPS       Z8, Z0, Z0
+	VDIVPS       Z9, Z1, Z1
+	VMULPS       Z0, Z2, Z2
+	VMULPS       Z1, Z3, Z3
+	VMOVUPS      Z2, (AX)(BX*1)
+	VMOVUPS      Z3, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      (AX)(BX*1), Z1
+	VMULPS       vectorConstants<>+640(SB), Z0, Z0
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
+	VADDPS       Z2, Z2, Z3
+	VMOVUPS      vectorConstants<>+2112(SB), Z4
+	VMINPS       Z4, Z3, Z3
+	VMULPS       vectorConstants<>+128(SB), Z3, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z3, Z3
+	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z3
+	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z3
+	VMOVUPS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z5
+	VMULPS       Z3, Z5, Z5
+	VFMADD213PS  Z3, Z3, Z5
+	VADDPS       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ    Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VPADDD       Z4, Z5, Z5
+	VADDPS       vectorConstants<>+704(SB), Z5, Z5
+	VMOVUPS      vectorConstants<>+704(SB), Z3
+	VMOVUPS      vectorConstants<>+2176(SB), Z4
+	VDIVPS       Z5, Z4, Z4
+	VSUBPS       Z4, Z3, Z3
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z4
+	VORPS        Z4, Z3, Z3
+	VMULPS       Z0, Z0, Z4
+	VMOVUPS      vectorConstants<>+2304(SB), Z5
+	VFMADD213PS  vectorConstants<>+2368(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2432(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2496(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2560(SB), Z4, Z5
+	VMULPS       Z4, Z5, Z5
+	VFMADD213PS  Z0, Z0, Z5
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K1
+	VBLENDMPS    Z3, Z5, K1, Z6
+	VADDPS       Z6, Z6, Z0
+	VADDPS       vectorConstants<>+704(SB), Z6, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VMOVUPS.Z    (AX)(BX*1), K1, Z1
+	VMULPS       vectorConstants<>+640(SB), Z0, Z0
+	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
+	VADDPS       Z2, Z2, Z3
+	VMOVUPS      vectorConstants<>+2112(SB), Z4
+	VMINPS       Z4, Z3, Z3
+	VMULPS       vectorConstants<>+128(SB), Z3, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z3, Z3
+	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z3
+	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z3
+	VMOVUPS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z5
+	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z5
+	VMULPS       Z3, Z5, Z5
+	VFMADD213PS  Z3, Z3, Z5
+	VADDPS       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ    Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VPADDD       Z4, Z5, Z5
+	VADDPS       vectorConstants<>+704(SB), Z5, Z5
+	VMOVUPS      vectorConstants<>+704(SB), Z3
+	VMOVUPS      vectorConstants<>+2176(SB), Z4
+	VDIVPS       Z5, Z4, Z4
+	VSUBPS       Z4, Z3, Z3
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z4
+	VORPS        Z4, Z3, Z3
+	VMULPS       Z0, Z0, Z4
+	VMOVUPS      vectorConstants<>+2304(SB), Z5
+	VFMADD213PS  vectorConstants<>+2368(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2432(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2496(SB), Z4, Z5
+	VFMADD213PS  vectorConstants<>+2560(SB), Z4, Z5
+	VMULPS       Z4, Z5, Z5
+	VFMADD213PS  Z0, Z0, Z5
+	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K2
+	VBLENDMPS    Z3, Z5, K2, Z7
+	VADDPS       Z7, Z7, Z0
+	VADDPS       vectorConstants<>+704(SB), Z7, Z2
+	VDIVPS       Z2, Z0, Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func logGradientAVX512(n int, delta *float32, out *float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·logGradientAVX512(SB), NOSPLIT, $0-24
+	MOVQ delta+8(FP), AX
+	MOVQ out+16(FP), DX
+	MOVQ n+0(FP), CX
+	XORQ BX, BX
+	SUBQ $0x20, CX
+	JL   behind2
+
+loop2:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      64(DX)(BX*1), Z1
+	VMOVUPS      (AX)(BX*1), Z2
+	VMOVUPS      64(AX)(BX*1), Z3
+	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
+	VXORPS       vectorConstants<>+2240(SB), Z1, Z1
+	VMOVUPS      vectorConstants<>+0(SB), Z4
+	VMOVUPS      vectorConstants<>+0(SB), Z5
+	VMINPS       Z0, Z4, Z0
+	VMINPS       Z1, Z5, Z1
+	VMOVUPS      vectorConstants<>+64(SB), Z4
+	VMOVUPS      vectorConstants<>+64(SB), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMAXPS       Z1, Z5, Z1
+	VMULPS       vectorConstants<>+128(SB), Z0, Z4
+	VMULPS       vectorConstants<>+128(SB), Z1, Z5
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VRNDSCALEPS  $0x08, Z5, Z5
+	VMOVAPS      Z0, Z0
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z1
+	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z1
+	VMOVUPS      vectorConstants<>+320(SB), Z6
+	VMOVUPS      vectorConstants<>+320(SB), Z7
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z6
+	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z7
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z6
+	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z7
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z6
+	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z7
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z6
+	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z7
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z6
+	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z7
+	VMULPS       Z0, Z6, Z6
+	VMULPS       Z1, Z7, Z7
+	VFMADD213PS  Z0, Z0, Z6
+	VFMADD213PS  Z1, Z1, Z7
+	VADDPS       vectorConstants<>+704(SB), Z6, Z6
+	VADDPS       vectorConstants<>+704(SB), Z7, Z7
+	VCVTPS2DQ    Z4, Z0
+	VCVTPS2DQ    Z5, Z1
+	VPSRAD       $0x01, Z0, Z4
+	VPSRAD       $0x01, Z1, Z5
+	VPSUBD       Z4, Z0, Z0
+	VPSUBD       Z5, Z1, Z1
+	VPADDD       vectorConstants<>+768(SB), Z4, Z4
+	VPADDD       vectorConstants<>+768(SB), Z5, Z5
+	VPSLLD       $0x17, Z4, Z4
+	VPSLLD       $0x17, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z5, Z7, Z7
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD       $0x17, Z0, Z0
+	VPSLLD       $0x17, Z1, Z1
+	VMULPS       Z0, Z6, Z6
+	VMULPS       Z1, Z7, Z7
+	VMULPS       Z6, Z2, Z2
+	VMULPS       Z7, Z3, Z3
+	VMOVUPS      Z2, (AX)(BX*1)
+	VMOVUPS      Z3, 64(AX)(BX*1)
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (DX)(BX*1), Z0
+	VMOVUPS      (AX)(BX*1), Z1
+	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
+	VMOVUPS      vectorConstants<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z0, Z2, Z0
+	VMULPS       vectorConstants<>+128(SB), Z0, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z3
+	VMULPS       Z0, Z3, Z3
+	VFMADD213PS  Z0, Z0, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z0
+	VPSRAD       $0x01, Z0, Z2
+	VPSUBD       Z2, Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z3
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VMULPS       Z0, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, (AX)(BX*1)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, SI
+	SHLL         CL, SI
+	NOTL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*1), K1, Z0
+	VMOVUPS.Z    (AX)(BX*1), K1, Z1
+	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
+	VMOVUPS      vectorConstants<>+0(SB), Z2
+	VMINPS       Z0, Z2, Z0
+	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMAXPS       Z0, Z2, Z0
+	VMULPS       vectorConstants<>+128(SB), Z0, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
+	VMOVUPS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z3
+	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z3
+	VMULPS       Z0, Z3, Z3
+	VFMADD213PS  Z0, Z0, Z3
+	VADDPS       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ    Z2, Z0
+	VPSRAD       $0x01, Z0, Z2
+	VPSUBD       Z2, Z0, Z0
+	VPADDD       vectorConstants<>+768(SB), Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VMULPS       Z2, Z3, Z3
+	VPADDD       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD       $0x17, Z0, Z0
+	VMULPS       Z0, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func cosSinAVX512(n int, cos *float32, sin *float32, src *float32, scale float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·cosSinAVX512(SB), NOSPLIT, $0-36
+	MOVQ         cos+8(FP), AX
+	MOVQ         sin+16(FP), DX
+	MOVQ         src+24(FP), BX
+	VBROADCASTSS scale+32(FP), Z0
+	MOVQ         n+0(FP), CX
+	XORQ         SI, SI
+	SUBQ         $0x20, CX
+	JL           behind2
+
+loop2:
+	VMOVUPS      (BX)(SI*1), Z1
+	VMOVUPS      64(BX)(SI*1), Z2
+	VMULPS       vectorConstants<>+3136(SB), Z1, Z3
+	VMULPS       vectorConstants<>+3136(SB), Z2, Z4
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VFNMADD231PS vectorConstants<>+3200(SB), Z3, Z1
+	VFNMADD231PS vectorConstants<>+3200(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+3264(SB), Z3, Z1
+	VFNMADD231PS vectorConstants<>+3264(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+3328(SB), Z3, Z1
+	VFNMADD231PS vectorConstants<>+3328(SB), Z4, Z2
+	VMULPS       Z1, Z1, Z5
+	VMULPS       Z2, Z2, Z6
+	VMOVUPS      vectorConstants<>+3392(SB), Z7
+	VMOVUPS      vectorConstants<>+3392(SB), Z8
+	VFMADD213PS  vectorConstants<>+3456(SB), Z5, Z7
+	VFMADD213PS  vectorConstants<>+3456(SB), Z6, Z8
+	VFMADD213PS  vectorConstants<>+3520(SB), Z5, Z7
+	VFMADD213PS  vectorConstants<>+3520(SB), Z6, Z8
+	VMULPS       Z5, Z7, Z7
+	VMULPS       Z6, Z8, Z8
+	VFMADD213PS  Z1, Z1, Z7
+	VFMADD213PS  Z2, Z2, Z8
+	VMOVUPS      vectorConstants<>+3584(SB), Z1
+	VMOVUPS      vectorConstants<>+3584(SB), Z2
+	VFMADD213PS  vectorConstants<>+3648(SB), Z5, Z1
+	VFMADD213PS  vectorConstants<>+3648(SB), Z6, Z2
+	VFMADD213PS  vectorConstants<>+3712(SB), Z5, Z1
+	VFMADD213PS  vectorConstants<>+3712(SB), Z6, Z2
+	VMULPS       Z5, Z1, Z1
+	VMULPS       Z6, Z2, Z2
+	VMULPS       Z5, Z1, Z1
+	VMULPS       Z6, Z2, Z2
+	VFNMADD231PS vectorConstants<>+640(SB), Z5, Z1
+	VFNMADD231PS vectorConstants<>+640(SB), Z6, Z2
+	VADDPS       vectorConstants<>+704(SB), Z1, Z1
+	VADDPS       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ    Z3, Z3
+	VCVTPS2DQ    Z4, Z4
+	VPSLLD       $0x1f, Z3, Z5
+	VPSLLD       $0x1f, Z4, Z6
+	VPMOVD2M     Z5, K1
+	VPMOVD2M     Z6, K2
+	VBLENDMPS    Z1, Z7, K1, Z9
+	VBLENDMPS    Z2, Z8, K2, Z10
+	VPMOVD2M     Z5, K1
+	VPMOVD2M     Z6, K2
+	VBLENDMPS    Z7, Z1, K1, Z11
+	VBLENDMPS    Z8, Z2, K2, Z12
+	VMULPS       Z0, Z9, Z9
+	VMULPS       Z0, Z10, Z10
+	VMULPS       Z0, Z11, Z11
+	VMULPS       Z0, Z12, Z12
+	VPSLLD       $0x1e, Z3, Z1
+	VPSLLD       $0x1e, Z4, Z2
+	VANDPS       vectorConstants<>+2240(SB), Z1, Z1
+	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS       Z1, Z9, Z9
+	VXORPS       Z2, Z10, Z10
+	VPADDD       vectorConstants<>+3776(SB), Z3, Z3
+	VPADDD       vectorConstants<>+3776(SB), Z4, Z4
+	VPSLLD       $0x1e, Z3, Z3
+	VPSLLD       $0x1e, Z4, Z4
+	VANDPS       vectorConstants<>+2240(SB), Z3, Z3
+	VANDPS       vectorConstants<>+2240(SB), Z4, Z4
+	VXORPS       Z3, Z11, Z11
+	VXORPS       Z4, Z12, Z12
+	VMOVUPS      Z11, (AX)(SI*1)
+	VMOVUPS      Z12, 64(AX)(SI*1)
+	VMOVUPS      Z9, (DX)(SI*1)
+	VMOVUPS      Z10, 64(DX)(SI*1)
+	ADDQ         $0x00000080, SI
+	SUBQ         $0x20, CX
+	JGE          loop2
+
+behind2:
+	ADDQ $0x20, CX
+	SUBQ $0x10, CX
+	JL   behind1
+
+loop1:
+	VMOVUPS      (BX)(SI*1), Z1
+	VMULPS       vectorConstants<>+3136(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS vectorConstants<>+3200(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      vectorConstants<>+3392(SB), Z4
+	VFMADD213PS  vectorConstants<>+3456(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD213PS  Z1, Z1, Z4
+	VMOVUPS      vectorConstants<>+3584(SB), Z1
+	VFMADD213PS  vectorConstants<>+3648(SB), Z3, Z1
+	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z3, Z1, Z1
+	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
+	VADDPS       vectorConstants<>+704(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSLLD       $0x1f, Z2, Z3
+	VPMOVD2M     Z3, K1
+	VBLENDMPS    Z1, Z4, K1, Z13
+	VPMOVD2M     Z3, K1
+	VBLENDMPS    Z4, Z1, K1, Z14
+	VMULPS       Z0, Z13, Z13
+	VMULPS       Z0, Z14, Z14
+	VPSLLD       $0x1e, Z2, Z1
+	VANDPS       vectorConstants<>+2240(SB), Z1, Z1
+	VXORPS       Z1, Z13, Z13
+	VPADDD       vectorConstants<>+3776(SB), Z2, Z2
+	VPSLLD       $0x1e, Z2, Z2
+	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS       Z2, Z14, Z14
+	VMOVUPS      Z14, (AX)(SI*1)
+	VMOVUPS      Z13, (DX)(SI*1)
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x10, CX
+	JGE          loop1
+
+behind1:
+	ADDQ         $0x10, CX
+	TESTQ        CX, CX
+	JZ           end
+	MOVL         $-1, DI
+	SHLL         CL, DI
+	NOTL         DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (BX)(SI*1), K1, Z1
+	VMULPS       vectorConstants<>+3136(SB), Z1, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS vectorConstants<>+3200(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      vectorConstants<>+3392(SB), Z4
+	VFMADD213PS  vectorConstants<>+3456(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD213PS  Z1, Z1, Z4
+	VMOVUPS      vectorConstants<>+3584(SB), Z1
+	VFMADD213PS  vectorConstants<>+3648(SB), Z3, Z1
+	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z3, Z1, Z1
+	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
+	VADDPS       vectorConstants<>+704(SB), Z1, Z1
+	VCVTPS2DQ    Z2, Z2
+	VPSLLD       $0x1f, Z2, Z3
+	VPMOVD2M     Z3, K2
+	VBLENDMPS    Z1, Z4, K2, Z15
+	VPMOVD2M     Z3, K2
+	VBLENDMPS    Z4, Z1, K2, Z16
+	VMULPS       Z0, Z15, Z15
+	VMULPS       Z0, Z16, Z16
+	VPSLLD       $0x1e, Z2, Z0
+	VANDPS       vectorConstants<>+2240(SB), Z0, Z0
+	VXORPS       Z0, Z15, Z15
+	VPADDD       vectorConstants<>+3776(SB), Z2, Z2
+	VPSLLD       $0x1e, Z2, Z2
+	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS       Z2, Z16, Z16
+	VMOVUPS      Z16, K1, (AX)(SI*1)
+	VMOVUPS      Z15, K1, (DX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
 DATA vectorConstants<>+0(SB)/4, $0x42b20000
 DATA vectorConstants<>+4(SB)/4, $0x42b20000
 DATA vectorConstants<>+8(SB)/4, $0x42b20000
@@ -2621,487 +4107,975 @@ DATA vectorConstants<>+16(SB)/4, $0x42b20000
 DATA vectorConstants<>+20(SB)/4, $0x42b20000
 DATA vectorConstants<>+24(SB)/4, $0x42b20000
 DATA vectorConstants<>+28(SB)/4, $0x42b20000
-DATA vectorConstants<>+32(SB)/4, $0xc2d20000
-DATA vectorConstants<>+36(SB)/4, $0xc2d20000
-DATA vectorConstants<>+40(SB)/4, $0xc2d20000
-DATA vectorConstants<>+44(SB)/4, $0xc2d20000
-DATA vectorConstants<>+48(SB)/4, $0xc2d20000
-DATA vectorConstants<>+52(SB)/4, $0xc2d20000
-DATA vectorConstants<>+56(SB)/4, $0xc2d20000
-DATA vectorConstants<>+60(SB)/4, $0xc2d20000
-DATA vectorConstants<>+64(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+68(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+72(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+76(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+80(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+84(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+88(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+92(SB)/4, $0x3fb8aa3b
-DATA vectorConstants<>+96(SB)/4, $0x3f318000
-DATA vectorConstants<>+100(SB)/4, $0x3f318000
-DATA vectorConstants<>+104(SB)/4, $0x3f318000
-DATA vectorConstants<>+108(SB)/4, $0x3f318000
-DATA vectorConstants<>+112(SB)/4, $0x3f318000
-DATA vectorConstants<>+116(SB)/4, $0x3f318000
-DATA vectorConstants<>+120(SB)/4, $0x3f318000
-DATA vectorConstants<>+124(SB)/4, $0x3f318000
-DATA vectorConstants<>+128(SB)/4, $0xb95e8083
-DATA vectorConstants<>+132(SB)/4, $0xb95e8083
-DATA vectorConstants<>+136(SB)/4, $0xb95e8083
-DATA vectorConstants<>+140(SB)/4, $0xb95e8083
-DATA vectorConstants<>+144(SB)/4, $0xb95e8083
-DATA vectorConstants<>+148(SB)/4, $0xb95e8083
-DATA vectorConstants<>+152(SB)/4, $0xb95e8083
-DATA vectorConstants<>+156(SB)/4, $0xb95e8083
-DATA vectorConstants<>+160(SB)/4, $0x39506967
-DATA vectorConstants<>+164(SB)/4, $0x39506967
-DATA vectorConstants<>+168(SB)/4, $0x39506967
-DATA vectorConstants<>+172(SB)/4, $0x39506967
-DATA vectorConstants<>+176(SB)/4, $0x39506967
-DATA vectorConstants<>+180(SB)/4, $0x39506967
-DATA vectorConstants<>+184(SB)/4, $0x39506967
-DATA vectorConstants<>+188(SB)/4, $0x39506967
-DATA vectorConstants<>+192(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+196(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+200(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+204(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+208(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+212(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+216(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+220(SB)/4, $0x3ab743ce
-DATA vectorConstants<>+224(SB)/4, $0x3c088908
-DATA vectorConstants<>+228(SB)/4, $0x3c088908
-DATA vectorConstants<>+232(SB)/4, $0x3c088908
-DATA vectorConstants<>+236(SB)/4, $0x3c088908
-DATA vectorConstants<>+240(SB)/4, $0x3c088908
-DATA vectorConstants<>+244(SB)/4, $0x3c088908
-DATA vectorConstants<>+248(SB)/4, $0x3c088908
-DATA vectorConstants<>+252(SB)/4, $0x3c088908
-DATA vectorConstants<>+256(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+260(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+264(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+268(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+272(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+276(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+280(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+284(SB)/4, $0x3d2aa9c1
-DATA vectorConstants<>+288(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+292(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+296(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+300(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+304(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+308(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+312(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+316(SB)/4, $0x3e2aaaaa
-DATA vectorConstants<>+320(SB)/4, $0x3f000000
-DATA vectorConstants<>+324(SB)/4, $0x3f000000
-DATA vectorConstants<>+328(SB)/4, $0x3f000000
-DATA vectorConstants<>+332(SB)/4, $0x3f000000
-DATA vectorConstants<>+336(SB)/4, $0x3f000000
-DATA vectorConstants<>+340(SB)/4, $0x3f000000
-DATA vectorConstants<>+344(SB)/4, $0x3f000000
-DATA vectorConstants<>+348(SB)/4, $0x3f000000
-DATA vectorConstants<>+352(SB)/4, $0x3f800000
-DATA vectorConstants<>+356(SB)/4, $0x3f800000
-DATA vectorConstants<>+360(SB)/4, $0x3f800000
-DATA vectorConstants<>+364(SB)/4, $0x3f800000
-DATA vectorConstants<>+368(SB)/4, $0x3f800000
-DATA vectorConstants<>+372(SB)/4, $0x3f800000
-DATA vectorConstants<>+376(SB)/4, $0x3f800000
-DATA vectorConstants<>+380(SB)/4, $0x3f800000
-DATA vectorConstants<>+384(SB)/4, $0x0000007f
-DATA vectorConstants<>+388(SB)/4, $0x0000007f
-DATA vectorConstants<>+392(SB)/4, $0x0000007f
-DATA vectorConstants<>+396(SB)/4, $0x0000007f
-DATA vectorConstants<>+400(SB)/4, $0x0000007f
-DATA vectorConstants<>+404(SB)/4, $0x0000007f
-DATA vectorConstants<>+408(SB)/4, $0x0000007f
-DATA vectorConstants<>+412(SB)/4, $0x0000007f
-DATA vectorConstants<>+416(SB)/4, $0x00800000
-DATA vectorConstants<>+420(SB)/4, $0x00800000
-DATA vectorConstants<>+424(SB)/4, $0x00800000
-DATA vectorConstants<>+428(SB)/4, $0x00800000
-DATA vectorConstants<>+432(SB)/4, $0x00800000
-DATA vectorConstants<>+436(SB)/4, $0x00800000
-DATA vectorConstants<>+440(SB)/4, $0x00800000
-DATA vectorConstants<>+444(SB)/4, $0x00800000
-DATA vectorConstants<>+448(SB)/4, $0x4b000000
-DATA vectorConstants<>+452(SB)/4, $0x4b000000
-DATA vectorConstants<>+456(SB)/4, $0x4b000000
-DATA vectorConstants<>+460(SB)/4, $0x4b000000
-DATA vectorConstants<>+464(SB)/4, $0x4b000000
-DATA vectorConstants<>+468(SB)/4, $0x4b000000
-DATA vectorConstants<>+472(SB)/4, $0x4b000000
-DATA vectorConstants<>+476(SB)/4, $0x4b000000
-DATA vectorConstants<>+480(SB)/4, $0x007fffff
-DATA vectorConstants<>+484(SB)/4, $0x007fffff
-DATA vectorConstants<>+488(SB)/4, $0x007fffff
-DATA vectorConstants<>+492(SB)/4, $0x007fffff
-DATA vectorConstants<>+496(SB)/4, $0x007fffff
-DATA vectorConstants<>+500(SB)/4, $0x007fffff
-DATA vectorConstants<>+504(SB)/4, $0x007fffff
-DATA vectorConstants<>+508(SB)/4, $0x007fffff
-DATA vectorConstants<>+512(SB)/4, $0x0000007e
-DATA vectorConstants<>+516(SB)/4, $0x0000007e
-DATA vectorConstants<>+520(SB)/4, $0x0000007e
-DATA vectorConstants<>+524(SB)/4, $0x0000007e
-DATA vectorConstants<>+528(SB)/4, $0x0000007e
-DATA vectorConstants<>+532(SB)/4, $0x0000007e
-DATA vectorConstants<>+536(SB)/4, $0x0000007e
-DATA vectorConstants<>+540(SB)/4, $0x0000007e
-DATA vectorConstants<>+544(SB)/4, $0x41b80000
-DATA vectorConstants<>+548(SB)/4, $0x41b80000
-DATA vectorConstants<>+552(SB)/4, $0x41b80000
-DATA vectorConstants<>+556(SB)/4, $0x41b80000
-DATA vectorConstants<>+560(SB)/4, $0x41b80000
-DATA vectorConstants<>+564(SB)/4, $0x41b80000
-DATA vectorConstants<>+568(SB)/4, $0x41b80000
-DATA vectorConstants<>+572(SB)/4, $0x41b80000
-DATA vectorConstants<>+576(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+580(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+584(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+588(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+592(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+596(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+600(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+604(SB)/4, $0x3f3504f3
-DATA vectorConstants<>+608(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+612(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+616(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+620(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+624(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+628(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+632(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+636(SB)/4, $0x3d9021bb
-DATA vectorConstants<>+640(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+644(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+648(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+652(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+656(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+660(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+664(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+668(SB)/4, $0xbdebd1b8
-DATA vectorConstants<>+672(SB)/4, $0x3def251a
-DATA vectorConstants<>+676(SB)/4, $0x3def251a
-DATA vectorConstants<>+680(SB)/4, $0x3def251a
-DATA vectorConstants<>+684(SB)/4, $0x3def251a
-DATA vectorConstants<>+688(SB)/4, $0x3def251a
-DATA vectorConstants<>+692(SB)/4, $0x3def251a
-DATA vectorConstants<>+696(SB)/4, $0x3def251a
-DATA vectorConstants<>+700(SB)/4, $0x3def251a
-DATA vectorConstants<>+704(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+708(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+712(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+716(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+720(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+724(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+728(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+732(SB)/4, $0xbdfe5d4f
-DATA vectorConstants<>+736(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+740(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+744(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+748(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+752(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+756(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+760(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+764(SB)/4, $0x3e11e9bf
-DATA vectorConstants<>+768(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+772(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+776(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+780(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+784(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+788(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+792(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+796(SB)/4, $0xbe2aae50
-DATA vectorConstants<>+800(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+804(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+808(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+812(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+816(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+820(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+824(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+828(SB)/4, $0x3e4cceac
-DATA vectorConstants<>+832(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+836(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+840(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+844(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+848(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+852(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+856(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+860(SB)/4, $0xbe7ffffc
-DATA vectorConstants<>+864(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+868(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+872(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+876(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+880(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+884(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+888(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+892(SB)/4, $0x3eaaaaaa
-DATA vectorConstants<>+896(SB)/4, $0x7f800000
-DATA vectorConstants<>+900(SB)/4, $0x7f800000
-DATA vectorConstants<>+904(SB)/4, $0x7f800000
-DATA vectorConstants<>+908(SB)/4, $0x7f800000
-DATA vectorConstants<>+912(SB)/4, $0x7f800000
-DATA vectorConstants<>+916(SB)/4, $0x7f800000
-DATA vectorConstants<>+920(SB)/4, $0x7f800000
-DATA vectorConstants<>+924(SB)/4, $0x7f800000
-DATA vectorConstants<>+928(SB)/4, $0xff800000
-DATA vectorConstants<>+932(SB)/4, $0xff800000
-DATA vectorConstants<>+936(SB)/4, $0xff800000
-DATA vectorConstants<>+940(SB)/4, $0xff800000
-DATA vectorConstants<>+944(SB)/4, $0xff800000
-DATA vectorConstants<>+948(SB)/4, $0xff800000
-DATA vectorConstants<>+952(SB)/4, $0xff800000
-DATA vectorConstants<>+956(SB)/4, $0xff800000
-DATA vectorConstants<>+960(SB)/4, $0x00000000
-DATA vectorConstants<>+964(SB)/4, $0x00000000
-DATA vectorConstants<>+968(SB)/4, $0x00000000
-DATA vectorConstants<>+972(SB)/4, $0x00000000
-DATA vectorConstants<>+976(SB)/4, $0x00000000
-DATA vectorConstants<>+980(SB)/4, $0x00000000
-DATA vectorConstants<>+984(SB)/4, $0x00000000
-DATA vectorConstants<>+988(SB)/4, $0x00000000
-DATA vectorConstants<>+992(SB)/4, $0x7fc00000
-DATA vectorConstants<>+996(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1000(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1004(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1008(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1012(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1016(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1020(SB)/4, $0x7fc00000
-DATA vectorConstants<>+1024(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1028(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1032(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1036(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1040(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1044(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1048(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1052(SB)/4, $0x7fffffff
-DATA vectorConstants<>+1056(SB)/4, $0x42200000
-DATA vectorConstants<>+1060(SB)/4, $0x42200000
-DATA vectorConstants<>+1064(SB)/4, $0x42200000
-DATA vectorConstants<>+1068(SB)/4, $0x42200000
-DATA vectorConstants<>+1072(SB)/4, $0x42200000
-DATA vectorConstants<>+1076(SB)/4, $0x42200000
-DATA vectorConstants<>+1080(SB)/4, $0x42200000
-DATA vectorConstants<>+1084(SB)/4, $0x42200000
-DATA vectorConstants<>+1088(SB)/4, $0x40000000
-DATA vectorConstants<>+1092(SB)/4, $0x40000000
-DATA vectorConstants<>+1096(SB)/4, $0x40000000
-DATA vectorConstants<>+1100(SB)/4, $0x40000000
-DATA vectorConstants<>+1104(SB)/4, $0x40000000
-DATA vectorConstants<>+1108(SB)/4, $0x40000000
-DATA vectorConstants<>+1112(SB)/4, $0x40000000
-DATA vectorConstants<>+1116(SB)/4, $0x40000000
-DATA vectorConstants<>+1120(SB)/4, $0x80000000
-DATA vectorConstants<>+1124(SB)/4, $0x80000000
-DATA vectorConstants<>+1128(SB)/4, $0x80000000
-DATA vectorConstants<>+1132(SB)/4, $0x80000000
-DATA vectorConstants<>+1136(SB)/4, $0x80000000
-DATA vectorConstants<>+1140(SB)/4, $0x80000000
-DATA vectorConstants<>+1144(SB)/4, $0x80000000
-DATA vectorConstants<>+1148(SB)/4, $0x80000000
-DATA vectorConstants<>+1152(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1156(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1160(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1164(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1168(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1172(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1176(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1180(SB)/4, $0xbbbaf0ea
-DATA vectorConstants<>+1184(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1188(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1192(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1196(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1200(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1204(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1208(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1212(SB)/4, $0x3ca9134e
-DATA vectorConstants<>+1216(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1220(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1224(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1228(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1232(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1236(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1240(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1244(SB)/4, $0xbd5c1e2d
-DATA vectorConstants<>+1248(SB)/4, $0x3e088393
-DATA vectorConstants<>+1252(SB)/4, $0x3e088393
-DATA vectorConstants<>+1256(SB)/4, $0x3e088393
-DATA vectorConstants<>+1260(SB)/4, $0x3e088393
-DATA vectorConstants<>+1264(SB)/4, $0x3e088393
-DATA vectorConstants<>+1268(SB)/4, $0x3e088393
-DATA vectorConstants<>+1272(SB)/4, $0x3e088393
-DATA vectorConstants<>+1276(SB)/4, $0x3e088393
-DATA vectorConstants<>+1280(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1284(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1288(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1292(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1296(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1300(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1304(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1308(SB)/4, $0xbeaaaa99
-DATA vectorConstants<>+1312(SB)/4, $0x3f200000
-DATA vectorConstants<>+1316(SB)/4, $0x3f200000
-DATA vectorConstants<>+1320(SB)/4, $0x3f200000
-DATA vectorConstants<>+1324(SB)/4, $0x3f200000
-DATA vectorConstants<>+1328(SB)/4, $0x3f200000
-DATA vectorConstants<>+1332(SB)/4, $0x3f200000
-DATA vectorConstants<>+1336(SB)/4, $0x3f200000
-DATA vectorConstants<>+1340(SB)/4, $0x3f200000
-DATA vectorConstants<>+1344(SB)/4, $0x00000040
-DATA vectorConstants<>+1348(SB)/4, $0x00000040
-DATA vectorConstants<>+1352(SB)/4, $0x00000040
-DATA vectorConstants<>+1356(SB)/4, $0x00000040
-DATA vectorConstants<>+1360(SB)/4, $0x00000040
-DATA vectorConstants<>+1364(SB)/4, $0x00000040
-DATA vectorConstants<>+1368(SB)/4, $0x00000040
-DATA vectorConstants<>+1372(SB)/4, $0x00000040
-DATA vectorConstants<>+1376(SB)/4, $0x1f800000
-DATA vectorConstants<>+1380(SB)/4, $0x1f800000
-DATA vectorConstants<>+1384(SB)/4, $0x1f800000
-DATA vectorConstants<>+1388(SB)/4, $0x1f800000
-DATA vectorConstants<>+1392(SB)/4, $0x1f800000
-DATA vectorConstants<>+1396(SB)/4, $0x1f800000
-DATA vectorConstants<>+1400(SB)/4, $0x1f800000
-DATA vectorConstants<>+1404(SB)/4, $0x1f800000
-DATA vectorConstants<>+1408(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1412(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1416(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1420(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1424(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1428(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1432(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1436(SB)/4, $0x3e102af7
-DATA vectorConstants<>+1440(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1444(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1448(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1452(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1456(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1460(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1464(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1468(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+1472(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1476(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1480(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1484(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1488(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1492(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1496(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1500(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+1504(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1508(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1512(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1516(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1520(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1524(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1528(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1532(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+1536(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1540(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1544(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1548(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1552(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1556(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1560(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1564(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+1568(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1572(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1576(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1580(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1584(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1588(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1592(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1596(SB)/4, $0x3f22f983
-DATA vectorConstants<>+1600(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1604(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1608(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1612(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1616(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1620(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1624(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1628(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+1632(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1636(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1640(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1644(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1648(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1652(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1656(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1660(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+1664(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1668(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1672(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1676(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1680(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1684(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1688(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1692(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+1696(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1700(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1704(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1708(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1712(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1716(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1720(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1724(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+1728(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1732(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1736(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1740(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1744(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1748(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1752(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1756(SB)/4, $0x3c08839e
-DATA vectorConstants<>+1760(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1764(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1768(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1772(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1776(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1780(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1784(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1788(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+1792(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1796(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1800(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1804(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1808(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1812(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1816(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1820(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+1824(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1828(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1832(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1836(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1840(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1844(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1848(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1852(SB)/4, $0xbab6061a
-DATA vectorConstants<>+1856(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1860(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1864(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1868(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1872(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1876(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1880(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1884(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+1888(SB)/4, $0x00000001
-DATA vectorConstants<>+1892(SB)/4, $0x00000001
-DATA vectorConstants<>+1896(SB)/4, $0x00000001
-DATA vectorConstants<>+1900(SB)/4, $0x00000001
-DATA vectorConstants<>+1904(SB)/4, $0x00000001
-DATA vectorConstants<>+1908(SB)/4, $0x00000001
-DATA vectorConstants<>+1912(SB)/4, $0x00000001
-DATA vectorConstants<>+1916(SB)/4, $0x00000001
-DATA vectorConstants<>+1920(SB)/4, $0x47800000
-DATA vectorConstants<>+1924(SB)/4, $0x47800000
-DATA vectorConstants<>+1928(SB)/4, $0x47800000
-DATA vectorConstants<>+1932(SB)/4, $0x47800000
-DATA vectorConstants<>+1936(SB)/4, $0x47800000
-DATA vectorConstants<>+1940(SB)/4, $0x47800000
-DATA vectorConstants<>+1944(SB)/4, $0x47800000
-DATA vectorConstants<>+1948(SB)/4, $0x47800000
-GLOBL vectorConstants<>(SB), RODATA|NOPTR, $1952
+DATA vectorConstants<>+32(SB)/4, $0x42b20000
+DATA vectorConstants<>+36(SB)/4, $0x42b20000
+DATA vectorConstants<>+40(SB)/4, $0x42b20000
+DATA vectorConstants<>+44(SB)/4, $0x42b20000
+DATA vectorConstants<>+48(SB)/4, $0x42b20000
+DATA vectorConstants<>+52(SB)/4, $0x42b20000
+DATA vectorConstants<>+56(SB)/4, $0x42b20000
+DATA vectorConstants<>+60(SB)/4, $0x42b20000
+DATA vectorConstants<>+64(SB)/4, $0xc2d20000
+DATA vectorConstants<>+68(SB)/4, $0xc2d20000
+DATA vectorConstants<>+72(SB)/4, $0xc2d20000
+DATA vectorConstants<>+76(SB)/4, $0xc2d20000
+DATA vectorConstants<>+80(SB)/4, $0xc2d20000
+DATA vectorConstants<>+84(SB)/4, $0xc2d20000
+DATA vectorConstants<>+88(SB)/4, $0xc2d20000
+DATA vectorConstants<>+92(SB)/4, $0xc2d20000
+DATA vectorConstants<>+96(SB)/4, $0xc2d20000
+DATA vectorConstants<>+100(SB)/4, $0xc2d20000
+DATA vectorConstants<>+104(SB)/4, $0xc2d20000
+DATA vectorConstants<>+108(SB)/4, $0xc2d20000
+DATA vectorConstants<>+112(SB)/4, $0xc2d20000
+DATA vectorConstants<>+116(SB)/4, $0xc2d20000
+DATA vectorConstants<>+120(SB)/4, $0xc2d20000
+DATA vectorConstants<>+124(SB)/4, $0xc2d20000
+DATA vectorConstants<>+128(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+132(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+136(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+140(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+144(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+148(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+152(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+156(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+160(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+164(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+168(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+172(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+176(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+180(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+184(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+188(SB)/4, $0x3fb8aa3b
+DATA vectorConstants<>+192(SB)/4, $0x3f318000
+DATA vectorConstants<>+196(SB)/4, $0x3f318000
+DATA vectorConstants<>+200(SB)/4, $0x3f318000
+DATA vectorConstants<>+204(SB)/4, $0x3f318000
+DATA vectorConstants<>+208(SB)/4, $0x3f318000
+DATA vectorConstants<>+212(SB)/4, $0x3f318000
+DATA vectorConstants<>+216(SB)/4, $0x3f318000
+DATA vectorConstants<>+220(SB)/4, $0x3f318000
+DATA vectorConstants<>+224(SB)/4, $0x3f318000
+DATA vectorConstants<>+228(SB)/4, $0x3f318000
+DATA vectorConstants<>+232(SB)/4, $0x3f318000
+DATA vectorConstants<>+236(SB)/4, $0x3f318000
+DATA vectorConstants<>+240(SB)/4, $0x3f318000
+DATA vectorConstants<>+244(SB)/4, $0x3f318000
+DATA vectorConstants<>+248(SB)/4, $0x3f318000
+DATA vectorConstants<>+252(SB)/4, $0x3f318000
+DATA vectorConstants<>+256(SB)/4, $0xb95e8083
+DATA vectorConstants<>+260(SB)/4, $0xb95e8083
+DATA vectorConstants<>+264(SB)/4, $0xb95e8083
+DATA vectorConstants<>+268(SB)/4, $0xb95e8083
+DATA vectorConstants<>+272(SB)/4, $0xb95e8083
+DATA vectorConstants<>+276(SB)/4, $0xb95e8083
+DATA vectorConstants<>+280(SB)/4, $0xb95e8083
+DATA vectorConstants<>+284(SB)/4, $0xb95e8083
+DATA vectorConstants<>+288(SB)/4, $0xb95e8083
+DATA vectorConstants<>+292(SB)/4, $0xb95e8083
+DATA vectorConstants<>+296(SB)/4, $0xb95e8083
+DATA vectorConstants<>+300(SB)/4, $0xb95e8083
+DATA vectorConstants<>+304(SB)/4, $0xb95e8083
+DATA vectorConstants<>+308(SB)/4, $0xb95e8083
+DATA vectorConstants<>+312(SB)/4, $0xb95e8083
+DATA vectorConstants<>+316(SB)/4, $0xb95e8083
+DATA vectorConstants<>+320(SB)/4, $0x39506967
+DATA vectorConstants<>+324(SB)/4, $0x39506967
+DATA vectorConstants<>+328(SB)/4, $0x39506967
+DATA vectorConstants<>+332(SB)/4, $0x39506967
+DATA vectorConstants<>+336(SB)/4, $0x39506967
+DATA vectorConstants<>+340(SB)/4, $0x39506967
+DATA vectorConstants<>+344(SB)/4, $0x39506967
+DATA vectorConstants<>+348(SB)/4, $0x39506967
+DATA vectorConstants<>+352(SB)/4, $0x39506967
+DATA vectorConstants<>+356(SB)/4, $0x39506967
+DATA vectorConstants<>+360(SB)/4, $0x39506967
+DATA vectorConstants<>+364(SB)/4, $0x39506967
+DATA vectorConstants<>+368(SB)/4, $0x39506967
+DATA vectorConstants<>+372(SB)/4, $0x39506967
+DATA vectorConstants<>+376(SB)/4, $0x39506967
+DATA vectorConstants<>+380(SB)/4, $0x39506967
+DATA vectorConstants<>+384(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+388(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+392(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+396(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+400(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+404(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+408(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+412(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+416(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+420(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+424(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+428(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+432(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+436(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+440(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+444(SB)/4, $0x3ab743ce
+DATA vectorConstants<>+448(SB)/4, $0x3c088908
+DATA vectorConstants<>+452(SB)/4, $0x3c088908
+DATA vectorConstants<>+456(SB)/4, $0x3c088908
+DATA vectorConstants<>+460(SB)/4, $0x3c088908
+DATA vectorConstants<>+464(SB)/4, $0x3c088908
+DATA vectorConstants<>+468(SB)/4, $0x3c088908
+DATA vectorConstants<>+472(SB)/4, $0x3c088908
+DATA vectorConstants<>+476(SB)/4, $0x3c088908
+DATA vectorConstants<>+480(SB)/4, $0x3c088908
+DATA vectorConstants<>+484(SB)/4, $0x3c088908
+DATA vectorConstants<>+488(SB)/4, $0x3c088908
+DATA vectorConstants<>+492(SB)/4, $0x3c088908
+DATA vectorConstants<>+496(SB)/4, $0x3c088908
+DATA vectorConstants<>+500(SB)/4, $0x3c088908
+DATA vectorConstants<>+504(SB)/4, $0x3c088908
+DATA vectorConstants<>+508(SB)/4, $0x3c088908
+DATA vectorConstants<>+512(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+516(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+520(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+524(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+528(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+532(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+536(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+540(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+544(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+548(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+552(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+556(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+560(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+564(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+568(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+572(SB)/4, $0x3d2aa9c1
+DATA vectorConstants<>+576(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+580(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+584(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+588(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+592(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+596(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+600(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+604(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+608(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+612(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+616(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+620(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+624(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+628(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+632(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+636(SB)/4, $0x3e2aaaaa
+DATA vectorConstants<>+640(SB)/4, $0x3f000000
+DATA vectorConstants<>+644(SB)/4, $0x3f000000
+DATA vectorConstants<>+648(SB)/4, $0x3f000000
+DATA vectorConstants<>+652(SB)/4, $0x3f000000
+DATA vectorConstants<>+656(SB)/4, $0x3f000000
+DATA vectorConstants<>+660(SB)/4, $0x3f000000
+DATA vectorConstants<>+664(SB)/4, $0x3f000000
+DATA vectorConstants<>+668(SB)/4, $0x3f000000
+DATA vectorConstants<>+672(SB)/4, $0x3f000000
+DATA vectorConstants<>+676(SB)/4, $0x3f000000
+DATA vectorConstants<>+680(SB)/4, $0x3f000000
+DATA vectorConstants<>+684(SB)/4, $0x3f000000
+DATA vectorConstants<>+688(SB)/4, $0x3f000000
+DATA vectorConstants<>+692(SB)/4, $0x3f000000
+DATA vectorConstants<>+696(SB)/4, $0x3f000000
+DATA vectorConstants<>+700(SB)/4, $0x3f000000
+DATA vectorConstants<>+704(SB)/4, $0x3f800000
+DATA vectorConstants<>+708(SB)/4, $0x3f800000
+DATA vectorConstants<>+712(SB)/4, $0x3f800000
+DATA vectorConstants<>+716(SB)/4, $0x3f800000
+DATA vectorConstants<>+720(SB)/4, $0x3f800000
+DATA vectorConstants<>+724(SB)/4, $0x3f800000
+DATA vectorConstants<>+728(SB)/4, $0x3f800000
+DATA vectorConstants<>+732(SB)/4, $0x3f800000
+DATA vectorConstants<>+736(SB)/4, $0x3f800000
+DATA vectorConstants<>+740(SB)/4, $0x3f800000
+DATA vectorConstants<>+744(SB)/4, $0x3f800000
+DATA vectorConstants<>+748(SB)/4, $0x3f800000
+DATA vectorConstants<>+752(SB)/4, $0x3f800000
+DATA vectorConstants<>+756(SB)/4, $0x3f800000
+DATA vectorConstants<>+760(SB)/4, $0x3f800000
+DATA vectorConstants<>+764(SB)/4, $0x3f800000
+DATA vectorConstants<>+768(SB)/4, $0x0000007f
+DATA vectorConstants<>+772(SB)/4, $0x0000007f
+DATA vectorConstants<>+776(SB)/4, $0x0000007f
+DATA vectorConstants<>+780(SB)/4, $0x0000007f
+DATA vectorConstants<>+784(SB)/4, $0x0000007f
+DATA vectorConstants<>+788(SB)/4, $0x0000007f
+DATA vectorConstants<>+792(SB)/4, $0x0000007f
+DATA vectorConstants<>+796(SB)/4, $0x0000007f
+DATA vectorConstants<>+800(SB)/4, $0x0000007f
+DATA vectorConstants<>+804(SB)/4, $0x0000007f
+DATA vectorConstants<>+808(SB)/4, $0x0000007f
+DATA vectorConstants<>+812(SB)/4, $0x0000007f
+DATA vectorConstants<>+816(SB)/4, $0x0000007f
+DATA vectorConstants<>+820(SB)/4, $0x0000007f
+DATA vectorConstants<>+824(SB)/4, $0x0000007f
+DATA vectorConstants<>+828(SB)/4, $0x0000007f
+DATA vectorConstants<>+832(SB)/4, $0x00800000
+DATA vectorConstants<>+836(SB)/4, $0x00800000
+DATA vectorConstants<>+840(SB)/4, $0x00800000
+DATA vectorConstants<>+844(SB)/4, $0x00800000
+DATA vectorConstants<>+848(SB)/4, $0x00800000
+DATA vectorConstants<>+852(SB)/4, $0x00800000
+DATA vectorConstants<>+856(SB)/4, $0x00800000
+DATA vectorConstants<>+860(SB)/4, $0x00800000
+DATA vectorConstants<>+864(SB)/4, $0x00800000
+DATA vectorConstants<>+868(SB)/4, $0x00800000
+DATA vectorConstants<>+872(SB)/4, $0x00800000
+DATA vectorConstants<>+876(SB)/4, $0x00800000
+DATA vectorConstants<>+880(SB)/4, $0x00800000
+DATA vectorConstants<>+884(SB)/4, $0x00800000
+DATA vectorConstants<>+888(SB)/4, $0x00800000
+DATA vectorConstants<>+892(SB)/4, $0x00800000
+DATA vectorConstants<>+896(SB)/4, $0x4b000000
+DATA vectorConstants<>+900(SB)/4, $0x4b000000
+DATA vectorConstants<>+904(SB)/4, $0x4b000000
+DATA vectorConstants<>+908(SB)/4, $0x4b000000
+DATA vectorConstants<>+912(SB)/4, $0x4b000000
+DATA vectorConstants<>+916(SB)/4, $0x4b000000
+DATA vectorConstants<>+920(SB)/4, $0x4b000000
+DATA vectorConstants<>+924(SB)/4, $0x4b000000
+DATA vectorConstants<>+928(SB)/4, $0x4b000000
+DATA vectorConstants<>+932(SB)/4, $0x4b000000
+DATA vectorConstants<>+936(SB)/4, $0x4b000000
+DATA vectorConstants<>+940(SB)/4, $0x4b000000
+DATA vectorConstants<>+944(SB)/4, $0x4b000000
+DATA vectorConstants<>+948(SB)/4, $0x4b000000
+DATA vectorConstants<>+952(SB)/4, $0x4b000000
+DATA vectorConstants<>+956(SB)/4, $0x4b000000
+DATA vectorConstants<>+960(SB)/4, $0x007fffff
+DATA vectorConstants<>+964(SB)/4, $0x007fffff
+DATA vectorConstants<>+968(SB)/4, $0x007fffff
+DATA vectorConstants<>+972(SB)/4, $0x007fffff
+DATA vectorConstants<>+976(SB)/4, $0x007fffff
+DATA vectorConstants<>+980(SB)/4, $0x007fffff
+DATA vectorConstants<>+984(SB)/4, $0x007fffff
+DATA vectorConstants<>+988(SB)/4, $0x007fffff
+DATA vectorConstants<>+992(SB)/4, $0x007fffff
+DATA vectorConstants<>+996(SB)/4, $0x007fffff
+DATA vectorConstants<>+1000(SB)/4, $0x007fffff
+DATA vectorConstants<>+1004(SB)/4, $0x007fffff
+DATA vectorConstants<>+1008(SB)/4, $0x007fffff
+DATA vectorConstants<>+1012(SB)/4, $0x007fffff
+DATA vectorConstants<>+1016(SB)/4, $0x007fffff
+DATA vectorConstants<>+1020(SB)/4, $0x007fffff
+DATA vectorConstants<>+1024(SB)/4, $0x0000007e
+DATA vectorConstants<>+1028(SB)/4, $0x0000007e
+DATA vectorConstants<>+1032(SB)/4, $0x0000007e
+DATA vectorConstants<>+1036(SB)/4, $0x0000007e
+DATA vectorConstants<>+1040(SB)/4, $0x0000007e
+DATA vectorConstants<>+1044(SB)/4, $0x0000007e
+DATA vectorConstants<>+1048(SB)/4, $0x0000007e
+DATA vectorConstants<>+1052(SB)/4, $0x0000007e
+DATA vectorConstants<>+1056(SB)/4, $0x0000007e
+DATA vectorConstants<>+1060(SB)/4, $0x0000007e
+DATA vectorConstants<>+1064(SB)/4, $0x0000007e
+DATA vectorConstants<>+1068(SB)/4, $0x0000007e
+DATA vectorConstants<>+1072(SB)/4, $0x0000007e
+DATA vectorConstants<>+1076(SB)/4, $0x0000007e
+DATA vectorConstants<>+1080(SB)/4, $0x0000007e
+DATA vectorConstants<>+1084(SB)/4, $0x0000007e
+DATA vectorConstants<>+1088(SB)/4, $0x41b80000
+DATA vectorConstants<>+1092(SB)/4, $0x41b80000
+DATA vectorConstants<>+1096(SB)/4, $0x41b80000
+DATA vectorConstants<>+1100(SB)/4, $0x41b80000
+DATA vectorConstants<>+1104(SB)/4, $0x41b80000
+DATA vectorConstants<>+1108(SB)/4, $0x41b80000
+DATA vectorConstants<>+1112(SB)/4, $0x41b80000
+DATA vectorConstants<>+1116(SB)/4, $0x41b80000
+DATA vectorConstants<>+1120(SB)/4, $0x41b80000
+DATA vectorConstants<>+1124(SB)/4, $0x41b80000
+DATA vectorConstants<>+1128(SB)/4, $0x41b80000
+DATA vectorConstants<>+1132(SB)/4, $0x41b80000
+DATA vectorConstants<>+1136(SB)/4, $0x41b80000
+DATA vectorConstants<>+1140(SB)/4, $0x41b80000
+DATA vectorConstants<>+1144(SB)/4, $0x41b80000
+DATA vectorConstants<>+1148(SB)/4, $0x41b80000
+DATA vectorConstants<>+1152(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1156(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1160(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1164(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1168(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1172(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1176(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1180(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1184(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1188(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1192(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1196(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1200(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1204(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1208(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1212(SB)/4, $0x3f3504f3
+DATA vectorConstants<>+1216(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1220(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1224(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1228(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1232(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1236(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1240(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1244(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1248(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1252(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1256(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1260(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1264(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1268(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1272(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1276(SB)/4, $0x3d9021bb
+DATA vectorConstants<>+1280(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1284(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1288(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1292(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1296(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1300(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1304(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1308(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1312(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1316(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1320(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1324(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1328(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1332(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1336(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1340(SB)/4, $0xbdebd1b8
+DATA vectorConstants<>+1344(SB)/4, $0x3def251a
+DATA vectorConstants<>+1348(SB)/4, $0x3def251a
+DATA vectorConstants<>+1352(SB)/4, $0x3def251a
+DATA vectorConstants<>+1356(SB)/4, $0x3def251a
+DATA vectorConstants<>+1360(SB)/4, $0x3def251a
+DATA vectorConstants<>+1364(SB)/4, $0x3def251a
+DATA vectorConstants<>+1368(SB)/4, $0x3def251a
+DATA vectorConstants<>+1372(SB)/4, $0x3def251a
+DATA vectorConstants<>+1376(SB)/4, $0x3def251a
+DATA vectorConstants<>+1380(SB)/4, $0x3def251a
+DATA vectorConstants<>+1384(SB)/4, $0x3def251a
+DATA vectorConstants<>+1388(SB)/4, $0x3def251a
+DATA vectorConstants<>+1392(SB)/4, $0x3def251a
+DATA vectorConstants<>+1396(SB)/4, $0x3def251a
+DATA vectorConstants<>+1400(SB)/4, $0x3def251a
+DATA vectorConstants<>+1404(SB)/4, $0x3def251a
+DATA vectorConstants<>+1408(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1412(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1416(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1420(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1424(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1428(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1432(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1436(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1440(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1444(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1448(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1452(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1456(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1460(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1464(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1468(SB)/4, $0xbdfe5d4f
+DATA vectorConstants<>+1472(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1476(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1480(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1484(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1488(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1492(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1496(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1500(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1504(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1508(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1512(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1516(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1520(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1524(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1528(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1532(SB)/4, $0x3e11e9bf
+DATA vectorConstants<>+1536(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1540(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1544(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1548(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1552(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1556(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1560(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1564(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1568(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1572(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1576(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1580(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1584(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1588(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1592(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1596(SB)/4, $0xbe2aae50
+DATA vectorConstants<>+1600(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1604(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1608(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1612(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1616(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1620(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1624(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1628(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1632(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1636(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1640(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1644(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1648(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1652(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1656(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1660(SB)/4, $0x3e4cceac
+DATA vectorConstants<>+1664(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1668(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1672(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1676(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1680(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1684(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1688(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1692(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1696(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1700(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1704(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1708(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1712(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1716(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1720(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1724(SB)/4, $0xbe7ffffc
+DATA vectorConstants<>+1728(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1732(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1736(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1740(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1744(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1748(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1752(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1756(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1760(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1764(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1768(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1772(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1776(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1780(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1784(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1788(SB)/4, $0x3eaaaaaa
+DATA vectorConstants<>+1792(SB)/4, $0x7f800000
+DATA vectorConstants<>+1796(SB)/4, $0x7f800000
+DATA vectorConstants<>+1800(SB)/4, $0x7f800000
+DATA vectorConstants<>+1804(SB)/4, $0x7f800000
+DATA vectorConstants<>+1808(SB)/4, $0x7f800000
+DATA vectorConstants<>+1812(SB)/4, $0x7f800000
+DATA vectorConstants<>+1816(SB)/4, $0x7f800000
+DATA vectorConstants<>+1820(SB)/4, $0x7f800000
+DATA vectorConstants<>+1824(SB)/4, $0x7f800000
+DATA vectorConstants<>+1828(SB)/4, $0x7f800000
+DATA vectorConstants<>+1832(SB)/4, $0x7f800000
+DATA vectorConstants<>+1836(SB)/4, $0x7f800000
+DATA vectorConstants<>+1840(SB)/4, $0x7f800000
+DATA vectorConstants<>+1844(SB)/4, $0x7f800000
+DATA vectorConstants<>+1848(SB)/4, $0x7f800000
+DATA vectorConstants<>+1852(SB)/4, $0x7f800000
+DATA vectorConstants<>+1856(SB)/4, $0xff800000
+DATA vectorConstants<>+1860(SB)/4, $0xff800000
+DATA vectorConstants<>+1864(SB)/4, $0xff800000
+DATA vectorConstants<>+1868(SB)/4, $0xff800000
+DATA vectorConstants<>+1872(SB)/4, $0xff800000
+DATA vectorConstants<>+1876(SB)/4, $0xff800000
+DATA vectorConstants<>+1880(SB)/4, $0xff800000
+DATA vectorConstants<>+1884(SB)/4, $0xff800000
+DATA vectorConstants<>+1888(SB)/4, $0xff800000
+DATA vectorConstants<>+1892(SB)/4, $0xff800000
+DATA vectorConstants<>+1896(SB)/4, $0xff800000
+DATA vectorConstants<>+1900(SB)/4, $0xff800000
+DATA vectorConstants<>+1904(SB)/4, $0xff800000
+DATA vectorConstants<>+1908(SB)/4, $0xff800000
+DATA vectorConstants<>+1912(SB)/4, $0xff800000
+DATA vectorConstants<>+1916(SB)/4, $0xff800000
+DATA vectorConstants<>+1920(SB)/4, $0x00000000
+DATA vectorConstants<>+1924(SB)/4, $0x00000000
+DATA vectorConstants<>+1928(SB)/4, $0x00000000
+DATA vectorConstants<>+1932(SB)/4, $0x00000000
+DATA vectorConstants<>+1936(SB)/4, $0x00000000
+DATA vectorConstants<>+1940(SB)/4, $0x00000000
+DATA vectorConstants<>+1944(SB)/4, $0x00000000
+DATA vectorConstants<>+1948(SB)/4, $0x00000000
+DATA vectorConstants<>+1952(SB)/4, $0x00000000
+DATA vectorConstants<>+1956(SB)/4, $0x00000000
+DATA vectorConstants<>+1960(SB)/4, $0x00000000
+DATA vectorConstants<>+1964(SB)/4, $0x00000000
+DATA vectorConstants<>+1968(SB)/4, $0x00000000
+DATA vectorConstants<>+1972(SB)/4, $0x00000000
+DATA vectorConstants<>+1976(SB)/4, $0x00000000
+DATA vectorConstants<>+1980(SB)/4, $0x00000000
+DATA vectorConstants<>+1984(SB)/4, $0x7fc00000
+DATA vectorConstants<>+1988(SB)/4, $0x7fc00000
+DATA vectorConstants<>+1992(SB)/4, $0x7fc00000
+DATA vectorConstants<>+1996(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2000(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2004(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2008(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2012(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2016(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2020(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2024(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2028(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2032(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2036(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2040(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2044(SB)/4, $0x7fc00000
+DATA vectorConstants<>+2048(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2052(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2056(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2060(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2064(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2068(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2072(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2076(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2080(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2084(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2088(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2092(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2096(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2100(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2104(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2108(SB)/4, $0x7fffffff
+DATA vectorConstants<>+2112(SB)/4, $0x42200000
+DATA vectorConstants<>+2116(SB)/4, $0x42200000
+DATA vectorConstants<>+2120(SB)/4, $0x42200000
+DATA vectorConstants<>+2124(SB)/4, $0x42200000
+DATA vectorConstants<>+2128(SB)/4, $0x42200000
+DATA vectorConstants<>+2132(SB)/4, $0x42200000
+DATA vectorConstants<>+2136(SB)/4, $0x42200000
+DATA vectorConstants<>+2140(SB)/4, $0x42200000
+DATA vectorConstants<>+2144(SB)/4, $0x42200000
+DATA vectorConstants<>+2148(SB)/4, $0x42200000
+DATA vectorConstants<>+2152(SB)/4, $0x42200000
+DATA vectorConstants<>+2156(SB)/4, $0x42200000
+DATA vectorConstants<>+2160(SB)/4, $0x42200000
+DATA vectorConstants<>+2164(SB)/4, $0x42200000
+DATA vectorConstants<>+2168(SB)/4, $0x42200000
+DATA vectorConstants<>+2172(SB)/4, $0x42200000
+DATA vectorConstants<>+2176(SB)/4, $0x40000000
+DATA vectorConstants<>+2180(SB)/4, $0x40000000
+DATA vectorConstants<>+2184(SB)/4, $0x40000000
+DATA vectorConstants<>+2188(SB)/4, $0x40000000
+DATA vectorConstants<>+2192(SB)/4, $0x40000000
+DATA vectorConstants<>+2196(SB)/4, $0x40000000
+DATA vectorConstants<>+2200(SB)/4, $0x40000000
+DATA vectorConstants<>+2204(SB)/4, $0x40000000
+DATA vectorConstants<>+2208(SB)/4, $0x40000000
+DATA vectorConstants<>+2212(SB)/4, $0x40000000
+DATA vectorConstants<>+2216(SB)/4, $0x40000000
+DATA vectorConstants<>+2220(SB)/4, $0x40000000
+DATA vectorConstants<>+2224(SB)/4, $0x40000000
+DATA vectorConstants<>+2228(SB)/4, $0x40000000
+DATA vectorConstants<>+2232(SB)/4, $0x40000000
+DATA vectorConstants<>+2236(SB)/4, $0x40000000
+DATA vectorConstants<>+2240(SB)/4, $0x80000000
+DATA vectorConstants<>+2244(SB)/4, $0x80000000
+DATA vectorConstants<>+2248(SB)/4, $0x80000000
+DATA vectorConstants<>+2252(SB)/4, $0x80000000
+DATA vectorConstants<>+2256(SB)/4, $0x80000000
+DATA vectorConstants<>+2260(SB)/4, $0x80000000
+DATA vectorConstants<>+2264(SB)/4, $0x80000000
+DATA vectorConstants<>+2268(SB)/4, $0x80000000
+DATA vectorConstants<>+2272(SB)/4, $0x80000000
+DATA vectorConstants<>+2276(SB)/4, $0x80000000
+DATA vectorConstants<>+2280(SB)/4, $0x80000000
+DATA vectorConstants<>+2284(SB)/4, $0x80000000
+DATA vectorConstants<>+2288(SB)/4, $0x80000000
+DATA vectorConstants<>+2292(SB)/4, $0x80000000
+DATA vectorConstants<>+2296(SB)/4, $0x80000000
+DATA vectorConstants<>+2300(SB)/4, $0x80000000
+DATA vectorConstants<>+2304(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2308(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2312(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2316(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2320(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2324(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2328(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2332(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2336(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2340(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2344(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2348(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2352(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2356(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2360(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2364(SB)/4, $0xbbbaf0ea
+DATA vectorConstants<>+2368(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2372(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2376(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2380(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2384(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2388(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2392(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2396(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2400(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2404(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2408(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2412(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2416(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2420(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2424(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2428(SB)/4, $0x3ca9134e
+DATA vectorConstants<>+2432(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2436(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2440(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2444(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2448(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2452(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2456(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2460(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2464(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2468(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2472(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2476(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2480(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2484(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2488(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2492(SB)/4, $0xbd5c1e2d
+DATA vectorConstants<>+2496(SB)/4, $0x3e088393
+DATA vectorConstants<>+2500(SB)/4, $0x3e088393
+DATA vectorConstants<>+2504(SB)/4, $0x3e088393
+DATA vectorConstants<>+2508(SB)/4, $0x3e088393
+DATA vectorConstants<>+2512(SB)/4, $0x3e088393
+DATA vectorConstants<>+2516(SB)/4, $0x3e088393
+DATA vectorConstants<>+2520(SB)/4, $0x3e088393
+DATA vectorConstants<>+2524(SB)/4, $0x3e088393
+DATA vectorConstants<>+2528(SB)/4, $0x3e088393
+DATA vectorConstants<>+2532(SB)/4, $0x3e088393
+DATA vectorConstants<>+2536(SB)/4, $0x3e088393
+DATA vectorConstants<>+2540(SB)/4, $0x3e088393
+DATA vectorConstants<>+2544(SB)/4, $0x3e088393
+DATA vectorConstants<>+2548(SB)/4, $0x3e088393
+DATA vectorConstants<>+2552(SB)/4, $0x3e088393
+DATA vectorConstants<>+2556(SB)/4, $0x3e088393
+DATA vectorConstants<>+2560(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2564(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2568(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2572(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2576(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2580(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2584(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2588(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2592(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2596(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2600(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2604(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2608(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2612(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2616(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2620(SB)/4, $0xbeaaaa99
+DATA vectorConstants<>+2624(SB)/4, $0x3f200000
+DATA vectorConstants<>+2628(SB)/4, $0x3f200000
+DATA vectorConstants<>+2632(SB)/4, $0x3f200000
+DATA vectorConstants<>+2636(SB)/4, $0x3f200000
+DATA vectorConstants<>+2640(SB)/4, $0x3f200000
+DATA vectorConstants<>+2644(SB)/4, $0x3f200000
+DATA vectorConstants<>+2648(SB)/4, $0x3f200000
+DATA vectorConstants<>+2652(SB)/4, $0x3f200000
+DATA vectorConstants<>+2656(SB)/4, $0x3f200000
+DATA vectorConstants<>+2660(SB)/4, $0x3f200000
+DATA vectorConstants<>+2664(SB)/4, $0x3f200000
+DATA vectorConstants<>+2668(SB)/4, $0x3f200000
+DATA vectorConstants<>+2672(SB)/4, $0x3f200000
+DATA vectorConstants<>+2676(SB)/4, $0x3f200000
+DATA vectorConstants<>+2680(SB)/4, $0x3f200000
+DATA vectorConstants<>+2684(SB)/4, $0x3f200000
+DATA vectorConstants<>+2688(SB)/4, $0x00000040
+DATA vectorConstants<>+2692(SB)/4, $0x00000040
+DATA vectorConstants<>+2696(SB)/4, $0x00000040
+DATA vectorConstants<>+2700(SB)/4, $0x00000040
+DATA vectorConstants<>+2704(SB)/4, $0x00000040
+DATA vectorConstants<>+2708(SB)/4, $0x00000040
+DATA vectorConstants<>+2712(SB)/4, $0x00000040
+DATA vectorConstants<>+2716(SB)/4, $0x00000040
+DATA vectorConstants<>+2720(SB)/4, $0x00000040
+DATA vectorConstants<>+2724(SB)/4, $0x00000040
+DATA vectorConstants<>+2728(SB)/4, $0x00000040
+DATA vectorConstants<>+2732(SB)/4, $0x00000040
+DATA vectorConstants<>+2736(SB)/4, $0x00000040
+DATA vectorConstants<>+2740(SB)/4, $0x00000040
+DATA vectorConstants<>+2744(SB)/4, $0x00000040
+DATA vectorConstants<>+2748(SB)/4, $0x00000040
+DATA vectorConstants<>+2752(SB)/4, $0x1f800000
+DATA vectorConstants<>+2756(SB)/4, $0x1f800000
+DATA vectorConstants<>+2760(SB)/4, $0x1f800000
+DATA vectorConstants<>+2764(SB)/4, $0x1f800000
+DATA vectorConstants<>+2768(SB)/4, $0x1f800000
+DATA vectorConstants<>+2772(SB)/4, $0x1f800000
+DATA vectorConstants<>+2776(SB)/4, $0x1f800000
+DATA vectorConstants<>+2780(SB)/4, $0x1f800000
+DATA vectorConstants<>+2784(SB)/4, $0x1f800000
+DATA vectorConstants<>+2788(SB)/4, $0x1f800000
+DATA vectorConstants<>+2792(SB)/4, $0x1f800000
+DATA vectorConstants<>+2796(SB)/4, $0x1f800000
+DATA vectorConstants<>+2800(SB)/4, $0x1f800000
+DATA vectorConstants<>+2804(SB)/4, $0x1f800000
+DATA vectorConstants<>+2808(SB)/4, $0x1f800000
+DATA vectorConstants<>+2812(SB)/4, $0x1f800000
+DATA vectorConstants<>+2816(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2820(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2824(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2828(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2832(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2836(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2840(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2844(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2848(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2852(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2856(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2860(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2864(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2868(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2872(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2876(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2880(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2884(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2888(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2892(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2896(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2900(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2904(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2908(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2912(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2916(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2920(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2924(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2928(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2932(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2936(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2940(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2944(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2948(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2952(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2956(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2960(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2964(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2968(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2972(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2976(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2980(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2984(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2988(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2992(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+2996(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3000(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3004(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3008(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3012(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3016(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3020(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3024(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3028(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3032(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3036(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3040(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3044(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3048(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3052(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3056(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3060(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3064(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3068(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3072(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3076(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3080(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3084(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3088(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3092(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3096(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3100(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3104(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3108(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3112(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3116(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3120(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3124(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3128(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3132(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3136(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3140(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3144(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3148(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3152(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3156(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3160(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3164(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3168(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3172(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3176(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3180(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3184(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3188(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3192(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3196(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3200(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3204(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3208(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3212(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3216(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3220(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3224(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3228(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3232(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3236(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3240(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3244(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3248(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3252(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3256(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3260(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3264(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3268(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3272(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3276(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3280(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3284(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3288(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3292(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3296(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3300(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3304(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3308(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3312(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3316(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3320(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3324(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3328(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3332(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3336(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3340(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3344(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3348(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3352(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3356(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3360(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3364(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3368(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3372(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3376(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3380(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3384(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3388(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3392(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3396(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3400(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3404(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3408(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3412(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3416(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3420(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3424(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3428(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3432(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3436(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3440(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3444(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3448(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3452(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3456(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3460(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3464(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3468(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3472(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3476(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3480(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3484(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3488(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3492(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3496(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3500(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3504(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3508(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3512(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3516(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3520(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3524(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3528(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3532(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3536(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3540(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3544(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3548(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3552(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3556(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3560(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3564(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3568(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3572(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3576(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3580(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3584(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3588(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3592(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3596(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3600(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3604(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3608(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3612(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3616(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3620(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3624(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3628(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3632(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3636(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3640(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3644(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3648(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3652(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3656(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3660(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3664(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3668(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3672(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3676(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3680(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3684(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3688(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3692(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3696(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3700(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3704(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3708(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3712(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3716(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3720(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3724(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3728(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3732(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3736(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3740(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3744(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3748(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3752(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3756(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3760(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3764(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3768(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3772(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3776(SB)/4, $0x00000001
+DATA vectorConstants<>+3780(SB)/4, $0x00000001
+DATA vectorConstants<>+3784(SB)/4, $0x00000001
+DATA vectorConstants<>+3788(SB)/4, $0x00000001
+DATA vectorConstants<>+3792(SB)/4, $0x00000001
+DATA vectorConstants<>+3796(SB)/4, $0x00000001
+DATA vectorConstants<>+3800(SB)/4, $0x00000001
+DATA vectorConstants<>+3804(SB)/4, $0x00000001
+DATA vectorConstants<>+3808(SB)/4, $0x00000001
+DATA vectorConstants<>+3812(SB)/4, $0x00000001
+DATA vectorConstants<>+3816(SB)/4, $0x00000001
+DATA vectorConstants<>+3820(SB)/4, $0x00000001
+DATA vectorConstants<>+3824(SB)/4, $0x00000001
+DATA vectorConstants<>+3828(SB)/4, $0x00000001
+DATA vectorConstants<>+3832(SB)/4, $0x00000001
+DATA vectorConstants<>+3836(SB)/4, $0x00000001
+DATA vectorConstants<>+3840(SB)/4, $0x47800000
+DATA vectorConstants<>+3844(SB)/4, $0x47800000
+DATA vectorConstants<>+3848(SB)/4, $0x47800000
+DATA vectorConstants<>+3852(SB)/4, $0x47800000
+DATA vectorConstants<>+3856(SB)/4, $0x47800000
+DATA vectorConstants<>+3860(SB)/4, $0x47800000
+DATA vectorConstants<>+3864(SB)/4, $0x47800000
+DATA vectorConstants<>+3868(SB)/4, $0x47800000
+DATA vectorConstants<>+3872(SB)/4, $0x47800000
+DATA vectorConstants<>+3876(SB)/4, $0x47800000
+DATA vectorConstants<>+3880(SB)/4, $0x47800000
+DATA vectorConstants<>+3884(SB)/4, $0x47800000
+DATA vectorConstants<>+3888(SB)/4, $0x47800000
+DATA vectorConstants<>+3892(SB)/4, $0x47800000
+DATA vectorConstants<>+3896(SB)/4, $0x47800000
+DATA vectorConstants<>+3900(SB)/4, $0x47800000
+GLOBL vectorConstants<>(SB), RODATA|NOPTR, $3904
 
 DATA tailMask<>+0(SB)/4, $-1
 DATA tailMask<>+4(SB)/4, $-1

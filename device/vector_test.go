@@ -121,3 +121,57 @@ func TestCosSinUlps(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorsSameBits checks that a value depends on its argument alone: not on its place in a vector, nor on the
+// vectors' size.
+func TestVectorsSameBits(t *testing.T) {
+	levels := available()
+	if len(levels) < 2 {
+		return // portable code takes one number at a time
+	}
+	var xs []float32
+	for bits := uint64(0); bits < 1<<32; bits += 1<<17 - 1 {
+		xs = append(xs, math.Float32frombits(uint32(bits)))
+	}
+	one := func(f func(dst, src []float32), x float32) float32 {
+		src, dst := [1]float32{x}, [1]float32{}
+		f(dst[:], src[:])
+		return dst[0]
+	}
+	functions := map[string]func(k *kernels) func(dst, src []float32){
+		"cos": func(k *kernels) func(dst, src []float32) {
+			return func(dst, src []float32) { k.cosSin(dst, make([]float32, len(dst)), src, 0.7) }
+		},
+		"sin": func(k *kernels) func(dst, src []float32) {
+			return func(dst, src []float32) { k.cosSin(make([]float32, len(dst)), dst, src, 0.7) }
+		},
+	}
+	for f := Identity; f < funcs; f++ {
+		functions[f.String()] = func(k *kernels) func(dst, src []float32) { return k.apply[f] }
+		functions[f.String()+" gradient"] = func(k *kernels) func(dst, src []float32) {
+			return func(dst, src []float32) {
+				for i := range dst {
+					dst[i] = 1.5
+				}
+				k.gradient[f](dst, src)
+			}
+		}
+	}
+	for name, f := range functions {
+		want := make([]float32, len(xs))
+		for i, x := range xs {
+			want[i] = one(f(levels[1]), x)
+		}
+		for _, level := range levels[1:] {
+			for _, lo := range []int{0, 1, 5, 11} {
+				got := make([]float32, len(xs)-lo)
+				f(level)(got, xs[lo:])
+				for i, v := range got {
+					if w := want[lo+i]; v != w && (v == v || w == w) {
+						t.Fatalf("%s %s of %g: %v from place %d, alone %v", level.name, name, xs[lo+i], v, lo, w)
+					}
+				}
+			}
+		}
+	}
+}

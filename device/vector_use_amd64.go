@@ -33,7 +33,7 @@ func useVectors(k *kernels) {
 	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.dot = dotVector
-	k.cosSin = cosSinVector
+	k.cosSin = func(cos, sin, src []float32, scale float32) { cosSinVector(cos, sin, src, scale, false) }
 	k.adam = func(p, g, m, v []float32, r *adamRates) {
 		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1)
 	}
@@ -65,14 +65,29 @@ func scatterVector(c []float32, stride int, items []uint32, src []float32) {
 // widest is the largest argument that cosSinAVX2 reduces exactly.
 const widest = 65536
 
+// useWideVectors replaces the kernels that wait for their own long chains of operations: sixteen lanes hide more of it.
+func useWideVectors(k *kernels) {
+	k.apply[Exp] = func(dst, src []float32) { expAVX512(len(dst), first(dst), first(src)) }
+	k.apply[Log] = func(dst, src []float32) { logAVX512(len(dst), first(dst), first(src)) }
+	k.apply[Tanh] = func(dst, src []float32) { tanhAVX512(len(dst), first(dst), first(src)) }
+	k.apply[Sigmoid] = func(dst, src []float32) { sigmoidAVX512(len(dst), first(dst), first(src)) }
+	k.apply[Softplus] = func(dst, src []float32) { softplusAVX512(len(dst), first(dst), first(src)) }
+	k.gradient[Softplus] = func(delta, out []float32) { softplusGradientAVX512(len(delta), first(delta), first(out)) }
+	k.gradient[Log] = func(delta, out []float32) { logGradientAVX512(len(delta), first(delta), first(out)) }
+	k.cosSin = func(cos, sin, src []float32, scale float32) { cosSinVector(cos, sin, src, scale, true) }
+}
+
 // cosSinVector works in stretches that stay in the first cache while they are looked at twice.
-func cosSinVector(cos, sin, src []float32, scale float32) {
+func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 	const stretch = 1024
 	for len(src) > 0 {
 		n := min(stretch, len(src))
-		if wideAVX2(n, &src[0]) {
+		switch {
+		case tooWideAVX2(n, &src[0]):
 			cosSinWide(cos[:n], sin[:n], src[:n], scale)
-		} else {
+		case wide:
+			cosSinAVX512(n, &cos[0], &sin[0], &src[0], scale)
+		default:
 			cosSinAVX2(n, &cos[0], &sin[0], &src[0], scale)
 		}
 		cos, sin, src = cos[n:], sin[n:], src[n:]

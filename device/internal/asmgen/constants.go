@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// constants are 32-bit patterns repeated over a vector of eight, so that any instruction can take them from memory.
+// constants are 32-bit patterns repeated over a vector of sixteen, so that any instruction can take them from memory.
 type constants struct {
 	at    map[uint32]int
 	order []uint32
@@ -25,7 +25,7 @@ func (c *constants) bits(b uint32) Mem {
 		c.at[b] = len(c.order)
 		c.order = append(c.order, b)
 	}
-	return NewDataAddr(NewStaticSymbol(constantsName), 32*c.at[b])
+	return NewDataAddr(NewStaticSymbol(constantsName), 64*c.at[b])
 }
 
 // f is a vector of one number.
@@ -35,8 +35,8 @@ func (c *constants) f(v float64) Mem { return c.bits(math.Float32bits(float32(v)
 func (c *constants) write() {
 	GLOBL(constantsName, attr.RODATA|attr.NOPTR)
 	for i, b := range c.order {
-		for lane := range 8 {
-			DATA(32*i+4*lane, U32(b))
+		for lane := range 16 {
+			DATA(64*i+4*lane, U32(b))
 		}
 	}
 }

@@ -13,7 +13,11 @@ import (
 // nothing beyond the operands is touched.
 
 func begin(name, signature string, doc ...string) {
-	TEXT(name+"AVX2", NOSPLIT, signature)
+	level := "AVX2"
+	if wide {
+		level = "AVX512"
+	}
+	TEXT(name+level, NOSPLIT, signature)
 	Doc(doc...)
 	Pragma("noescape")
 }
@@ -27,7 +31,7 @@ func load(m Mem) VecVirtual {
 }
 
 func single(name string) VecVirtual {
-	x := YMM()
+	x := register()
 	b, err := Param(name).Resolve()
 	if err != nil {
 		panic(err)
@@ -39,16 +43,20 @@ func single(name string) VecVirtual {
 // lanes is the access of a loop's body to the next numbers of each operand: a bundle, or what is left at the end.
 type lanes struct {
 	at   GPVirtual
-	mask VecVirtual // nil for all
+	mask VecVirtual    // nil for all
+	k    OpmaskVirtual // the same for vectors of sixteen
 }
 
 func (l lanes) load(base GPVirtual) bundle {
 	x := fresh()
 	for i := range x {
-		if l.mask == nil {
-			VMOVUPS(l.element(base, i), x[i])
-		} else {
+		switch {
+		case l.mask != nil:
 			VMASKMOVPS(l.element(base, i), l.mask, x[i])
+		case l.k != nil:
+			VMOVUPS_Z(l.element(base, i), l.k, x[i])
+		default:
+			VMOVUPS(l.element(base, i), x[i])
 		}
 	}
 	return x
@@ -56,16 +64,19 @@ func (l lanes) load(base GPVirtual) bundle {
 
 func (l lanes) store(x bundle, base GPVirtual) {
 	for i := range x {
-		if l.mask == nil {
-			VMOVUPS(x[i], l.element(base, i))
-		} else {
+		switch {
+		case l.mask != nil:
 			VMASKMOVPS(x[i], l.mask, l.element(base, i))
+		case l.k != nil:
+			VMOVUPS(x[i], l.k, l.element(base, i))
+		default:
+			VMOVUPS(x[i], l.element(base, i))
 		}
 	}
 }
 
 func (l lanes) element(base GPVirtual, i int) Mem {
-	return Mem{Base: base, Index: l.at, Scale: 1, Disp: 32 * i}
+	return Mem{Base: base, Index: l.at, Scale: 1, Disp: size() * i}
 }
 
 // tailMask keeps the first n lanes; the table behind it is ones followed by zeros.
@@ -86,27 +97,43 @@ func writeTailMask() {
 	}
 }
 
-// over runs body over n numbers, sixteen at a time, then eight, then the rest, and falls through behind it.
+// tailBits is tailMask for vectors of sixteen.
+func tailBits(n GPVirtual) OpmaskVirtual {
+	bits, k := GP32(), K()
+	MOVL(n.As32(), ECX)
+	MOVL(I32(-1), bits)
+	SHLL(CL, bits)
+	NOTL(bits)
+	KMOVW(bits, k)
+	return k
+}
+
+// over runs body over n numbers, two vectors at a time, then one, then the rest, and falls through behind it.
 func over(body func(l lanes)) {
 	n, at := pointer("n"), GP64()
 	XORQ(at, at)
 	for _, w := range []int{2, 1} {
-		label, behind := fmt.Sprintf("loop%d", 8*w), fmt.Sprintf("behind%d", 8*w)
-		SUBQ(U8(8*w), n)
+		numbers := w * size() / 4
+		label, behind := fmt.Sprintf("loop%d", w), fmt.Sprintf("behind%d", w)
+		SUBQ(U8(numbers), n)
 		JL(LabelRef(behind))
 		Label(label)
 		width = w
 		body(lanes{at: at})
 		width = 1
-		ADDQ(U32(32*w), at)
-		SUBQ(U8(8*w), n)
+		ADDQ(U32(4*numbers), at)
+		SUBQ(U8(numbers), n)
 		JGE(LabelRef(label))
 		Label(behind)
-		ADDQ(U8(8*w), n)
+		ADDQ(U8(numbers), n)
 	}
 	TESTQ(n, n)
 	JZ(LabelRef("end"))
-	body(lanes{at: at, mask: tailMask(n)})
+	if wide {
+		body(lanes{at: at, k: tailBits(n)})
+	} else {
+		body(lanes{at: at, mask: tailMask(n)})
+	}
 	Label("end")
 }
 
@@ -170,7 +197,7 @@ func cosSin() {
 	loop(func(l lanes) {
 		x := l.load(src)
 		n := mul(x, c.f(0.6366197723675814))
-		emit(VROUNDPS, U8(8), n, n)
+		round(n)
 		for _, part := range []float64{1.57079637050628662109375, -4.37113882867379e-8, -1.71512449e-15} {
 			emit(VFNMADD231PS, c.f(part), n, x)
 		}
@@ -186,27 +213,31 @@ func cosSin() {
 		quadrant, swap := fresh(), fresh()
 		emit(VCVTPS2DQ, n, quadrant)
 		emit(VPSLLD, U8(31), quadrant, swap)
-		sine, cosine := blend(s, k, swap), blend(k, s, swap)
+		sine, cosine := blend(s, k, negative(swap)), blend(k, s, negative(swap))
 		emit(VMULPS, factor, sine, sine)
 		emit(VMULPS, factor, cosine, cosine)
 		flip := fresh()
 		emit(VPSLLD, U8(30), quadrant, flip)
-		emit(VPAND, c.bits(0x80000000), flip, flip)
+		emit(VANDPS, c.bits(0x80000000), flip, flip)
 		emit(VXORPS, flip, sine, sine)
 		emit(VPADDD, c.bits(1), quadrant, quadrant)
 		emit(VPSLLD, U8(30), quadrant, quadrant)
-		emit(VPAND, c.bits(0x80000000), quadrant, quadrant)
+		emit(VANDPS, c.bits(0x80000000), quadrant, quadrant)
 		emit(VXORPS, quadrant, cosine, cosine)
 		l.store(cosine, cos)
 		l.store(sine, sin)
 	})
-	begin("wide", "func(n int, src *float32) bool", "wideAVX2 reports whether a number is NaN or too large for cosSinAVX2.")
-	src = pointer("src")
+}
+
+// tooWide tells arguments that cosSin cannot reduce.
+func tooWide() {
+	begin("tooWide", "func(n int, src *float32) bool", "tooWideAVX2 reports whether a number is NaN or too large for cosSin.")
+	src := pointer("src")
 	any := YMM()
 	VXORPS(any, any, any)
 	over(func(l lanes) {
 		const notLessEqual = 0x16 // true for NaN
-		for _, wrong := range compare(notLessEqual, absolute(l.load(src)), c.f(widest)) {
+		for _, wrong := range compare(notLessEqual, absolute(l.load(src)), c.f(widest)).v {
 			VORPS(wrong, any, any)
 		}
 	})

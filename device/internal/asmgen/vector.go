@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Vectors of this file are eight float32. Every function handles NaN, infinities, zeros and subnormal
+// Vectors of this file are eight float32 (AVX2) or sixteen (AVX-512), which take the same steps. Every function handles NaN, infinities, zeros and subnormal
 // numbers; what it makes of a number does not depend on where in the vector it stands.
 
 var c constants
@@ -33,11 +33,22 @@ func vector() {
 	axpy()
 	scale()
 	cosSin()
+	tooWide()
 	dot()
 	squares()
 	adam()
 	gather()
 	scatter()
+	wide = true
+	elementwise("exp", exp)
+	elementwise("log", logarithm)
+	elementwise("tanh", tanh)
+	elementwise("sigmoid", sigmoid)
+	elementwise("softplus", softplus)
+	gradient("softplus", softplusGradient)
+	gradient("log", func(d, y bundle) { emit(VMULPS, exp(negate(y)), d, d) })
+	cosSin()
+	wide = false
 	c.write()
 	writeTailMask()
 }
@@ -49,10 +60,28 @@ type bundle []VecVirtual
 // width is how many vectors the function being written handles at a time.
 var width = 1
 
+// wide is whether the function being written uses vectors of sixteen.
+var wide bool
+
+// size is the bytes of a vector.
+func size() int {
+	if wide {
+		return 64
+	}
+	return 32
+}
+
+func register() VecVirtual {
+	if wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
 func fresh() bundle {
 	x := make(bundle, width)
 	for i := range x {
-		x[i] = YMM()
+		x[i] = register()
 	}
 	return x
 }
@@ -101,10 +130,87 @@ func and(a bundle, b any) bundle { return result(VANDPS, b, a) }
 func or(a bundle, b any) bundle  { return result(VORPS, b, a) }
 func xor(a bundle, b any) bundle { return result(VXORPS, b, a) }
 
-// blend is b where mask's sign is set and a elsewhere.
-func blend(a bundle, b any, mask bundle) bundle { return result(VBLENDVPS, mask, b, a) }
+// mask says for every lane yes or no: by the sign of a vector's lane in AVX2, by a bit in AVX-512.
+type mask struct {
+	v bundle
+	k []OpmaskVirtual
+}
 
-func compare(predicate uint64, a bundle, b any) bundle { return result(VCMPPS, U8(predicate), b, a) }
+func compare(predicate uint64, a bundle, b any) mask {
+	if !wide {
+		return mask{v: result(VCMPPS, U8(predicate), b, a)}
+	}
+	m := masks()
+	for i, k := range m.k {
+		if other, ok := b.(bundle); ok {
+			VCMPPS(U8(predicate), other[i], a[i], k)
+		} else {
+			VCMPPS(U8(predicate), b.(Op), a[i], k)
+		}
+	}
+	return m
+}
+
+// negative is where x has its sign bit set.
+func negative(x bundle) mask {
+	if !wide {
+		return mask{v: x}
+	}
+	m := masks()
+	for i, k := range m.k {
+		VPMOVD2M(x[i], k)
+	}
+	return m
+}
+
+func masks() mask {
+	m := mask{k: make([]OpmaskVirtual, width)}
+	for i := range m.k {
+		m.k[i] = K()
+	}
+	return m
+}
+
+// blend is b where the mask says yes and a elsewhere.
+func blend(a bundle, b any, m mask) bundle {
+	if !wide {
+		return result(VBLENDVPS, m.v, b, a)
+	}
+	y := fresh()
+	for i, k := range m.k {
+		if other, ok := b.(bundle); ok {
+			VBLENDMPS(other[i], a[i], k, y[i])
+		} else {
+			VBLENDMPS(b.(Op), a[i], k, y[i])
+		}
+	}
+	return y
+}
+
+// only is x where the mask says yes and zero elsewhere.
+func only(m mask, x any) bundle {
+	if !wide {
+		return and(m.v, x)
+	}
+	y := fresh()
+	for i, k := range m.k {
+		if other, ok := x.(bundle); ok {
+			VMOVUPS_Z(other[i], k, y[i])
+		} else {
+			VMOVUPS_Z(x.(Op), k, y[i])
+		}
+	}
+	return y
+}
+
+// round rounds to the nearest integer.
+func round(x bundle) {
+	if wide {
+		emit(VRNDSCALEPS, U8(8), x, x)
+		return
+	}
+	emit(VROUNDPS, U8(8), x, x)
+}
 
 const (
 	less      = 0x11 // ordered, quiet
@@ -131,7 +237,7 @@ func polynomial(z bundle, coefficients ...float64) bundle {
 // reduced is eˣ = 2ⁿ y with x = n log 2 + r and y = eʳ, |r| ≤ ½ log 2. The coefficients are those of Cephes (Moshier).
 func reduced(x bundle) (n, y bundle) {
 	n = mul(x, c.f(math.Log2E))
-	emit(VROUNDPS, U8(8), n, n)
+	round(n)
 	r := copyOf(x)
 	emit(VFNMADD231PS, c.f(0.693359375), n, r)
 	emit(VFNMADD231PS, c.f(-2.12194440e-4), n, r)
@@ -168,11 +274,11 @@ func expMinus(x bundle) bundle {
 	emit(VCVTPS2DQ, n, n)
 	emit(VPADDD, c.bits(64), n, n)
 	emit(VPSLLD, U8(23), n, n)
-	// NaN's n is 2³¹, which the shift drops: 64·2²³ is added to NaN's bits and must leave it NaN.
+	// What arithmetic on its bits makes of NaN is put right at the end.
 	nan := compare(unordered, x, x)
 	emit(VPADDD, n, y, y)
 	emit(VMULPS, c.f(0x1p-64), y, y)
-	return or(y, nan)
+	return blend(y, x, nan)
 }
 
 // expPlus is eᵇ for 0 ≤ b, cut off at b = 40 where its users no longer see a difference. NaN is for them to treat.
@@ -193,10 +299,10 @@ func logarithm(x bundle) bundle {
 	emit(VPSRLD, U8(23), scaled, e)
 	emit(VPSUBD, c.bits(126), e, e)
 	emit(VCVTDQ2PS, e, e)
-	emit(VSUBPS, and(tiny, c.f(23)), e, e)
+	emit(VSUBPS, only(tiny, c.f(23)), e, e)
 	low := compare(less, m, c.f(math.Sqrt2/2))
-	emit(VSUBPS, and(low, c.f(1)), e, e)
-	emit(VADDPS, and(m, low), m, m)
+	emit(VSUBPS, only(low, c.f(1)), e, e)
+	emit(VADDPS, only(low, m), m, m)
 	emit(VSUBPS, c.f(1), m, m)
 	z := mul(m, m)
 	y := polynomial(m, 3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1,
@@ -216,8 +322,8 @@ func logarithm(x bundle) bundle {
 
 // tanh is an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of Cephes (Moshier).
 func tanh(x bundle) bundle {
-	size := absolute(x)
-	e := expPlus(add(size, size))
+	a := absolute(x)
+	e := expPlus(add(a, a))
 	emit(VADDPS, c.f(1), e, e)
 	far := one()
 	emit(VSUBPS, div(constant(c.f(2)), e), far, far)
@@ -227,13 +333,13 @@ func tanh(x bundle) bundle {
 	emit(VMULPS, z, near, near)
 	emit(VFMADD213PS, x, x, near)
 	// NaN compares with nothing and takes the polynomial.
-	return blend(near, far, compare(atLeast, size, c.f(0.625)))
+	return blend(near, far, compare(atLeast, a, c.f(0.625)))
 }
 
 // sigmoid is e⁻ᵃ/(1+e⁻ᵃ) left of zero and 1/(1+e⁻ᵃ) right of it, a = |x|: no overflow, no cancellation.
 func sigmoid(x bundle) bundle {
 	e := expMinus(x)
-	top := blend(one(), e, x)
+	top := blend(one(), e, negative(x))
 	emit(VADDPS, c.f(1), e, e)
 	return div(top, e)
 }
@@ -262,10 +368,10 @@ func relu(x bundle) bundle {
 }
 
 func leaky(x bundle) bundle {
-	return blend(x, mul(x, c.f(0.2)), x)
+	return blend(x, mul(x, c.f(0.2)), negative(x))
 }
 
-func reluGradient(d, y bundle) { emit(VANDNPS, d, compare(lessEqual, y, c.f(0)), d) }
+func reluGradient(d, y bundle) { emit(VANDNPS, d, compare(lessEqual, y, c.f(0)).v, d) }
 
 func leakyGradient(d, y bundle) {
 	emit(VMOVAPS, blend(d, mul(d, c.f(0.2)), compare(lessEqual, y, c.f(0))), d)
