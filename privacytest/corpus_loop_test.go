@@ -152,6 +152,12 @@ func (t *toy) sample(g *mechanism.Grant) []int32 {
 		return []int32{0, 1}[:min(2, len(t.data))]
 	}
 	index, _ := g.PoissonSample(len(t.data), nil, nil)
+	if t.is("training on everything, not on the sample") {
+		index = index[:0]
+		for i := range t.data {
+			index = append(index, int32(i))
+		}
+	}
 	if t.is("sampling twice until the batch is large enough") && len(index) < 2 {
 		index, _ = g.PoissonSample(len(t.data), nil, nil)
 	}
@@ -163,6 +169,14 @@ func (t *toy) gradients(index []int32) rows {
 	for i, row := range index {
 		for j, v := range t.data[row] {
 			grads[i] = append(grads[i], t.params[j]-v)
+		}
+	}
+	if t.is("centring on the mean of all records") {
+		mean := meanOf(t.data)
+		for _, g := range grads {
+			for j := range g {
+				g[j] += mean[j]
+			}
 		}
 	}
 	if t.is("batch norm") {
@@ -320,6 +334,8 @@ var loopFaults = []string{
 	"norm histogram on the same batch, not paid for",
 	"sampling twice until the batch is large enough",
 	"shuffled batches instead of a Poisson sample",
+	"training on everything, not on the sample",
+	"centring on the mean of all records",
 }
 
 // toyPairs are neighbours for the loops, by relation.

@@ -19,7 +19,9 @@ import (
 // be tested exactly: the run on Data is recorded, the run on Neighbour is fed the
 // recorded outputs, and then ledger lines, samples' probabilities, noise scales, shapes,
 // the order of calls, errors, panics and whatever Run returns as visible must be
-// identical, and each mechanism's inputs at most as far apart as declared.
+// identical, and each mechanism's inputs at most as far apart as declared. Where
+// a row that was added is not in a step's sample, the step's inputs must be the
+// same: what amplifies privacy by sampling may look at nothing but the sample.
 //
 // Rows are coupled by number (see [Seeded]): under add/remove let Neighbour be
 // Data with one record appended, under replace-one let them differ in one row.
@@ -66,7 +68,7 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 func (r Replay[D]) compare(seed uint64, data, neighbour D) []string {
 	first := &tape{seeded: seeded{seed: seed}}
 	a := r.once(first, data)
-	second := &tape{seeded: seeded{seed: seed}, earlier: first.calls, playing: true}
+	second := &tape{seeded: seeded{seed: seed}, earlier: first.calls, playing: true, addition: r.Budget.Relation == accountant.AddOrRemoveOne}
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {

@@ -18,6 +18,7 @@ type call struct {
 	event   accountant.Event
 	detail  string
 	release *entropy.Release
+	rows    []int32 // of a sample; private
 }
 
 func (c call) String() string {
@@ -44,7 +45,9 @@ type tape struct {
 	seeded
 	earlier  []call // nil when recording
 	playing  bool
+	addition bool // neighbours differ by a row at the end
 	calls    []call
+	twins    map[uint64]bool // steps whose samples hold the same rows in both runs
 	findings []string
 }
 
@@ -61,7 +64,16 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 }
 
 func (t *tape) Sample(s entropy.Sample) {
-	t.add(call{what: "sample", purpose: s.Purpose, detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
+	_, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: slices.Clone(s.Rows),
+		detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.addition && earlier != nil && slices.Equal(earlier.rows, s.Rows) {
+		if t.twins == nil {
+			t.twins = map[uint64]bool{}
+		}
+		t.twins[s.Step] = true
+	}
 }
 
 func (t *tape) Refuse(purpose string, err error) {
@@ -85,7 +97,11 @@ func (t *tape) Release(r *entropy.Release) error {
 	if earlier == nil || earlier.release == nil || !slices.Equal(shapes(earlier.release.Outputs), shapes(r.Outputs)) {
 		return errDiverged
 	}
-	if d := distance(earlier.release, r); !(d <= r.Effect+tolerance(earlier.release, r)) {
+	d, slack := distance(earlier.release, r), tolerance(earlier.release, r)
+	if t.twins[r.Step] && !(d <= slack) {
+		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: something besides the sample went in", at, r.Mechanism, r.Purpose, d)
+	}
+	if !(d <= r.Effect+slack) {
 		t.find("call %d, %s %q: neighbours' inputs are %.6g apart, %.6g was declared", at, r.Mechanism, r.Purpose, d, r.Effect)
 	}
 	for i, out := range earlier.release.Outputs {
