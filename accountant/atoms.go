@@ -9,7 +9,7 @@ import (
 func leafAtom(e Event, r Relation) (atom, error) {
 	switch v := e.(type) {
 	case Laplace:
-		return laplaceAtom{v.Scale}, nil
+		return laplaceAtom{min(v.Scale, 1e9)}, nil // less noise than stated only costs more
 	case DiscreteGaussian:
 		return discreteGaussianAtom{v.Sigma, v.Sensitivity}, nil
 	case DiscreteLaplace:
@@ -210,7 +210,8 @@ func (a discreteGaussianAtom) pairs() *pairs {
 // counts the record. Source: Ganesh 2025.
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
 	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
-	a := truncAtom{q: v.Probability, mu: 1 / v.NoiseMultiplier, full: min(1, full), relation: r}
+	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
+	a := truncAtom{q: q, mu: mu, full: min(1, full), relation: r}
 	if full > 0 {
 		more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
 		a.rate = min(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))

@@ -54,6 +54,10 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 		}
 	}
 	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
+	// Total variation alone may settle it (Bretagnolle and Huber), and spares the grid losses too small for it.
+	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 && delta*delta > -math.Expm1(-d) {
+		return priced{engine: engineRDP}, nil
+	}
 	sides := pairsOf(terms)
 	if sides != nil {
 		lower = lower && !sides.loose

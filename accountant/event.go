@@ -213,6 +213,13 @@ func positiveInt(path string, v int) error {
 	return nil
 }
 
+func populationSize(path string, v int) error {
+	if v <= 0 || v > 1<<40 {
+		return &ParamError{path, v, "a positive integer of at most 2^40"}
+	}
+	return nil
+}
+
 func probability(path string, v float64) error {
 	if !(v >= 0 && v <= 1) {
 		return &ParamError{path, v, "a probability in [0, 1]"}
@@ -308,7 +315,7 @@ func (e SampledSum) Validate() error {
 // Validate implements Event.
 func (e TruncatedPoisson) Validate() error {
 	return errors.Join(probability("accountant.TruncatedPoisson.Probability", e.Probability),
-		positiveInt("accountant.TruncatedPoisson.Population", e.Population),
+		populationSize("accountant.TruncatedPoisson.Population", e.Population),
 		positiveInt("accountant.TruncatedPoisson.MaxBatch", e.MaxBatch),
 		positive("accountant.TruncatedPoisson.NoiseMultiplier", e.NoiseMultiplier))
 }

@@ -6,6 +6,9 @@ import "math"
 // Both terms are written with the scaled complementary error function, so that they share the small factor and their difference
 // keeps its digits in the tail.
 func gaussianDelta(mu, eps float64) float64 {
+	if math.IsInf(mu, 1) {
+		return 1
+	}
 	a := (eps/mu - mu/2) / math.Sqrt2
 	b := (eps/mu + mu/2) / math.Sqrt2
 	if math.IsInf(a, 1) || math.IsInf(b, 1) {

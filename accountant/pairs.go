@@ -46,7 +46,16 @@ const ulp = 0x1p-52
 // gaussPair is N(μ,1) against N(0,1): L = μx − μ²/2.
 type gaussPair struct{ mu float64 }
 
+// beyond is a plan that tells the engine that losses do not fit floating point.
+func beyond() []float64 { return []float64{-1e4, 1e4} }
+
+// maxEffect is the largest effect whose losses can be planned; beyond it ε runs into hundreds.
+const maxEffect = 40
+
 func (p gaussPair) plan(tail float64) []float64 {
+	if !(p.mu < maxEffect) {
+		return beyond()
+	}
 	x := normalQuantileUpper(tail)
 	n := int((2*x+p.mu)/0.15) + 2
 	nodes := make([]float64, n)

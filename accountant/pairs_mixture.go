@@ -76,6 +76,9 @@ func (p *mixturePair) pointAt(l float64) float64 {
 }
 
 func (p *mixturePair) plan(tail float64) []float64 {
+	if !(p.far < maxEffect) {
+		return beyond()
+	}
 	x := normalQuantileUpper(tail)
 	n := int((2*x+p.far)/0.15) + 2
 	var nodes []float64

@@ -39,6 +39,9 @@ func (p oppositePair) pointAt(l float64) float64 {
 }
 
 func (p oppositePair) plan(tail float64) []float64 {
+	if !(p.mu < maxEffect/2) {
+		return beyond()
+	}
 	x := normalQuantileUpper(tail) + p.mu
 	n := int(2*x/0.15) | 1
 	var nodes []float64
@@ -101,7 +104,7 @@ func rdpOpposite(q, mu, order float64) float64 {
 	plain := 2 * order * mu * mu * (1 + 4*ulp)
 	lo, hi := -13-mu, 2*order*mu+13
 	step := min(0.1, math.Pi/mu/8)
-	if (hi-lo)/step > 1<<18 {
+	if !((hi-lo)/step < 1<<18) {
 		return plain
 	}
 	var sum logSum

@@ -32,6 +32,9 @@ type pldAnswer struct {
 // grid by that factor and is content with any sound answer.
 func (q *pldQuestion) solve(coarse float64) pldAnswer {
 	tail := q.tailMass()
+	if !planFits(q.pairs, tail) {
+		return pldAnswer{}
+	}
 	s := newSketch(q.n, q.pairs, tail)
 	ends := q.ends(&s, tail)
 	if ends == nil {
@@ -43,6 +46,10 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 		best.upper = 1
 	}
 	aim := q.aim(&s)
+	expected := aim.eps
+	if q.byEps {
+		expected = math.Exp(aim.logDelta)
+	}
 	refine := coarse
 	for try := 0; try < pldTries; try++ {
 		view := q.view(&s, aim, refine)
@@ -60,7 +67,16 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 		if !q.byEps {
 			aim.eps = a.upper
 		}
-		if coarse > 1 || !q.lower || view.limited || best.upper-best.lower <= 25*pldTol*best.upper {
+		if coarse > 1 || view.limited {
+			break
+		}
+		if !q.lower { // without a bracket, stop when the answer agrees with what was expected
+			if math.Abs(a.upper-expected) <= 0.02*a.upper {
+				break
+			}
+			expected = a.upper
+		}
+		if q.lower && best.upper-best.lower <= 25*pldTol*best.upper {
 			break
 		}
 		refine /= 2

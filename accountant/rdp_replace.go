@@ -8,10 +8,10 @@ func (a gluedAtom) rdp(order float64) (float64, bool) {
 	const points = 8
 	width := min(0.5, 1.5/a.mu)
 	end := order*a.mu + 13
-	panels := int((end-a.mu/2)/width) + 1
-	if panels > 1<<17 {
+	if !((end-a.mu/2)/width < 1<<17) {
 		return order * a.mu * a.mu / 2 * (1 + 4*ulp), true // as if always sampled
 	}
+	panels := int((end-a.mu/2)/width) + 1
 	width = (end - a.mu/2) / float64(panels)
 	var sum logSum
 	for i := range panels {
@@ -69,6 +69,9 @@ func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier
 	plain := order * mu * mu / 2
+	if !(mu < 1e3) {
+		return plain, nil // the sums below would be too long, and no smaller
+	}
 	if q == 0 || q == 1 {
 		return q * plain, nil
 	}

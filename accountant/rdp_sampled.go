@@ -22,6 +22,9 @@ func rdpInteger(q, mu, order float64) float64 {
 	logRest, logQ := math.Log1p(-q), math.Log(q)
 	logC := math.Log(order)
 	size := 0.0
+	if !(order*order*mu*mu < 1e300) {
+		return math.Inf(1)
+	}
 	for k := 2.0; k <= order; k++ {
 		logC += math.Log((order - k + 1) / k)
 		x := k * (k - 1) / 2 * mu * mu
@@ -82,10 +85,10 @@ func (l *logSum) value() float64 {
 func rdpFractional(q, mu, order float64) float64 {
 	step := math.Min(0.2, math.Pi/mu/6)
 	lo, hi := -13.0, order*mu+13
-	n := int((hi - lo) / step)
-	if n > 1<<20 {
+	if !((hi-lo)/step < 1<<20) {
 		return rdpInteger(q, mu, math.Ceil(order))
 	}
+	n := int((hi - lo) / step)
 	var sum logSum
 	for i := 0; i <= n; i++ {
 		x := lo + float64(i)*step

@@ -130,6 +130,9 @@ func (c *collector) gaussian(sigma float64, n int) {
 
 // finish appends the joint Gaussian, its effect rounded outward past the error of the sum.
 func (c *collector) finish() []term {
+	if math.IsInf(c.square, 1) || math.IsNaN(c.square) {
+		return append(c.terms, term{gaussianAtom{math.Inf(1)}, 1})
+	}
 	if c.plain > 0 && c.square > 0 {
 		mu := math.Sqrt(c.square)
 		if c.plain > 1 || mu*mu != c.square {
@@ -180,6 +183,14 @@ func (c *collector) add(e Event, n int) error {
 	return c.push(a, n)
 }
 
+// sampledEffect rounds (q, μ) outward to where they can be told from zero and one: a larger rate or effect only costs more.
+func sampledEffect(q, mu float64) (float64, float64) {
+	if q > 1-1e-12 {
+		q = 1
+	}
+	return max(q, 1e-15), max(mu, 1e-8)
+}
+
 // onlyGaussian gives the effect of an event that is a joint Gaussian release and nothing else.
 func onlyGaussian(terms []term) (mu float64, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
@@ -202,11 +213,14 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 		return err
 	}
 	mu, gaussian := onlyGaussian(within)
+	q, effect := sampledEffect(v.Probability, mu)
 	switch {
+	case gaussian && q == 1:
+		return c.pushTerm(term{gaussianAtom{mu}, n})
 	case gaussian && c.relation == ReplaceOne:
-		return c.push(gluedAtom{q: v.Probability, mu: mu}, n)
+		return c.push(gluedAtom{q: q, mu: effect}, n)
 	case gaussian:
-		return c.push(sampledGaussian{q: v.Probability, mu: mu}, n)
+		return c.push(sampledGaussian{q: q, mu: effect}, n)
 	case c.relation == ReplaceOne:
 		return unsupported("a Poisson sample of anything but Gaussian releases", c.relation)
 	case len(within) == 1 && within[0].n == 1 && within[0].atom.pairs() != nil:
@@ -222,7 +236,11 @@ func (c *collector) sampledSum(v SampledSum, n int) error {
 	case v.Probability == 1 && c.relation == ReplaceOne:
 		return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
 	case c.relation == ReplaceOne:
-		return c.push(oppositeAtom{v.Probability, 1 / v.NoiseMultiplier}, n)
+		q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
+		if q == 1 {
+			return c.add(Gaussian{v.NoiseMultiplier / 2}, n)
+		}
+		return c.push(oppositeAtom{q, mu}, n)
 	}
 	return c.poisson(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier}}, n)
 }
@@ -243,8 +261,11 @@ func (c *collector) withoutReplacement(v SampledWithoutReplacement, n int) error
 		return unsupported("sampling without replacement of "+v.Event.kind(), c.relation)
 	}
 	// The next number up, so that a rounded quotient never understates the rate.
-	q := math.Nextafter(float64(v.Sample)/float64(v.Population), 1)
-	return c.push(gluedAtom{q: q, mu: mu, fixedSize: true}, n)
+	q, effect := sampledEffect(math.Nextafter(float64(v.Sample)/float64(v.Population), 1), mu)
+	if q == 1 {
+		return c.pushTerm(term{gaussianAtom{mu}, n})
+	}
+	return c.push(gluedAtom{q: q, mu: effect, fixedSize: true}, n)
 }
 
 // gaussianAtom is N(μ,1) against N(0,1): the same for both directions and under both relations.

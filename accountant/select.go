@@ -12,6 +12,8 @@ type selectAtom struct {
 	shape   float64
 	poisson bool
 	gamma   float64 // of the truncated negative binomial
+	second  float64 // Theorem 2's second term, minimised
+	curve   []float64
 }
 
 func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
@@ -23,8 +25,18 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
 	a := selectAtom{within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
-	if !v.Poisson {
-		a.gamma = selectGamma(v.Shape, v.Mean)
+	if v.Poisson {
+		for _, order := range rdpOrders() {
+			d, _ := rdpTerms(within, order)
+			a.curve = append(a.curve, d)
+		}
+		return a, nil
+	}
+	a.gamma = selectGamma(v.Shape, v.Mean)
+	a.second = math.Inf(1)
+	for _, second := range selectOrders() {
+		d, _ := rdpTerms(within, second)
+		a.second = min(a.second, (1-1/second)*d-math.Log(a.gamma)/second)
 	}
 	return a, nil
 }
@@ -81,19 +93,14 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 	if a.poisson {
 		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
 		eps := math.Log1p(1 / (order - 1))
-		delta, ok := rdpDelta(a.within, eps*(1-4*ulp))
+		delta := 1.0
+		for i, o := range rdpOrders() {
+			delta = min(delta, deltaFromRDP(o, a.curve[i], eps*(1-4*ulp)))
+		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
-		return max(0, v+1e-14*(run+1)), ok
+		return max(0, v+1e-14*(run+1)), true
 	}
 	// Theorem 2, for every second order; the third term is its price.
-	best := math.Inf(1)
-	for _, second := range selectOrders() {
-		r, ok := rdpTerms(a.within, second)
-		if !ok {
-			return 0, false
-		}
-		best = min(best, (1-1/second)*r-math.Log(a.gamma)/second)
-	}
-	v := run + (1+a.shape)*best + math.Log(a.mean)/(order-1)
+	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)
 	return max(0, v+1e-13*(math.Abs(v)+1)), true
 }
