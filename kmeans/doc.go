@@ -13,4 +13,14 @@
 // Noise is of the exact class: sums are fixed-point integers and the noise on
 // them is sampled exactly, so no floating-point rounding enters the guarantee.
 // Exact cluster sizes never leave; noisy counts do.
+//
+// # Settings
+//
+// Noise on a centre has norm s·√d/n for sums noised with standard deviation s,
+// d features and n records in the cluster: few features and few iterations win
+// where ε is small. For 60,000 binarised 28×28 images in ten clusters, tuned on
+// generated digits, RBF features of bandwidth 8 with [SplitLargest],
+// [ShrinkToMean] and 20 iterations did best with 400 features and Memory 0.5 at
+// ε ≤ 0.2, without memory at 0.5, and with 800 features at ε = 1. Without
+// [ShrinkToMean] take 200 features, and at ε ≤ 0.2 no more than 5 iterations.
 package kmeans
