@@ -67,12 +67,13 @@ func (c *cpu) Download(dst []float32, src Matrix) {
 // job takes a blank job from the pool.
 func (c *cpu) job() *job {
 	j := c.jobs.get()
-	j.kernels = c.kernels
+	j.owner, j.kernels = c, c.kernels
 	return j
 }
 
 // done forgets the job's operands, which may be large, and returns it to the pool.
 func (c *cpu) done(j *job) {
+	j.owner = nil // the pool must not keep its owner alive by way of the team
 	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d = Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product = product{}

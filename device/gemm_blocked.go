@@ -27,6 +27,7 @@ type blocking struct {
 	width      int // columns of a panel
 	panels     int
 	inPlace    bool // whole panels are read where they lie
+	copyA      bool // A is read from a copy of the block in hand
 	packed     []float32
 	deep       int
 	rowBlock   int
@@ -50,6 +51,7 @@ func (c *cpu) blocked(j *job) {
 	if p.ak != 1 {
 		w.deep = g.deepTN
 	}
+	w.copyA = awkward(p)
 	size := min(packedSize, (p.n+w.width)*min(p.k, packedDeep))
 	buffer := c.buffer(size)
 	w.packed = *buffer
@@ -67,6 +69,13 @@ func (c *cpu) blocked(j *job) {
 		}
 	}
 	c.panels.put(buffer)
+}
+
+// awkward reports whether A's rows (or, transposed, its columns) lie multiples of half a page apart. They then
+// compete for a few places of the cache, and it pays to move a block of them closer together first.
+func awkward(p *product) bool {
+	stride := 4 * max(p.ar, p.ak)
+	return stride%2048 == 0 && p.n > 2*thinCols
 }
 
 // buffer takes room for that many packed numbers from the pool. It is big enough to begin on a cache line.
@@ -181,8 +190,17 @@ func doBlock(j *job, i0, i1, p0, p1 int) {
 	depth := w.k1 - w.k0
 	pieces := (depth + w.deep - 1) / w.deep
 	deep := (depth + pieces - 1) / pieces
+	var spare *[]float32
+	if w.copyA {
+		spare = j.owner.buffer((i1 - i0 + 16) * (deep + 16))
+		defer j.owner.panels.put(spare)
+	}
 	for k := 0; k < depth; k += deep {
 		kn := min(deep, depth-k)
+		rows := leftOperand{p.a[i0*p.ar+(w.k0+k)*p.ak:], p.ar, p.ak}
+		if w.copyA {
+			rows = rows.copied(*spare, i1-i0, kn)
+		}
 		for i := p0; i < p1; i++ {
 			n0, n1, vecs := w.panel(i, g.lanes)
 			wide := vecs * g.lanes
@@ -196,15 +214,36 @@ func doBlock(j *job, i0, i1, p0, p1 int) {
 			} else {
 				b = &w.packed[i*w.width*depth+k*wide]
 			}
-			p.column(g, i0, i1, w.k0+k, kn, b, bk, n0, vecs, add, mask)
+			rows.column(g, i1-i0, kn, b, bk, p.c[i0*p.ldc+n0:], p.ldc, vecs, add, mask)
 		}
 		add = 1
 	}
 }
 
-// column multiplies rows i0 to i1−1 of op(A), columns k to k+kn−1, with one panel.
-func (p *product) column(g *gemmKernels, i0, i1, k, kn int, b *float32, bk, n0, vecs, add int, mask *int32) {
-	rows := i1 - i0
+// leftOperand is a block of op(A): its first element, and the numbers between its rows and columns.
+type leftOperand struct {
+	a      []float32
+	ar, ak int
+}
+
+// copied is the block moved into a buffer, in the order in which it lies.
+func (l leftOperand) copied(to []float32, rows, cols int) leftOperand {
+	if l.ak == 1 {
+		out := leftOperand{to, cols + 16, 1}
+		for i := range rows {
+			copy(to[i*out.ar:], l.a[i*l.ar:][:cols])
+		}
+		return out
+	}
+	out := leftOperand{to, 1, rows + 16}
+	for k := range cols {
+		copy(to[k*out.ak:], l.a[k*l.ak:][:rows])
+	}
+	return out
+}
+
+// column multiplies rows with one panel.
+func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c []float32, ldc, vecs, add int, mask *int32) {
 	tiles, tail := rows/g.rows, rows%g.rows
 	first := 0
 	if tail > 0 && tail < 4 && tiles > 0 {
@@ -214,14 +253,15 @@ func (p *product) column(g *gemmKernels, i0, i1, k, kn int, b *float32, bk, n0, 
 		first = (tail + 1) / 2
 		tail -= first
 	}
+	i := 0
 	if tiles > 0 {
-		g.tile[g.rows][vecs](tiles, kn, &p.a[i0*p.ar+k*p.ak], 4*p.ar, 4*p.ak, b, bk, &p.c[i0*p.ldc+n0], 4*p.ldc, add, mask)
-		i0 += tiles * g.rows
+		g.tile[g.rows][vecs](tiles, kn, &l.a[0], 4*l.ar, 4*l.ak, b, bk, &c[0], 4*ldc, add, mask)
+		i = tiles * g.rows
 	}
 	for _, r := range [2]int{first, tail} {
 		if r > 0 {
-			g.tile[r][vecs](1, kn, &p.a[i0*p.ar+k*p.ak], 4*p.ar, 4*p.ak, b, bk, &p.c[i0*p.ldc+n0], 4*p.ldc, add, mask)
-			i0 += r
+			g.tile[r][vecs](1, kn, &l.a[i*l.ar], 4*l.ar, 4*l.ak, b, bk, &c[i*ldc], 4*ldc, add, mask)
+			i += r
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -60,6 +61,31 @@ func TestSameBits(t *testing.T) {
 				if math.Float32bits(v) != math.Float32bits(want.Data[i]) {
 					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, elsewhere %v", c.Name(), c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
 				}
+			}
+		}
+	}
+}
+
+// TestAwkwardStrides checks that blocks copied closer together give the bits of blocks read in place.
+func TestAwkwardStrides(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, level := range available() {
+		c := newCPU(2, level)
+		for range 12 {
+			transposed := r.IntN(2) == 0
+			m, n, k := 1+r.IntN(300), 1+r.IntN(70), 1+r.IntN(1024)
+			rows, cols := m, k
+			if transposed {
+				rows, cols = k, m
+			}
+			a, near := randomMatrix(r, rows, cols, 1024-cols), randomMatrix(r, rows, cols, 3)
+			for i := range rows {
+				copy(near.Row(i), a.Row(i))
+			}
+			b, start := randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
+			got, want := run(c, transposed, false, 1, a, b, 1, start), run(c, transposed, false, 1, near, b, 1, start)
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("%s: %d×%d·%d×%d (transposed %v) depends on A's stride", level.name, m, k, k, n, transposed)
 			}
 		}
 	}

@@ -146,6 +146,7 @@ type job struct {
 	n, grain int
 	next     atomic.Int64
 
+	owner   *cpu
 	kernels *kernels
 	a, b, c Matrix
 	d       Matrix
