@@ -72,10 +72,11 @@ type config struct {
 	budget                 accountant.Budget
 	model                  string
 	hidden, latent         int
+	klWeight, outputBias   float64
 	k, iterations, dim     int
 	share, bandwidth       float64
-	q, lr, clip            float64
-	steps                  int
+	q, lr, clip, average   float64
+	steps, nominal         int
 	seed                   uint64
 	out                    string
 }
@@ -94,14 +95,18 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.model, "model", "vae", "network of each cluster: vae or rbm")
 	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
+	f.Float64Var(&c.klWeight, "kl-weight", 1, "weight of a vae's divergence from its prior")
+	f.Float64Var(&c.outputBias, "output-bias", -2, "initial bias of every pixel: the logit of a public guess at how many are black")
 	f.IntVar(&c.k, "k", 10, "clusters")
-	f.IntVar(&c.iterations, "iterations", 8, "iterations of private k-means")
+	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
 	f.Float64Var(&c.share, "share", 0.15, "part of ε for clustering")
-	f.IntVar(&c.dim, "features", 200, "random Fourier features")
+	f.IntVar(&c.dim, "features", 400, "random Fourier features")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
-	f.Float64Var(&c.q, "q", 0.05, "sampling probability of a training step")
-	f.IntVar(&c.steps, "steps", 500, "training steps")
-	f.Float64Var(&c.lr, "lr", 2e-3, "Adam's learning rate")
+	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
+	f.IntVar(&c.steps, "steps", 150, "training steps")
+	f.Float64Var(&c.lr, "lr", 0.3, "learning rate, with momentum 0.9")
+	f.Float64Var(&c.average, "average", 0.9, "decay of the moving average of parameters that is released")
+	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, which scales the steps of a single network (default -n)")
 	f.Float64Var(&c.clip, "clip", 1, "clip norm of a record's gradient")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")

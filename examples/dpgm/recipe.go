@@ -17,23 +17,31 @@ const side = digits.Side
 
 // chain is the run in the library's own words.
 func (c config) chain() privgen.DPGMChain {
-	chain := privgen.DPGM(records.BinaryImage(side, side), c.budget).
-		Model(c.architecture()).
-		Train(sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Adam(c.lr)}).
-		Seed(c.seed)
+	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Momentum(c.lr, 0.9)}
+	chain := privgen.DPGM(records.BinaryImage(side, side), c.budget).Model(c.architecture()).Average(c.average).Seed(c.seed)
 	if c.k == 1 {
-		return chain.Cluster(kmeans.Config{K: 1})
+		train.NominalBatch = c.q * float64(c.nominalSize())
+		return chain.Cluster(kmeans.Config{K: 1}).Train(train)
 	}
 	return chain.
 		Features(rff.RBF{Dim: c.dim, Bandwidth: c.bandwidth}).
-		Cluster(kmeans.Config{K: c.k, Iterations: c.iterations, Share: c.share})
+		Cluster(kmeans.Config{K: c.k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest}).
+		Train(train)
+}
+
+// nominalSize is a public guess at the number of records, never the number itself.
+func (c config) nominalSize() int {
+	if c.nominal > 0 {
+		return c.nominal
+	}
+	return c.n
 }
 
 func (c config) architecture() models.Architecture {
 	if c.model == "rbm" {
-		return models.RBM{Hidden: c.hidden, Chains: 100}
+		return models.RBM{Hidden: c.hidden, Chains: 100, VisibleBias: c.outputBias}
 	}
-	return models.VAE{Hidden: []int{c.hidden}, Latent: c.latent}
+	return models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, KLWeight: c.klWeight, OutputBias: c.outputBias}
 }
 
 // load returns training images and held-out images, both binarised.
