@@ -110,6 +110,7 @@ func ExampleGoodnessOfFit() {
 func ExampleOneRun() {
 	audit := privacytest.OneRun{
 		Canaries:   300,
+		Guesses:    200, // the surest ones only
 		FalseAlarm: 1e-6,
 		Train: func(planted []bool) ([]float64, error) {
 			scores := make([]float64, len(planted))
