@@ -44,19 +44,17 @@ func leafAtom(e Event, r Relation) (atom, error) {
 
 type zcdpAtom struct{ rho float64 }
 
-func (a zcdpAtom) key() string                          { return fmt.Sprintf("zcdp %b", a.rho) }
-func (a zcdpAtom) rdp(order float64) (float64, bool)    { return order * a.rho * (1 + 4e-16), true }
-func (a zcdpAtom) pairs() *pairs                        { return nil }
-func (a approximateAtom) slack() float64                { return a.delta }
-func (a sampledAtom) key() string                       { return fmt.Sprintf("sampled %b of %s", a.q, a.within.key()) }
-func (a sampledAtom) rdp(order float64) (float64, bool) { return 0, false }
-func (a sampledAtom) pairs() *pairs                     { return sampledBoth(a.q, a.within.pairs()) }
-func (a mixtureAtom) key() string                       { return fmt.Sprintf("mixture %+v", a.GaussianMixture) }
-func (a mixtureAtom) rdp(order float64) (float64, bool) { return 0, false }
-func (a laplaceAtom) key() string                       { return fmt.Sprintf("laplace %b", a.scale) }
-func (a laplaceAtom) pairs() *pairs                     { return &pairs{remove: laplacePair(a.scale)} }
-func (a exponentialAtom) key() string                   { return fmt.Sprintf("exponential %b", a.eps) }
-func (a exponentialAtom) pairs() *pairs                 { return &pairs{remove: exponentialPair(a.eps)} }
+func (a zcdpAtom) key() string                       { return fmt.Sprintf("zcdp %b", a.rho) }
+func (a zcdpAtom) rdp(order float64) (float64, bool) { return order * a.rho * (1 + 4e-16), true }
+func (a zcdpAtom) pairs() *pairs                     { return nil }
+func (a approximateAtom) slack() float64             { return a.delta }
+func (a sampledAtom) key() string                    { return fmt.Sprintf("sampled %b of %s", a.q, a.within.key()) }
+func (a sampledAtom) pairs() *pairs                  { return sampledBoth(a.q, a.within.pairs()) }
+func (a mixtureAtom) key() string                    { return fmt.Sprintf("mixture %+v", a.GaussianMixture) }
+func (a laplaceAtom) key() string                    { return fmt.Sprintf("laplace %b", a.scale) }
+func (a laplaceAtom) pairs() *pairs                  { return &pairs{remove: laplacePair(a.scale)} }
+func (a exponentialAtom) key() string                { return fmt.Sprintf("exponential %b", a.eps) }
+func (a exponentialAtom) pairs() *pairs              { return &pairs{remove: exponentialPair(a.eps)} }
 func (a discreteGaussianAtom) key() string {
 	return fmt.Sprintf("dgauss %b %d", a.sigma, a.sensitivity)
 }
@@ -68,6 +66,43 @@ func (a approximateAtom) key() string     { return fmt.Sprintf("approximate %b %
 type sampledAtom struct {
 	q      float64
 	within atom
+}
+
+func (a sampledAtom) rdp(order float64) (float64, bool) {
+	p := a.pairs()
+	v, ok := rdpOfPair(p.remove, order)
+	if !ok || p.add == nil {
+		return v, ok
+	}
+	w, ok := rdpOfPair(p.add, order)
+	return max(v, w), ok
+}
+
+// rdpOfPair bounds the divergence of a pair of bounded loss by that of its connected dots, which dominate it; false for others.
+func rdpOfPair(p pair, order float64) (float64, bool) {
+	nodes := p.plan(1e-300)
+	if !planFits([]pair{p}, 1e-300) {
+		return 0, false
+	}
+	var c cells
+	p.cut(nodes, &c)
+	if c.topE > 0 {
+		return 0, false
+	}
+	var s logSum
+	add := func(m, l float64) {
+		if m > 0 {
+			s.add(math.Log(m) + (order-1)*l)
+		}
+	}
+	for i := range c.e {
+		w := nodes[i+1] - nodes[i]
+		add((c.e[i]+c.err[i])/-math.Expm1(-w), nodes[i+1])
+		add((c.d[i]+c.err[i])/math.Expm1(w), nodes[i])
+	}
+	add(c.lowP+c.lowErr, nodes[0])
+	add(c.topQ*math.Exp(nodes[len(nodes)-1]), nodes[len(nodes)-1])
+	return max(0, s.value()+1e-13*order) / (order - 1), true
 }
 
 type laplaceAtom struct{ scale float64 }

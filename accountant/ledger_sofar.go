@@ -10,6 +10,7 @@ type soFarCache struct {
 	valid bool
 
 	orders []float64
+	offset []float64
 	rdp    [][]float64 // one row per entry
 	knots  []int
 	knot   float64
@@ -66,30 +67,24 @@ func knotAbove(spent, reserved int) int {
 
 func (c *soFarCache) fromKnots(l *Ledger) float64 {
 	same := len(c.knots) == len(l.entries)
-	for i, en := range l.entries {
-		if same && c.knots[i] < en.spent {
-			same = false
-		}
+	for i := 0; same && i < len(l.entries); i++ {
+		same = l.entries[i].spent <= c.knots[i]
+	}
+	if same {
+		return c.knot
 	}
 	var all []Event
-	knots := make([]int, 0, len(l.entries))
-	moved := !same
-	for i, en := range l.entries {
+	c.knots = c.knots[:0]
+	for _, en := range l.entries {
 		k := knotAbove(en.spent, en.reserved)
-		if same && k != c.knots[i] {
-			moved = true
-		}
-		knots = append(knots, k)
+		c.knots = append(c.knots, k)
 		if k > 0 {
 			all = append(all, Repeated{en.event, k})
 		}
 	}
-	if moved {
-		c.knots = knots
-		c.knot = math.Inf(1)
-		if r, err := l.bound(Composed{all}, false); err == nil {
-			c.knot = r.Upper
-		}
+	c.knot = math.Inf(1)
+	if r, err := l.bound(Composed{all}, false); err == nil {
+		c.knot = r.Upper
 	}
 	return c.knot
 }
@@ -99,6 +94,11 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 		c.orders = []float64{l.filter}
 		if l.filter == 0 {
 			c.orders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
+		}
+	}
+	if c.offset == nil { // all that a conversion adds to the divergence, rounded outward
+		for _, a := range c.orders {
+			c.offset = append(c.offset, epsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
 		}
 	}
 	for i := len(c.rdp); i < len(l.entries); i++ {
@@ -113,16 +113,14 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 		c.rdp = append(c.rdp, row)
 	}
 	best := math.Inf(1)
-	for j, a := range c.orders {
+	for j := range c.orders {
 		sum := 0.0
 		for i, s := range c.spent {
 			if s > 0 {
 				sum += float64(s) * c.rdp[i][j]
 			}
 		}
-		if eps := epsilonFromRDP(a, sum, l.budget.Delta); eps < best {
-			best = eps
-		}
+		best = min(best, sum*(1+1e-15)+c.offset[j])
 	}
-	return best
+	return max(0, best)
 }

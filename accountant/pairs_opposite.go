@@ -104,7 +104,7 @@ func rdpOpposite(q, mu, order float64) float64 {
 	plain := 2 * order * mu * mu * (1 + 4*ulp)
 	lo, hi := -13-mu, 2*order*mu+13
 	step := min(0.1, math.Pi/mu/8)
-	if !((hi-lo)/step < 1<<18) {
+	if !((hi-lo)/step < 1<<15) {
 		return plain
 	}
 	var sum logSum

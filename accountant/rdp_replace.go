@@ -8,7 +8,7 @@ func (a gluedAtom) rdp(order float64) (float64, bool) {
 	const points = 8
 	width := min(0.5, 1.5/a.mu)
 	end := order*a.mu + 13
-	if !((end-a.mu/2)/width < 1<<17) {
+	if !((end-a.mu/2)/width < 1<<11) {
 		return order * a.mu * a.mu / 2 * (1 + 4*ulp), true // as if always sampled
 	}
 	panels := int((end-a.mu/2)/width) + 1

@@ -1,0 +1,110 @@
+package accountant
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+func FuzzUnmarshalLedger(f *testing.F) {
+	l := NewLedger(Budget{Epsilon: 20, Delta: 1e-5})
+	for kind, x := range everyEvent() {
+		if x.r == AddOrRemoveOne {
+			if _, err := l.Reserve(kind, x.e, 1); err != nil {
+				f.Fatal(err)
+			}
+		}
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[{"purpose":"a","event":{"kind":"sampled_sum","probability":0.1,"noise_multiplier":1},"reserved":3,"spent":1}],"parts":[{"purpose":"p","ledgers":[]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := UnmarshalLedger(data)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := UnmarshalLedger(again)
+		if err != nil {
+			t.Fatalf("%v: %s", err, again)
+		}
+		if len(back.Entries()) != len(l.Entries()) {
+			t.Fatal("entries were lost")
+		}
+	})
+}
+
+func FuzzUnmarshalEvent(f *testing.F) {
+	for _, x := range everyEvent() {
+		data, err := MarshalEvent(x.e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := UnmarshalEvent(data)
+		if err != nil {
+			return
+		}
+		again, err := MarshalEvent(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := UnmarshalEvent(again); err != nil || !EqualEvents(e, back) {
+			t.Fatalf("%s: %v", again, err)
+		}
+		if Describe(e) == "unknown event" {
+			t.Fatal(string(again))
+		}
+	})
+}
+
+// FuzzEpsilon: never a NaN, never a panic, never less than what a simple argument proves to be the least.
+func FuzzEpsilon(f *testing.F) {
+	f.Add(0.01, 1.1, 1000, 1e-5, 0)
+	f.Add(1.0, 1e-300, 1, 1e-12, 1)
+	f.Add(1e-300, 1e300, 1<<62, 0.9, 2)
+	f.Add(0.5, 0.01, 3, 1e-3, 3)
+	f.Add(1e-9, 0.2, 1000000, 1e-12, 4)
+	f.Add(0.999999999999999, 30., 77, 1e-7, 5)
+	f.Add(0.3, 1e-5, 1<<40, 1e-7, 6)
+	f.Add(0.1, 3., 12, 1e-7, 7)
+	f.Add(0.2, 3e4, 100000, 1e-7, 8)
+	f.Fuzz(func(t *testing.T, q, sigma float64, steps int, delta float64, kind int) {
+		events := []struct {
+			e Event
+			r Relation
+		}{
+			{PoissonSampled{q, Gaussian{sigma}}, AddOrRemoveOne}, {PoissonSampled{q, Gaussian{sigma}}, ReplaceOne}, {SampledSum{q, sigma}, ReplaceOne},
+			{Laplace{sigma}, AddOrRemoveOne}, {Gaussian{sigma}, AddOrRemoveOne}, {PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
+			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne}, {DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
+		}
+		x := events[uint(kind)%uint(len(events))]
+		if steps < 1 {
+			steps = 1
+		}
+		e := Repeated{x.e, steps}
+		b, err := Epsilon(e, delta, x.r)
+		if err != nil {
+			return
+		}
+		if math.IsNaN(b.Upper) || math.IsNaN(b.Lower) || math.IsNaN(b.Estimate) || !(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
+			t.Fatalf("%s δ=%g: %+v", Describe(e), delta, b)
+		}
+		// One use costs no more than all of them.
+		one, err := Epsilon(x.e, delta, x.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.Lower > b.Upper*(1+1e-9) {
+			t.Fatalf("%s δ=%g: one use costs at least %g, %d at most %g", Describe(x.e), delta, one.Lower, steps, b.Upper)
+		}
+	})
+}

@@ -1,0 +1,299 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var step = PoissonSampled{0.01, Gaussian{1.5}}
+
+func TestLedgerRefusesBeyondBudget(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	n, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reserve("too much", step, 2*n); !errors.Is(err, ErrBudgetExceeded) {
+		t.Error(err)
+	}
+	if len(l.Entries()) != 0 || l.Epsilon() != (Bound{}) {
+		t.Error("a refused reservation left a trace")
+	}
+	r := must[*Reservation](t)(l.Reserve("training", step, n))
+	if got := l.Epsilon().Upper; got > 1 || got < 0.99 {
+		t.Errorf("published %g", got)
+	}
+	if err := l.Spend("more", Gaussian{10}); !errors.Is(err, ErrBudgetExceeded) {
+		t.Error(err)
+	}
+	if err := l.Spend("an event without noise to speak of", Gaussian{1e9}); err != nil && !errors.Is(err, ErrBudgetExceeded) {
+		t.Error(err)
+	}
+	for range n {
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Spend(); !errors.Is(err, ErrReservationExhausted) || r.Remaining() != 0 || r.Spent() != n {
+		t.Error(err, r.Remaining(), r.Spent())
+	}
+	if !EqualEvents(r.Event(), step) {
+		t.Error(r.Event())
+	}
+}
+
+func TestLedgerMillionSteps(t *testing.T) {
+	e := PoissonSampled{1e-4, Gaussian{3}}
+	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
+	const n = 1_000_000
+	r := must[*Reservation](t)(l.Reserve("training", e, n))
+	start, last := time.Now(), 0.0
+	for i := range n {
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+		eps := l.EpsilonSoFar()
+		if eps < last {
+			t.Fatalf("step %d: ε so far fell from %g to %g", i, last, eps)
+		}
+		last = eps
+	}
+	if per := time.Since(start) / n; per > 100*time.Microsecond {
+		t.Errorf("%v a step", per)
+	}
+	if full := l.Epsilon(); last < full.Lower || last > full.Upper*1.001 {
+		t.Errorf("so far %g, published %+v", last, full)
+	}
+}
+
+func TestLedgerSpendsOneByOne(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	n := 0
+	for ; n < 1<<20; n++ {
+		if err := l.Spend("step", step); err != nil {
+			if !errors.Is(err, ErrBudgetExceeded) {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	want, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	if err != nil || n != want {
+		t.Errorf("%d steps fit one by one, %d at once (%v)", n, want, err)
+	}
+	if l.Epsilon().Upper > 1 {
+		t.Error("over budget")
+	}
+}
+
+func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 40 {
+				if err := l.Spend("step", Gaussian{60}); err != nil && !errors.Is(err, ErrBudgetExceeded) {
+					t.Error(err)
+				}
+				l.EpsilonSoFar()
+				l.Entries()
+			}
+		})
+	}
+	wg.Wait()
+	if b := l.Epsilon(); b.Upper > 1 || b.Upper < 0.9 {
+		t.Errorf("%+v after as many as fit", b)
+	}
+}
+
+func TestLedgerRoundTrip(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 50, Delta: 1e-5})
+	for kind, x := range everyEvent() {
+		if x.r != AddOrRemoveOne {
+			continue
+		}
+		r := must[*Reservation](t)(l.Reserve(kind, x.e, 2))
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+		r.Note(RealNoise)
+	}
+	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 2))
+	if err := parts[0].Spend("mean", Gaussian{5}); err != nil {
+		t.Fatal(err)
+	}
+	data := must[[]byte](t)(json.Marshal(l))
+	back := must[*Ledger](t)(UnmarshalLedger(data))
+	if !reflect.DeepEqual(l.Entries(), back.Entries()) {
+		t.Error("entries changed")
+	}
+	if a, b := l.Epsilon(), back.Epsilon(); a != b {
+		t.Errorf("%+v became %+v", a, b)
+	}
+	again := must[[]byte](t)(json.Marshal(back))
+	if string(again) != string(data) {
+		t.Error("second writing differs")
+	}
+	if _, err := back.Resume("gaussian", Gaussian{2}); err != nil {
+		t.Error(err)
+	}
+	if _, err := back.Resume("gaussian", Gaussian{3}); !errors.Is(err, ErrReservationExhausted) {
+		t.Error(err)
+	}
+	for _, bad := range []string{`{}`, `{"version":2}`, `null`, strings.Replace(string(data), `"version":1`, `"version":3`, 1),
+		strings.Replace(string(data), `"spent":1`, `"spent":7`, 1), strings.Replace(string(data), `"reserved":2`, `"reserved":0`, 1),
+		strings.Replace(string(data), `"kind":"gaussian"`, `"kind":"gauss"`, 1), strings.Replace(string(data), `"noise_multiplier"`, `"noise_multplier"`, 1)} {
+		if _, err := UnmarshalLedger([]byte(bad)); err == nil {
+			t.Errorf("accepted %.60s", bad)
+		}
+	}
+}
+
+func TestLedgerMerge(t *testing.T) {
+	b := Budget{Epsilon: 2, Delta: 1e-5}
+	one, two := NewLedger(b), NewLedger(b)
+	for _, l := range []*Ledger{one, two} {
+		if _, err := l.Reserve("steps", step, 500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := must[*Ledger](t)(Merge(b, one, two))
+	if got, want := same.Epsilon().Upper, upper(t, Repeated{step, 1000}, 1e-5, AddOrRemoveOne); got > want || got < want*0.999 {
+		t.Errorf("the same records: %g, want %g", got, want)
+	}
+	apart := must[*Ledger](t)(MergeDisjoint(b, "shards", one, two))
+	if got, want := apart.Epsilon().Upper, one.Epsilon().Upper; got != want {
+		t.Errorf("disjoint records: %g, want %g", got, want)
+	}
+	if _, err := Merge(Budget{2, 1e-5, ReplaceOne}, one); err == nil {
+		t.Error("merged ledgers of different relations")
+	}
+	one.MarkNotPrivate("test")
+	if must[*Ledger](t)(Merge(b, one)).NotPrivate() == "" {
+		t.Error("merging made a run private")
+	}
+}
+
+func TestLedgerDisjointChildrenShareTheBudget(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	parts := must[[]*Ledger](t)(l.Disjoint("clusters", 3))
+	n, _, err := CalibrateSteps(l.Budget(), 1<<20, func(n int) Event { return Repeated{step, n} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range parts {
+		if _, err := p.Reserve("training", step, n); err != nil {
+			t.Errorf("part %d: %v", i, err)
+		}
+	}
+	if _, err := parts[1].Reserve("more", step, n); !errors.Is(err, ErrBudgetExceeded) {
+		t.Error(err)
+	}
+	if err := l.Spend("whole", Gaussian{10}); !errors.Is(err, ErrBudgetExceeded) {
+		t.Error(err)
+	}
+	if e := l.Epsilon().Upper; e > 1 || e < 0.99 {
+		t.Errorf("the family costs %g", e)
+	}
+}
+
+func TestLedgerPolicyAndFilter(t *testing.T) {
+	refusal := errors.New("central budget is gone")
+	asked := 0
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithPolicy(func(r Request) error {
+		if asked++; r.Purpose == "secret" {
+			return refusal
+		}
+		return nil
+	}))
+	if err := l.Spend("secret", Gaussian{100}); !errors.Is(err, refusal) || len(l.Entries()) != 0 {
+		t.Error(err)
+	}
+	if err := l.Spend("open", Gaussian{100}); err != nil || asked != 2 {
+		t.Error(err, asked)
+	}
+	f := NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithFilter(20))
+	for f.Spend("chosen after looking", Gaussian{30}) == nil {
+	}
+	rdp := must[float64](t)(RDP(f.Event(), 20, AddOrRemoveOne))
+	if e := f.Epsilon().Upper; e != epsilonFromRDP(20, rdp, 1e-5) || e > 1 || e < 0.9 {
+		t.Errorf("filter of order 20 publishes %g", e)
+	}
+	if NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithFilter(1)).Spend("x", Gaussian{9}) == nil {
+		t.Error("filter of order 1 spends")
+	}
+}
+
+func TestGuaranteeSaysEverything(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 2, Delta: 1e-5})
+	k := must[*Reservation](t)(l.Reserve("k-means", SameBatch{[]float64{60, 40}}, 20))
+	k.Note(ExactNoise)
+	if err := k.Spend(); err != nil {
+		t.Fatal(err)
+	}
+	s := must[*Reservation](t)(l.Reserve("training", step, 1000))
+	s.Note(RealNoise)
+	g := l.Guarantee()
+	text := g.String()
+	for _, want := range []string{"ε = ", "δ = 1e-05", "presence of one record", "one record", "privacy loss distribution", "Poisson", "k-means", "training", "1000 ×",
+		"assumes real arithmetic in the gradient sum and the noise", "exact: ", "Not covered", "hyper-parameters", "quality reports", "running time", "declared public", "*"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the guarantee does not say %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "NOT PRIVATE") {
+		t.Error("says it is not private")
+	}
+	var back Guarantee
+	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil || !reflect.DeepEqual(g, back) {
+		t.Errorf("%v\n%+v\n%+v", err, g, back)
+	}
+	l.MarkNotPrivate("deterministic test noise: not private")
+	if text := l.Guarantee().String(); !strings.Contains(text, "NOT PRIVATE: deterministic test noise") {
+		t.Error(text)
+	}
+}
+
+func TestDPAccountingNames(t *testing.T) {
+	for kind, x := range everyEvent() {
+		s, err := DPAccounting(x.e, x.r)
+		switch kind {
+		case "discrete_gaussian", "exponential_mechanism", "pure", "approximate", "disjoint", "curve":
+			if !errors.Is(err, ErrUnsupported) {
+				t.Errorf("%s: %q, %v", kind, s, err)
+			}
+		default:
+			if err != nil || !strings.Contains(s, "dp_event.") {
+				t.Errorf("%s: %q, %v", kind, s, err)
+			}
+		}
+	}
+	got := must[string](t)(DPAccounting(poissonSteps(0.01, 1.1, 10000), AddOrRemoveOne))
+	want := "dp_event.SelfComposedDpEvent(event=dp_event.PoissonSampledDpEvent(sampling_probability=0.01, event=dp_event.GaussianDpEvent(noise_multiplier=1.1)), count=10000)"
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	curve := must[[]TradeOffPoint](t)(TradeOff(poissonSteps(0.01, 1.5, 1000), AddOrRemoveOne))
+	for i, p := range curve {
+		if p.TruePositive < p.FalsePositive || p.TruePositive > 1 || (i > 0 && p.TruePositive < curve[i-1].TruePositive-1e-9) {
+			t.Errorf("%+v", curve)
+		}
+	}
+	// For one Gaussian the curve is Φ(Φ⁻¹(α) + μ): at 1 % and μ = 1 it is 9.24 %.
+	g := must[[]TradeOffPoint](t)(TradeOff(Gaussian{1}, AddOrRemoveOne, 0.01))
+	within(t, "true positives", g[0].TruePositive, 0.0923, 0.098)
+	a := must[Attack](t)(AttackBounds(Gaussian{1}, 1e-5, AddOrRemoveOne))
+	within(t, "accuracy", a.BestAccuracy, 0.6914, 0.6916)
+	within(t, "posterior", a.Posterior, 0.98, 1)
+	if !strings.Contains(a.String(), "1% of non-members") {
+		t.Error(a)
+	}
+}

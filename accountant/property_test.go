@@ -1,0 +1,323 @@
+package accountant
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// draws are random parameters from a fixed seed: the subject is arithmetic, not randomness.
+type draws struct{ *rand.Rand }
+
+func newDraws(seed uint64) draws { return draws{rand.New(rand.NewPCG(seed, 0xacc))} }
+
+// between is log-uniform.
+func (d draws) between(lo, hi float64) float64 { return lo * math.Exp(d.Float64()*math.Log(hi/lo)) }
+
+func (d draws) steps() (q, sigma float64, steps int, delta float64) {
+	return d.between(1e-4, 1), d.between(0.6, 50), int(d.between(1, 2e4)), d.between(1e-10, 1e-2)
+}
+
+func upper(t *testing.T, e Event, delta float64, r Relation) float64 {
+	t.Helper()
+	alts := must[[][]term](t)(reduce(e, r))
+	p := must[priced](t)(priceAll(alts, delta, r, false))
+	if math.IsNaN(p.Upper) || p.Upper < 0 {
+		t.Fatalf("%v: ε = %v", Describe(e), p.Upper)
+	}
+	return p.Upper
+}
+
+// jitter is how much two published ends may disagree because their grids differ.
+const jitter = 4e-3
+
+func TestMonotone(t *testing.T) {
+	d := newDraws(1)
+	for range 40 {
+		q, sigma, steps, delta := d.steps()
+		base := upper(t, poissonSteps(q, sigma, steps), delta, AddOrRemoveOne)
+		grow := 1 + d.Float64()
+		for name, less := range map[string]float64{
+			"σ": upper(t, poissonSteps(q, sigma*grow, steps), delta, AddOrRemoveOne),
+			"q": upper(t, poissonSteps(q/grow, sigma, steps), delta, AddOrRemoveOne),
+			"T": upper(t, poissonSteps(q, sigma, max(1, int(float64(steps)/grow))), delta, AddOrRemoveOne),
+			"δ": upper(t, poissonSteps(q, sigma, steps), min(0.5, delta*grow), AddOrRemoveOne),
+		} {
+			if less > base*(1+jitter)+1e-12 {
+				t.Errorf("q=%g σ=%g T=%d δ=%g: a smaller %s·%g raises ε from %g to %g", q, sigma, steps, delta, name, grow, base, less)
+			}
+		}
+	}
+}
+
+func TestRDPProperties(t *testing.T) {
+	d := newDraws(2)
+	for range 1500 {
+		q, sigma := d.between(1e-6, 1), d.between(0.4, 100)
+		order := 1 + d.between(0.02, 60)
+		e := PoissonSampled{q, Gaussian{sigma}}
+		v := must[float64](t)(RDP(e, order, AddOrRemoveOne))
+		w := must[float64](t)(RDP(e, order*1.2, AddOrRemoveOne))
+		plain := must[float64](t)(RDP(Gaussian{sigma}, order, AddOrRemoveOne))
+		if !(v <= w*(1+1e-9)) || !(v <= plain*(1+1e-9)) || !(v >= 0) {
+			t.Fatalf("q=%g σ=%g α=%g: %g, at a larger order %g, unsampled %g", q, sigma, order, v, w, plain)
+		}
+		// Integer orders take the sum, fractional ones the quadrature: they must meet.
+		k := math.Floor(order) + 1
+		a, b := rdpInteger(q, 1/sigma, k), rdpFractional(q, 1/sigma, k)
+		if math.Abs(a-b) > 1e-9*a {
+			t.Fatalf("q=%g σ=%g α=%g: sum %g, quadrature %g", q, sigma, k, a, b)
+		}
+	}
+}
+
+func TestFullSampleIsGaussianAndNoSampleIsFree(t *testing.T) {
+	d := newDraws(3)
+	for range 300 {
+		_, sigma, steps, delta := d.steps()
+		for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+			full := upper(t, poissonSteps(1, sigma, steps), delta, r)
+			plain := upper(t, Gaussian{sigma / math.Sqrt(float64(steps))}, delta, r)
+			if math.Abs(full-plain) > 1e-9*plain {
+				t.Errorf("σ=%g T=%d: q=1 costs %g, %d Gaussians %g", sigma, steps, full, steps, plain)
+			}
+			if free := upper(t, poissonSteps(0, sigma, steps), delta, r); free != 0 {
+				t.Errorf("q=0 costs %g", free)
+			}
+		}
+	}
+}
+
+// The grid must find what the closed form knows.
+func TestGridAgreesWithClosedForm(t *testing.T) {
+	d := newDraws(4)
+	for range 60 {
+		_, sigma, steps, delta := d.steps()
+		sigma *= math.Sqrt(float64(steps))
+		exact := gaussianEpsilonBound(math.Sqrt(float64(steps))/sigma, delta)
+		q := pldQuestion{pairs: []pair{gaussPair{1 / sigma}}, n: []int{steps}, total: float64(steps), delta: delta, lower: true}
+		a := q.solve(1)
+		if exact.Estimate == 0 {
+			continue
+		}
+		if !a.ok || a.upper < exact.Estimate || a.lower > exact.Estimate || a.upper > exact.Estimate*1.002+1e-9 {
+			t.Errorf("σ=%g T=%d δ=%g: %+v, exactly %g", sigma, steps, delta, a, exact.Estimate)
+		}
+	}
+}
+
+// Brackets from different grids and tilts are of the same truth, so every lower end is below every upper end: a strong check on both.
+func TestBracketsAgreeAcrossGrids(t *testing.T) {
+	d := newDraws(5)
+	for i := range 36 {
+		q, sigma := d.between(1e-5, 1), d.between(0.35, 200)
+		steps, delta := int(d.between(2, 1e5)), d.between(1e-12, 0.2)
+		kind := []atom{sampledGaussian{q, 1 / sigma}, gluedAtom{q: q, mu: 1 / sigma}, oppositeAtom{q, 1 / sigma}, laplaceAtom{sigma},
+			discreteLaplaceAtom{1 / sigma, 3}, exponentialAtom{1 / sigma}}[i%6]
+		both := kind.pairs()
+		for _, p := range []pair{both.remove, both.add} {
+			if p == nil {
+				continue
+			}
+			question := pldQuestion{pairs: []pair{p}, n: []int{steps}, total: float64(steps), delta: delta, lower: true}
+			tail := question.tailMass()
+			if !planFits(question.pairs, tail) {
+				continue
+			}
+			s := newSketch(question.n, question.pairs, tail)
+			ends, aim := question.ends(&s, tail), question.aim(&s)
+			low, up := 0.0, math.Inf(1)
+			var g gridder
+			for _, f := range []float64{1, 0.7, 1.3} {
+				if a := question.once(&g, question.viewAt(&s, aim, aim.theta*f, 2*f), ends); a.ok {
+					low, up = max(low, a.lower), min(up, a.upper)
+				}
+			}
+			if low > up {
+				t.Errorf("%s, T=%d δ=%g: lower %g above upper %g", kind.key(), steps, delta, low, up)
+			}
+		}
+	}
+}
+
+func TestCompositionIsOrderFreeAndCountsSplit(t *testing.T) {
+	d := newDraws(6)
+	for range 40 {
+		q, sigma, steps, delta := d.steps()
+		a, b := PoissonSampled{q, Gaussian{sigma}}, Gaussian{sigma * 20}
+		k := 1 + d.IntN(steps)
+		forms := []Event{
+			Composed{[]Event{Repeated{a, steps + k}, Repeated{b, 3}}},
+			Composed{[]Event{Repeated{b, 2}, Repeated{a, k}, b, Repeated{Repeated{a, 1}, steps}}},
+			Repeated{Composed{[]Event{Composed{[]Event{Repeated{a, k}, Repeated{b, 3}}}, Repeated{a, steps}}}, 1},
+		}
+		first := upper(t, forms[0], delta, AddOrRemoveOne)
+		for _, f := range forms[1:] {
+			if v := upper(t, f, delta, AddOrRemoveOne); math.Abs(v-first) > 1e-6*first {
+				t.Errorf("%s costs %g, %s costs %g", Describe(forms[0]), first, Describe(f), v)
+			}
+		}
+	}
+}
+
+func TestBracketsAndRDP(t *testing.T) {
+	d := newDraws(7)
+	for range 20 {
+		q, sigma, steps, delta := d.steps()
+		e := poissonSteps(q, sigma, steps)
+		b := must[Bound](t)(Epsilon(e, delta, AddOrRemoveOne))
+		if !(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
+			t.Errorf("%+v", b)
+		}
+		if rep := must[RDPReport](t)(RDPEpsilon(e, delta, AddOrRemoveOne)); b.Upper > rep.Epsilon*(1+1e-4)+1e-12 {
+			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper, rep.Epsilon)
+		}
+		// δ at the published ε is at most δ; at the lower end at least.
+		if b.Upper == 0 {
+			continue
+		}
+		if back := must[Bound](t)(Delta(e, b.Upper, AddOrRemoveOne)); back.Lower > delta*(1+1e-9) {
+			t.Errorf("q=%g σ=%g T=%d: δ(ε(%g)) ≥ %g", q, sigma, steps, delta, back.Lower)
+		}
+	}
+}
+
+func TestCalibrationNeverOvershoots(t *testing.T) {
+	d := newDraws(8)
+	for range 12 {
+		target := Budget{d.between(0.05, 8), d.between(1e-9, 1e-4), Relation(d.IntN(2))}
+		q, steps := d.between(1e-3, 0.2), int(d.between(10, 5000))
+		sigma, b, err := CalibrateNoise(target, func(s float64) Event { return Repeated{SampledSum{q, s}, steps} })
+		if err != nil {
+			t.Fatal(target, q, steps, err)
+		}
+		if b.Upper > target.Epsilon || upper(t, Repeated{SampledSum{q, sigma}, steps}, target.Delta, target.Relation) > target.Epsilon {
+			t.Errorf("%v q=%g T=%d: σ=%g gives %+v", target, q, steps, sigma, b)
+		}
+		// A little less noise must not fit, or the answer was not the smallest.
+		if v := upper(t, Repeated{SampledSum{q, sigma * 0.995}, steps}, target.Delta, target.Relation); v <= target.Epsilon {
+			t.Errorf("%v q=%g T=%d: σ=%g was not needed, 0.5%% less gives %g", target, q, steps, sigma, v)
+		}
+	}
+}
+
+func TestCalibrateOtherParameters(t *testing.T) {
+	target := Budget{Epsilon: 1, Delta: 1e-5}
+	q, b, err := CalibrateSampling(target, func(q float64) Event { return poissonSteps(q, 1, 1000) })
+	if err != nil || b.Upper > 1 || b.Upper < 0.999 || q <= 0 || q >= 1 {
+		t.Error("sampling", q, b, err)
+	}
+	if q, _, err = CalibrateSampling(target, func(q float64) Event { return poissonSteps(q, 1000, 10) }); err != nil || q != 1 {
+		t.Error("sampling everything is allowed", q, err)
+	}
+	n, b, err := CalibrateSteps(target, 1_000_000, func(n int) Event { return poissonSteps(0.01, 1.5, n) })
+	if err != nil || b.Upper > 1 || upper(t, poissonSteps(0.01, 1.5, n+20), 1e-5, AddOrRemoveOne) < 1 {
+		t.Error("steps", n, b, err)
+	}
+	target.Relation = ReplaceOne
+	m, b, err := CalibrateSample(target, 60000, func(m int) Event {
+		return Repeated{SampledWithoutReplacement{60000, m, Gaussian{4}}, 10000}
+	})
+	if err != nil || b.Upper > 1 || m < 2 {
+		t.Error("sample", m, b, err)
+	}
+	if _, _, err := CalibrateNoise(Budget{Epsilon: 1, Delta: 1e-5}, func(s float64) Event {
+		return Composed{[]Event{Gaussian{1}, Gaussian{s}}}
+	}); err != ErrBudgetExceeded {
+		t.Error("a fixed part above the target:", err)
+	}
+	sigma, b, err := CalibrateShare(Budget{Epsilon: 2, Delta: 1e-5}, 0.2, func(s float64) Event { return Repeated{Gaussian{s}, 20} })
+	if err != nil || b.Upper > 0.4 || b.Upper < 0.39 {
+		t.Error("share", sigma, b, err)
+	}
+}
+
+// Sampling without replacement against brute force: every subset of a small population, records in {−1, 0, 1}.
+func TestWithoutReplacementAgainstBruteForce(t *testing.T) {
+	const n, m, sd = 4, 2, 1.5
+	e := SampledWithoutReplacement{n, m, Gaussian{sd / 2}} // replace-one sensitivity 2
+	worst := 0.0
+	for code := range 27 {
+		others := []float64{float64(code%3 - 1), float64(code/3%3 - 1), float64(code/9%3 - 1)}
+		for _, eps := range []float64{0, 0.1, 0.3, 0.7, 1.2, 2} {
+			delta := bruteForceHockey(others, 1, -1, m, sd, eps)
+			b := must[Bound](t)(Delta(e, eps, ReplaceOne))
+			if delta > b.Upper+1e-7 {
+				t.Errorf("others %v ε=%g: true δ %g above %g", others, eps, delta, b.Upper)
+			}
+			worst = max(worst, delta/b.Upper)
+		}
+	}
+	if worst < 0.5 {
+		t.Errorf("brute force reaches only %g of the bound: the test has no power", worst)
+	}
+}
+
+func bruteForceHockey(others []float64, x, y float64, m int, sd, eps float64) float64 {
+	sums := func(last float64) []float64 {
+		all := append(append([]float64(nil), others...), last)
+		var out []float64
+		for mask := range 1 << len(all) {
+			k, s := 0, 0.0
+			for i, v := range all {
+				if mask>>i&1 == 1 {
+					k++
+					s += v
+				}
+			}
+			if k == m {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	p, q := sums(x), sums(y)
+	density := func(c []float64, z float64) float64 {
+		s := 0.0
+		for _, v := range c {
+			s += math.Exp(-(z - v) * (z - v) / (2 * sd * sd))
+		}
+		return s / float64(len(c)) / sd / math.Sqrt(2*math.Pi)
+	}
+	sum, step := 0.0, 0.002 // good to 1e−7
+	for z := -12.0; z < 12; z += step {
+		sum += max(0, density(p, z)-math.Exp(eps)*density(q, z)) * step
+	}
+	return sum
+}
+
+// The pair of clipped sums is the worst of all pairs of vectors in the ball; checked in two dimensions.
+func TestOppositePairIsWorst(t *testing.T) {
+	d := newDraws(9)
+	const sd = 1.2
+	for range 12 {
+		q := d.between(0.05, 0.9)
+		ru, rv, angle := d.Float64(), d.Float64(), d.Float64()*2*math.Pi
+		u, v := [2]float64{ru, 0}, [2]float64{rv * math.Cos(angle), rv * math.Sin(angle)}
+		for _, eps := range []float64{0.05, 0.3, 0.8} {
+			b := must[Bound](t)(Delta(SampledSum{q, sd}, eps, ReplaceOne))
+			if delta := planeHockey(q, u, v, sd, eps, 0.06); delta > b.Upper+2e-5 {
+				t.Errorf("q=%g u=%v v=%v ε=%g: %g above %g", q, u, v, eps, delta, b.Upper)
+			}
+		}
+	}
+	b := must[Bound](t)(Delta(SampledSum{0.3, sd}, 0.3, ReplaceOne))
+	if delta := planeHockey(0.3, [2]float64{1, 0}, [2]float64{-1, 0}, sd, 0.3, 0.01); math.Abs(delta-b.Upper) > 1e-6 {
+		t.Errorf("opposite vectors give %g, the bound is %g", delta, b.Upper)
+	}
+}
+
+// planeHockey integrates by cells of the given size; its error is about step²/200.
+func planeHockey(q float64, u, v [2]float64, sd, eps, step float64) float64 {
+	gauss := func(x, y float64, c [2]float64) float64 {
+		return math.Exp(-((x-c[0])*(x-c[0])+(y-c[1])*(y-c[1]))/(2*sd*sd)) / (2 * math.Pi * sd * sd)
+	}
+	sum := 0.0
+	for x := -8.0; x < 8; x += step {
+		for y := -8.0; y < 8; y += step {
+			base := (1 - q) * gauss(x, y, [2]float64{})
+			sum += max(0, base+q*gauss(x, y, u)-math.Exp(eps)*(base+q*gauss(x, y, v)))
+		}
+	}
+	return sum * step * step
+}
