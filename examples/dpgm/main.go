@@ -36,6 +36,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	if c.compare {
+		return compare(ctx, c)
+	}
 	plan, err := c.chain().Plan()
 	if err != nil {
 		return err
@@ -52,13 +58,10 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("\n%v\n\n", gen.Guarantee())
 
-	if err := os.MkdirAll(c.out, 0o755); err != nil {
-		return err
-	}
 	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
 		return err
 	}
-	if err := draw(ctx, c, gen, train); err != nil {
+	if err := picture(ctx, c, gen, train); err != nil {
 		return err
 	}
 	return report(ctx, c, gen, train, test)
@@ -79,6 +82,7 @@ type config struct {
 	steps, nominal         int
 	seed                   uint64
 	out                    string
+	compare                bool
 }
 
 func parse(args []string) (config, error) {
@@ -104,13 +108,30 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
 	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
 	f.IntVar(&c.steps, "steps", 150, "training steps")
-	f.Float64Var(&c.lr, "lr", 0.3, "learning rate, with momentum 0.9")
+	f.Float64Var(&c.lr, "lr", 0, "learning rate, with momentum 0.9 (default 0.3 for a vae, 0.01 for an rbm)")
 	f.Float64Var(&c.average, "average", 0.9, "decay of the moving average of parameters that is released")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, which scales the steps of a single network (default -n)")
-	f.Float64Var(&c.clip, "clip", 1, "clip norm of a record's gradient")
+	f.Float64Var(&c.clip, "clip", 0, "clip norm of a record's gradient (default 1 for a vae, 20 for an rbm)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.BoolVar(&c.compare, "compare", false, "draw real images, one vae, a mixture of vaes and one of rbms side by side, at ε = 1.74 and ε = 4")
 	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")
-	return c, f.Parse(args)
+	err := f.Parse(args)
+	return c.withDefaults(), err
+}
+
+// withDefaults fills in what depends on the network: an RBM's gradients are longer.
+func (c config) withDefaults() config {
+	lr, clip := 0.3, 1.0
+	if c.model == "rbm" {
+		lr, clip = 0.01, 20
+	}
+	if c.lr == 0 {
+		c.lr = lr
+	}
+	if c.clip == 0 {
+		c.clip = clip
+	}
+	return c
 }
 
 // meter shows progress on a terminal, at most ten times a second.

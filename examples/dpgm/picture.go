@@ -14,23 +14,33 @@ import (
 // across is how many images a row of the picture holds.
 const across = 16
 
-// draw writes the picture: real images, then one row for each cluster, as the
-// probability of each pixel.
-func draw(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+// picture writes real images, then one row for each cluster.
+func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
 	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(real, across)}}}
-	for i, w := range gen.Weights() {
-		rows, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(c.seed))
-		if err != nil {
-			return err
-		}
-		sheet.Rows = append(sheet.Rows, grid.Row{Caption: fmt.Sprintf("%d: %.0f%%", i, 100*w), Images: images(rows, across)})
+	rows, err := rowsOf(ctx, c, gen, "")
+	if err != nil {
+		return err
 	}
+	sheet.Rows = append(sheet.Rows, rows...)
 	path := filepath.Join(c.out, "samples.png")
 	if err := sheet.Save(path); err != nil {
 		return err
 	}
 	fmt.Printf("wrote %s and %s\n", path, filepath.Join(c.out, "generator.privgen"))
 	return nil
+}
+
+// rowsOf draws one row for each cluster, as the probability of each pixel.
+func rowsOf(ctx context.Context, c config, gen *privgen.Generator, prefix string) ([]grid.Row, error) {
+	var rows []grid.Row
+	for i, w := range gen.Weights() {
+		samples, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(c.seed))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, grid.Row{Caption: fmt.Sprintf("%s%d: %.0f%%", prefix, i, 100*w), Images: images(samples, across)})
+	}
+	return rows, nil
 }
 
 // images copies the first n records out as rows of pixels.
