@@ -2,7 +2,11 @@
 
 package device
 
-import has "golang.org/x/sys/cpu"
+import (
+	"math"
+
+	has "golang.org/x/sys/cpu"
+)
 
 //go:generate go -C internal/asmgen run . -part gemm -out ../../gemm_amd64.s -stubs ../../gemm_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part pack -out ../../pack_amd64.s -stubs ../../pack_amd64.go -pkg device
@@ -31,7 +35,7 @@ func avx2() *kernels {
 	k := generic()
 	k.name = "avx2"
 	k.gemm = gemmKernels{
-		rows: 6, lanes: 8, deepNN: 400, deepTN: 200,
+		rows: 6, lanes: 8, deepNN: 400, deepTN: 256, copyTN: 150,
 		tile: [15][3]tileKernel{
 			1: {1: gemmAVX2_1x1, 2: gemmAVX2_1x2}, 2: {1: gemmAVX2_2x1, 2: gemmAVX2_2x2}, 3: {1: gemmAVX2_3x1, 2: gemmAVX2_3x2},
 			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2}, 6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
@@ -49,7 +53,7 @@ func avx512() *kernels {
 	k := avx2()
 	k.name = "avx512"
 	k.gemm = gemmKernels{
-		rows: 14, lanes: 16, deepNN: 512, deepTN: 256,
+		rows: 14, lanes: 16, deepNN: 512, deepTN: 256, copyTN: math.MaxInt,
 		tile: [15][3]tileKernel{
 			1: {1: gemmAVX512_1x1, 2: gemmAVX512_1x2}, 2: {1: gemmAVX512_2x1, 2: gemmAVX512_2x2}, 3: {1: gemmAVX512_3x1, 2: gemmAVX512_3x2},
 			4: {1: gemmAVX512_4x1, 2: gemmAVX512_4x2}, 5: {1: gemmAVX512_5x1, 2: gemmAVX512_5x2}, 6: {1: gemmAVX512_6x1, 2: gemmAVX512_6x2},

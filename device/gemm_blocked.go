@@ -16,6 +16,7 @@ type gemmKernels struct {
 	thinMany    [thinCols + 1]thinKernel // several
 	deepNN      int                      // most of k worked on at a time where A's rows are contiguous
 	deepTN      int                      // the same where its columns are
+	copyTN      int                      // beyond so deep a product, blocks of A are moved closer together there
 }
 
 // blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by groups of panels.
@@ -51,7 +52,7 @@ func (c *cpu) blocked(j *job) {
 	if p.ak != 1 {
 		w.deep = g.deepTN
 	}
-	w.copyA = awkward(p)
+	w.copyA = g.awkward(p)
 	size := min(packedSize, (p.n+w.width)*min(p.k, packedDeep))
 	buffer := c.buffer(size)
 	w.packed = *buffer
@@ -71,11 +72,12 @@ func (c *cpu) blocked(j *job) {
 	c.panels.put(buffer)
 }
 
-// awkward reports whether A's rows (or, transposed, its columns) lie multiples of half a page apart. They then
-// compete for a few places of the cache, and it pays to move a block of them closer together first.
-func awkward(p *product) bool {
+// awkward reports whether blocks of A are better moved closer together first: where rows (or, transposed, columns) lie
+// multiples of half a page apart they compete for a few places of the cache, and a low tile that walks down
+// columns looks up a page for every row of A.
+func (g *gemmKernels) awkward(p *product) bool {
 	stride := 4 * max(p.ar, p.ak)
-	return stride%2048 == 0 && p.n > 2*thinCols
+	return (stride%2048 == 0 || p.ak > 1 && p.k > g.copyTN) && p.n > 2*thinCols
 }
 
 // buffer takes room for that many packed numbers from the pool. It is big enough to begin on a cache line.
