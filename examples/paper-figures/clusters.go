@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -21,6 +23,31 @@ type clusterFigure struct {
 	images, labels      string
 	n, runs, iterations int
 	bandwidth           float64
+	dims                []int // features of the kernel method
+	shrink              bool
+}
+
+// spaces reads the numbers of features.
+func (f *clusterFigure) spaces(list string) error {
+	f.dims = nil
+	for _, word := range strings.Split(list, ",") {
+		d, err := strconv.Atoi(word)
+		if err != nil {
+			return err
+		}
+		f.dims = append(f.dims, d)
+	}
+	return nil
+}
+
+// config is the private k-means both methods run, from the same data-free start. The
+// papers' Lloyd iterations move centres to noisy means and leave it at that.
+func (f clusterFigure) config() kmeans.Config {
+	c := kmeans.Config{K: 10, Iterations: f.iterations, Small: kmeans.SplitLargest}
+	if !f.shrink {
+		c.Shrink = kmeans.NoShrink
+	}
+	return c
 }
 
 // epsilons are the budgets of the horizontal axis.
@@ -44,7 +71,8 @@ func (f clusterFigure) draw(ctx context.Context, out string) error {
 	}
 	fmt.Printf("clustering accuracy [not private], add or remove one, δ = %g, %d iterations, data-free start, mean ± standard deviation of %d runs\n", delta, f.iterations, f.runs)
 	var curves []curve
-	for i, s := range []space{0, 50, 100, 200, 500} {
+	for i, d := range append([]int{0}, f.dims...) {
+		s := space(d)
 		c := curve{label: s.String(), colour: i}
 		for _, epsilon := range epsilons() {
 			mean, std, err := f.accuracy(ctx, data, s, epsilon)
@@ -98,7 +126,7 @@ func (f clusterFigure) accuracy(ctx context.Context, data *records.Table, s spac
 
 func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, epsilon float64, seed uint64) (float64, error) {
 	budget := accountant.Budget{Epsilon: epsilon, Delta: delta}
-	cfg, err := kmeans.Config{K: 10, Iterations: f.iterations}.Calibrate(budget)
+	cfg, err := f.config().Calibrate(budget)
 	if err != nil {
 		return 0, err
 	}

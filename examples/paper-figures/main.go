@@ -27,7 +27,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	var c clusterFigure
+	c := clusterFigure{dims: []int{50, 100, 200, 500}}
 	f := flag.NewFlagSet("paper-figures", flag.ContinueOnError)
 	only := f.Int("only", 0, "draw only this figure (2 or 3)")
 	out := f.String("out", "out", "folder for the figures")
@@ -36,6 +36,8 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&c.n, "n", 10000, "how many digits the program draws")
 	f.IntVar(&c.runs, "runs", 5, "runs behind each point of Fig. 3 (the papers: 100)")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
+	f.Func("d", "comma-separated numbers of features (default 50,100,200,500)", func(list string) error { return c.spaces(list) })
+	f.BoolVar(&c.shrink, "shrink", false, "use the library's own post-processing of centres in both methods, beyond the papers")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of k-means")
 	if err := f.Parse(args); err != nil {
 		return err
