@@ -66,7 +66,7 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 			best = priced{Bound: Bound{a.lower, 0, a.upper}, engine: enginePLD, blunt: a.limited}
 		}
 	}
-	doubtful := math.IsInf(best.Upper, 1) || best.blunt || (lower && best.Upper-best.Lower > 0.01*best.Upper)
+	doubtful := math.IsInf(best.Upper, 1) || best.blunt || (lower && best.Upper-best.Lower > 0.03*best.Upper)
 	if doubtful {
 		if rep, ok := rdpEpsilon(terms, delta, nil); ok && rep.Epsilon < best.Upper {
 			best.Upper, best.engine, best.edge = rep.Epsilon, engineRDP, rep.AtEdge

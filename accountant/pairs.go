@@ -444,7 +444,7 @@ func normalQuantileUpper(p float64) float64 {
 	return x
 }
 
-func (a gaussianAtom) pairs() *pairs    { return &pairs{remove: gaussPair{a.mu}} }
+func (a gaussianAtom) pairs() *pairs    { return &pairs{remove: gaussPair(a)} }
 func (a sampledGaussian) pairs() *pairs { return sampledBoth(a.q, &pairs{remove: gaussPair{a.mu}}) }
 func (a gluedAtom) pairs() *pairs       { return &pairs{remove: newGluedPair(a.q, a.mu)} }
 

@@ -3,11 +3,12 @@ package accountant
 import "math"
 
 const (
-	maxGrid  = 1 << 19 // points of a transform: 64 MiB in all
-	maxCells = 1 << 19 // cells of one step
-	pldTol   = 2e-4    // aimed-at relative width of upper − truth
-	pldTries = 5
-	pldGuard = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	maxGrid   = 1 << 19 // points of a transform: 64 MiB in all
+	maxCells  = 1 << 18 // cells of one step
+	pldTol    = 2e-4    // aimed-at relative width of upper − truth
+	manyTerms = 8
+	pldTries  = 5
+	pldGuard  = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
 )
 
 // pldQuestion is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
@@ -50,7 +51,10 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 	if q.byEps {
 		expected = math.Exp(aim.logDelta)
 	}
-	refine := coarse
+	refine, width := coarse, 25*pldTol
+	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
+		refine, width = 2.5*coarse, 6*width
+	}
 	for try := 0; try < pldTries; try++ {
 		view := q.view(&s, aim, refine)
 		a := q.once(&g, view, ends)
@@ -76,7 +80,7 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 			}
 			expected = a.upper
 		}
-		if q.lower && best.upper-best.lower <= 25*pldTol*best.upper {
+		if q.lower && best.upper-best.lower <= width*best.upper {
 			break
 		}
 		refine /= 2
