@@ -122,7 +122,11 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "plan: dpgm, %d × %s, %v\n", c.Cluster.K, c.Model.Name(), c.Schema)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
 	for _, s := range p.Stages {
-		fmt.Fprintf(&b, "  %-9s %5d × %v   noise multiplier %.4g, alone ε = %.4g\n", s.Purpose, s.Count, s.Event, s.NoiseMultiplier, s.Epsilon.Upper)
+		event, count := s.Event, s.Count
+		if r, ok := event.(accountant.Repeated); ok {
+			event, count = r.Event, count*r.Count
+		}
+		fmt.Fprintf(&b, "  %-9s %5d × %s; alone ε = %.4g\n", s.Purpose, count, accountant.Describe(event), s.Epsilon.Upper)
 	}
 	fmt.Fprintf(&b, "  together  ε = %.4g", p.Total.Upper)
 	return b.String()
