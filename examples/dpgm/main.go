@@ -92,7 +92,7 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels, used by the quality report only")
 	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
 	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
-	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
+	f.IntVar(&c.n, "n", 40000, "how many digits the program draws")
 	f.Float64Var(&c.budget.Epsilon, "epsilon", 4, "privacy budget ε")
 	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
 	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")

@@ -26,6 +26,9 @@ func report(ctx context.Context, c config, gen *privgen.Generator, train, test *
 	if err := agreement(ctx, c, gen, clusters, train, test); err != nil {
 		return err
 	}
+	if gen.Clusters() == 1 {
+		return nil // every record would get the same label
+	}
 	return utility(ctx, c, gen, clusters, train, test)
 }
 
