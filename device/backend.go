@@ -55,6 +55,37 @@ type Backend interface {
 	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
 	RowDots(dst []float64, a, b Matrix)
 
+	// BlockSums sets dst[i] to the sum of rows i·block to (i+1)·block−1 of m.
+	BlockSums(dst Matrix, block int, m Matrix)
+	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks of that many rows of a
+	// and of d: the squared norm of one record's gradient where a layer is applied at many places.
+	//
+	// Guarantee: it is an upper bound whatever cancels inside the product, by way of a rounding bound that is added: √dst[i] exceeds
+	// the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows, with k the largest of block and columns, or, where the Gram
+	// matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is not.
+	// Squared norms of rows must lie below 2¹²⁴.
+	BlockProductNorms(dst []float64, block int, a, d Matrix)
+
+	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
+	// Shapes: src is images×Len, dst (images·Places)×Patch.
+	Im2Col(w Window, dst, src Matrix)
+	// Col2Im is the transpose of Im2Col: it sets every pixel to the sum of what patches hold for it.
+	// Shapes: dst is images×Len, src (images·Places)×Patch.
+	Col2Im(w Window, dst, src Matrix)
+	// UpSample doubles height and width. Shapes: src holds images of form m, dst of form m.Doubled().
+	UpSample(m Image, u UpSampling, dst, src Matrix)
+	// UpSampleGradient is the transpose of UpSample. Shapes: src holds images of form m.Doubled(), dst of form m.
+	UpSampleGradient(m Image, u UpSampling, dst, src Matrix)
+
+	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second to 1/√(variance + eps),
+	// the variance being the mean squared deviation; sums are in float64. No rows count as mean and variance 0.
+	Moments(stats, m Matrix, eps float32)
+	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, with mean and scale as Moments left them; dst may be src.
+	Normalize(dst, src, stats, gain, shift Matrix)
+	// NormalizeGradient turns delta, the derivative by the dst of Normalize, into the derivative by src if stats are the Moments of src, and
+	// sets dGain and dShift (1×cols) to the derivatives by gain and shift.
+	NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix)
+
 	// CosSin sets dst, which has twice as many columns as src, to [scale·cos(src) | scale·sin(src)].
 	// src may be the left or the right half of dst.
 	CosSin(dst, src Matrix, scale float32)

@@ -75,7 +75,7 @@ func (c *cpu) job() *job {
 func (c *cpu) done(j *job) {
 	j.owner = nil // the pool must not keep its owner alive by way of the team
 	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
-	j.a, j.b, j.c, j.d = Matrix{}, Matrix{}, Matrix{}, Matrix{}
+	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product = product{}
 	c.jobs.put(j)
 }

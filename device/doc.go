@@ -19,4 +19,10 @@
 // chain of fused multiply-adds over k (eight where the result has at most four columns), so a row of a result depends on no other row of the batch.
 // Machines without these instructions run portable Go in the same order of operations; whether the compiler
 // fuses there is up to it, so their last bits may differ.
+//
+// # Images
+//
+// A batch of images is a matrix with an image a row, channels side by side, so that the same numbers are also a matrix of
+// pixels by channels. A convolution is then Im2Col and a product with a matrix of patch by channels; its transpose is
+// the product with that matrix transposed, and Col2Im. BlockProductNorms has the norms of one record's share in their gradients.
 package device

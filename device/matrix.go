@@ -64,6 +64,16 @@ func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 // RowRange is the view of rows r0 to r1−1.
 func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) }
 
+// Reshape is the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps between rows or another
+// number of elements.
+func (m Matrix) Reshape(rows, cols int) Matrix {
+	if rows < 0 || cols < 0 || rows*cols != m.Rows*m.Cols || !m.contiguous() {
+		panic(fmt.Sprintf("device: a %d×%d matrix of stride %d seen as %d×%d", m.Rows, m.Cols, m.Stride, rows, cols))
+	}
+	m.Rows, m.Cols, m.Stride = rows, cols, cols
+	return m
+}
+
 // contiguous reports whether the elements follow each other without gaps.
 func (m Matrix) contiguous() bool { return m.Stride == m.Cols || m.Rows <= 1 }
 

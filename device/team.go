@@ -149,7 +149,7 @@ type job struct {
 	owner   *cpu
 	kernels *kernels
 	a, b, c Matrix
-	d       Matrix
+	d, e, g Matrix
 	f       Func
 	op      rowOp
 	flat    bool
@@ -159,4 +159,6 @@ type job struct {
 	sparse  *Sparse
 	adam    adamRates
 	product product
+	window  Window
+	block   int
 }

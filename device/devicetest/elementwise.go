@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-func abs(x float64) float64 { return math.Abs(x) }
+func abs(x float64) float64  { return math.Abs(x) }
+func sqrt(x float64) float64 { return math.Sqrt(x) }
 
 // functions are the element-wise functions, and their derivatives in terms of the value.
 var functions = map[device.Func]struct{ value, slope func(float64) float64 }{

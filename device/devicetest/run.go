@@ -24,6 +24,11 @@ func Run(t *testing.T, b device.Backend) {
 		{"CosSin", testCosSin},
 		{"Softmax", testSoftmax},
 		{"Adam", testAdam},
+		{"Windows", testWindows},
+		{"UpSampling", testUpSampling},
+		{"Normalize", testNormalize},
+		{"Blocks", testBlocks},
+		{"BlockNaN", testBlockNaN},
 		{"Params", testParams},
 		{"Mismatch", testMismatch},
 	} {
@@ -98,6 +103,16 @@ func testMismatch(t *testing.T, b device.Backend) {
 		"CosSin":          func() { b.CosSin(c, a, 1) },
 		"Upload":          func() { b.Upload(a, w) },
 		"Adam":            func() { b.Adam(a, a, a, c, device.AdamStep{T: 1}) },
+		"Im2Col": func() {
+			b.Im2Col(device.Window{Image: device.Image{Height: 2, Width: 2, Channels: 1}, Size: 2, Stride: 1}, c, a)
+		},
+		"Im2Col window": func() { b.Im2Col(device.Window{}, b.New(0, 0), b.New(0, 0)) },
+		"UpSample":      func() { b.UpSample(device.Image{Height: 2, Width: 2, Channels: 1}, device.Nearest, c, a) },
+		"UpSample kind": func() { b.UpSample(device.Image{}, -1, b.New(0, 0), b.New(0, 0)) },
+		"BlockSums":     func() { b.BlockSums(a, 2, b.New(7, 4)) },
+		"BlockNorms":    func() { b.BlockProductNorms(make([]float64, 2), 2, a, c) },
+		"Moments":       func() { b.Moments(a, c, 1) },
+		"Normalize":     func() { b.Normalize(a, a, b.New(2, 4), b.New(1, 4), b.New(1, 5)) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: operands that do not fit are accepted", name)

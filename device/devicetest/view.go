@@ -98,6 +98,24 @@ func (v *view) unchanged(x *bench, what string) {
 	v.want(x, what+": operand", func(i, j int) (float64, float64) { return v.at(i, j), 0 })
 }
 
+// rowSquare is the squared norm of row i as uploaded.
+func (v *view) rowSquare(i int) float64 {
+	sum := 0.0
+	for j := range v.cols {
+		sum += v.at(i, j) * v.at(i, j)
+	}
+	return sum
+}
+
+// poisoned is room for n results, which are to be set, not added to.
+func (x *bench) poisoned(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
+
 // near reports whether got is value within bound; NaN matches NaN, infinities match themselves.
 func near(got, value, bound float64) bool {
 	switch {

@@ -1,0 +1,255 @@
+package device
+
+// Im2Col copies patches. An image is one unit of work, so that who works does not matter.
+func (c *cpu) Im2Col(w Window, dst, src Matrix) {
+	c.slide("Im2Col", doIm2Col, w, dst, src)
+}
+
+// Col2Im adds patches up.
+func (c *cpu) Col2Im(w Window, dst, src Matrix) {
+	c.slide("Col2Im", doCol2Im, w, src, dst)
+}
+
+func (c *cpu) slide(what string, do func(j *job, lo, hi int), w Window, patches, images Matrix) {
+	w.check(what)
+	images.checkShape(what, images.Rows, w.Len())
+	patches.checkShape(what, images.Rows*w.Places(), w.Patch())
+	if images.Empty() && patches.Empty() {
+		return
+	}
+	j := c.job()
+	j.a, j.b, j.window = patches, images, w
+	c.rows(j, do, images.Rows, 2*(w.Places()*w.Patch()+w.Len()))
+	c.done(j)
+}
+
+func doIm2Col(j *job, lo, hi int) {
+	w := j.window
+	down, across := w.Grid()
+	for i := lo; i < hi; i++ {
+		image, to := j.b.Row(i), i*down*across
+		for y := range down {
+			for x := range across {
+				w.take(j.a.Row(to), image, y*w.Stride-w.Pad, x*w.Stride-w.Pad)
+				to++
+			}
+		}
+	}
+}
+
+// take copies the patch whose corner lies at (y, x).
+func (w *Window) take(patch, image []float32, y, x int) {
+	line, step := w.Size*w.Channels, w.Width*w.Channels
+	if x >= 0 && x+w.Size <= w.Width && y >= 0 && y+w.Size <= w.Height {
+		at := (y*w.Width + x) * w.Channels
+		for ; len(patch) > 0; patch = patch[line:] {
+			move(patch[:line], image[at:at+line])
+			at += step
+		}
+		return
+	}
+	clear(patch)
+	left, width := clip(x, w.Size, w.Width)
+	top, height := clip(y, w.Size, w.Height)
+	left, width = left*w.Channels, width*w.Channels
+	for row := top; row < top+height && width > 0; row++ {
+		at := (y+row)*step + x*w.Channels + left
+		move(patch[row*line+left:][:width], image[at:at+width])
+	}
+}
+
+// move is copy for the few numbers that a window's line often is.
+func move(dst, src []float32) {
+	if len(src) > 8 {
+		copy(dst, src)
+		return
+	}
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = v
+	}
+}
+
+func doCol2Im(j *job, lo, hi int) {
+	w := j.window
+	down, across := w.Grid()
+	for i := lo; i < hi; i++ {
+		image, from := j.b.Row(i), i*down*across
+		clear(image)
+		for y := range down {
+			for x := range across {
+				w.give(j.kernels, j.a.Row(from), image, y*w.Stride-w.Pad, x*w.Stride-w.Pad)
+				from++
+			}
+		}
+	}
+}
+
+// give adds the patch whose corner lies at (y, x) to the image.
+func (w *Window) give(k *kernels, patch, image []float32, y, x int) {
+	line := w.Size * w.Channels
+	left, width := clip(x, w.Size, w.Width)
+	top, height := clip(y, w.Size, w.Height)
+	left, width = left*w.Channels, width*w.Channels
+	for row := top; row < top+height && width > 0; row++ {
+		at := ((y+row)*w.Width+x)*w.Channels + left
+		addTo(k, image[at:at+width], patch[row*line+left:][:width])
+	}
+}
+
+// addTo adds src to dst, without the price of a call where numbers are few.
+func addTo(k *kernels, dst, src []float32) {
+	if len(src) > 16 {
+		k.axpy(1, src, dst)
+		return
+	}
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] += v
+	}
+}
+
+// UpSample doubles images.
+func (c *cpu) UpSample(m Image, u UpSampling, dst, src Matrix) {
+	do := doNearest
+	if u == Bilinear {
+		do = doBilinear
+	}
+	c.scaleImages("UpSample", do, m, u, dst, src)
+}
+
+// UpSampleGradient sums up what doubling spread.
+func (c *cpu) UpSampleGradient(m Image, u UpSampling, dst, src Matrix) {
+	do := doNearestGradient
+	if u == Bilinear {
+		do = doBilinearGradient
+	}
+	c.scaleImages("UpSampleGradient", do, m, u, src, dst)
+}
+
+func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, u UpSampling, large, small Matrix) {
+	m.check(what)
+	u.check(what)
+	small.checkShape(what, small.Rows, m.Len())
+	large.checkShape(what, small.Rows, 4*m.Len())
+	if small.Empty() {
+		return
+	}
+	j := c.job()
+	j.a, j.b, j.window.Image = large, small, m
+	c.rows(j, do, small.Rows, 16*m.Len())
+	c.done(j)
+}
+
+func doNearest(j *job, lo, hi int) {
+	m := j.window.Image
+	c, line := m.Channels, 2*m.Width*m.Channels
+	for i := lo; i < hi; i++ {
+		large, small := j.a.Row(i), j.b.Row(i)
+		for y := range m.Height {
+			first := large[2*y*line:][:line]
+			for x := range m.Width {
+				pixel := small[(y*m.Width+x)*c:][:c]
+				move(first[2*x*c:][:c], pixel)
+				move(first[(2*x+1)*c:][:c], pixel)
+			}
+			copy(large[(2*y+1)*line:][:line], first)
+		}
+	}
+}
+
+func doNearestGradient(j *job, lo, hi int) {
+	m := j.window.Image
+	c, line := m.Channels, 2*m.Width*m.Channels
+	for i := lo; i < hi; i++ {
+		large, small := j.a.Row(i), j.b.Row(i)
+		for y := range m.Height {
+			upper, lower := large[2*y*line:][:line], large[(2*y+1)*line:][:line]
+			for x := range m.Width {
+				at := 2 * x * c
+				pixel := small[(y*m.Width+x)*c:][:c]
+				for k := range pixel {
+					pixel[k] = (upper[at+k] + upper[at+c+k]) + (lower[at+k] + lower[at+c+k])
+				}
+			}
+		}
+	}
+}
+
+// near and far are the weights, in each direction, of the pixel that holds a point and of the next one.
+const near, far = 0.75, 0.25
+
+// farther is the neighbour of pixel p/2 on the side of p, half a pixel beyond; edges are repeated.
+func farther(p, n int) int {
+	if p&1 == 0 {
+		return max(p/2-1, 0)
+	}
+	return min(p/2+1, n-1)
+}
+
+func doBilinear(j *job, lo, hi int) {
+	m := j.window.Image
+	c, line := m.Channels, m.Width*m.Channels
+	spare := j.owner.buffer(line)
+	mixed := (*spare)[:line]
+	for i := lo; i < hi; i++ {
+		large, small := j.a.Row(i), j.b.Row(i)
+		for y := range 2 * m.Height {
+			mix(mixed, small[y/2*line:][:line], small[farther(y, m.Height)*line:][:line])
+			to := large[2*y*line:][:2*line]
+			for x := range m.Width {
+				before, after := farther(2*x, m.Width), farther(2*x+1, m.Width)
+				mixPair(to[2*x*c:][:2*c], mixed[x*c:][:c], mixed[before*c:][:c], mixed[after*c:][:c])
+			}
+		}
+	}
+	j.owner.panels.put(spare)
+}
+
+// mix sets dst to three quarters of a and one of b.
+func mix(dst, a, b []float32) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = near*a[i] + far*b[i]
+	}
+}
+
+// mixPair sets the first half of dst to three quarters of a and one of b, and the second to as much of a and c.
+func mixPair(dst, a, b, c []float32) {
+	b, c = b[:len(a)], c[:len(a)]
+	first, second := dst[:len(a)], dst[len(a):][:len(a)]
+	for i, v := range a {
+		v *= near
+		first[i] = v + far*b[i]
+		second[i] = v + far*c[i]
+	}
+}
+
+func doBilinearGradient(j *job, lo, hi int) {
+	m := j.window.Image
+	c, line := m.Channels, m.Width*m.Channels
+	spare := j.owner.buffer(line)
+	mixed := (*spare)[:line]
+	for i := lo; i < hi; i++ {
+		large, small := j.a.Row(i), j.b.Row(i)
+		clear(small)
+		for y := range 2 * m.Height {
+			clear(mixed)
+			from := large[2*y*line:][:2*line]
+			for x := range 2 * m.Width {
+				unmix(from[x*c:][:c], mixed[x/2*c:][:c], mixed[farther(x, m.Width)*c:][:c])
+			}
+			unmix(mixed, small[y/2*line:][:line], small[farther(y, m.Height)*line:][:line])
+		}
+	}
+	j.owner.panels.put(spare)
+}
+
+// unmix adds three quarters of src to a and one to b, which may be the same.
+func unmix(src, a, b []float32) {
+	a, b = a[:len(src)], b[:len(src)]
+	for i, v := range src {
+		a[i] += near * v
+		b[i] += far * v
+	}
+}
