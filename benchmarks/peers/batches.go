@@ -1,0 +1,59 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// fixedBatches shows a table as a data set of batch records, which are other ones
+// at every look: sampled with probability 1 it gives a trainer random batches
+// of one size. For timing only: what a guarantee would say of it means nothing.
+type fixedBatches struct {
+	*records.Table
+	batch int
+	rng   *rand.Rand
+	index []int32
+	keys  []uint64
+	drawn int // records so far
+}
+
+func newFixedBatches(t *records.Table, batch int) *fixedBatches {
+	return &fixedBatches{Table: t, batch: batch, rng: rand.New(rand.NewPCG(2, 2)), index: make([]int32, batch), keys: make([]uint64, batch)}
+}
+
+// Len is the size of a batch.
+func (d *fixedBatches) Len() int { return d.batch }
+
+// Gather copies as many random records as are asked for.
+func (d *fixedBatches) Gather(asked []int32, b *device.Batch) {
+	index := d.index[:len(asked)]
+	for i := range index {
+		index[i] = int32(d.rng.IntN(rows))
+	}
+	d.drawn += len(index)
+	d.Table.Gather(index, b)
+}
+
+// next fills b with a batch for a step that has no trainer.
+func (d *fixedBatches) next(b *device.Batch) {
+	d.Gather(d.index, b)
+	for i := range d.keys {
+		d.keys[i] = d.rng.Uint64()
+	}
+	b.Keys = d.keys
+}
+
+// counted counts the records that a trainer looks at, since the size of a Poisson
+// sample is nobody else's business.
+type counted struct {
+	*records.Table
+	gathered int
+}
+
+// Gather copies the given rows.
+func (d *counted) Gather(rows []int32, b *device.Batch) {
+	d.gathered += len(rows)
+	d.Table.Gather(rows, b)
+}

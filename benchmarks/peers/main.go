@@ -1,0 +1,199 @@
+// Command peers takes steps of the paper's VAE on command, with and without
+// privacy, for comparison with the same steps in PyTorch and Opacus. See README.md.
+//
+//	peers CANDIDATE BATCH
+//
+// It reads commands from standard input, one a line, and answers each with one
+// line, as peers.py does:
+//
+//	check N   takes N steps, answers the mean loss of an example of a fresh batch
+//	run S     takes steps for S seconds, answers "EXAMPLES SECONDS"
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"log"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+const (
+	rows            = 6000
+	dim             = 784
+	learningRate    = 1e-3
+	clipNorm        = 1
+	noiseMultiplier = 1
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: peers plain|private|private-poisson BATCH")
+	}
+	batch, err := strconv.Atoi(os.Args[2])
+	if err != nil || batch <= 0 || batch > rows {
+		log.Fatalf("batch %q: want an integer from 1 to %d", os.Args[2], rows)
+	}
+	c, err := newCandidate(os.Args[1], batch)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := c.serve(os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A candidate is a network in training.
+type candidate struct {
+	net      models.Generator
+	data     *fixedBatches
+	step     func() error
+	examples func() int // so far
+}
+
+func newCandidate(name string, batch int) (*candidate, error) {
+	table, err := records.FromFlat(records.Binary(dim), randomBits())
+	if err != nil {
+		return nil, err
+	}
+	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: dim}, 1)
+	if err != nil {
+		return nil, err
+	}
+	c := &candidate{net: net, data: newFixedBatches(table, batch)}
+	c.examples = func() int { return c.data.drawn }
+	switch name {
+	case "plain":
+		c.step = plain(net, c.data)
+	case "private":
+		c.step, err = private(net, c.data, 1)
+	case "private-poisson":
+		all := &counted{Table: table}
+		c.examples = func() int { return all.gathered }
+		c.step, err = private(net, all, float64(batch)/rows)
+	default:
+		err = fmt.Errorf("no candidate %q", name)
+	}
+	return c, err
+}
+
+func randomBits() []float32 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	flat := make([]float32, rows*dim)
+	for i := range flat {
+		if rng.Float64() < 0.2 {
+			flat[i] = 1
+		}
+	}
+	return flat
+}
+
+// private is a step of sgd's trainer.
+func private(net models.Network, data records.Data, probability float64) (func() error, error) {
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	trainer, err := sgd.New(sgd.Config{
+		ClipNorm:            clipNorm,
+		SamplingProbability: probability,
+		Steps:               1 << 20,
+		NoiseMultiplier:     noiseMultiplier,
+		Optimizer:           sgd.Adam(learningRate),
+	}, net, ledger)
+	if err != nil {
+		return nil, err
+	}
+	next, _ := iter.Pull2(trainer.Steps(context.Background(), data))
+	return func() error {
+		_, err, ok := next()
+		if !ok {
+			return io.EOF
+		}
+		return err
+	}, nil
+}
+
+// plain is the same step without clipping and noise.
+func plain(net models.Network, data *fixedBatches) func() error {
+	be, params := device.CPU(), net.Params()
+	sum := device.NewParams(be, params.Shapes...)
+	mean, square := be.New(1, params.Len()), be.New(1, params.Len())
+	adam := device.AdamStep{LR: learningRate, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
+	weights := make([]float32, data.batch)
+	for i := range weights {
+		weights[i] = 1 / float32(data.batch)
+	}
+	var b device.Batch
+	return func() error {
+		data.next(&b)
+		be.Fill(sum.Flat, 0)
+		net.Gradients(b).AddWeightedSum(sum, weights)
+		adam.T++
+		be.Adam(params.Flat, sum.Flat, mean, square, adam)
+		return nil
+	}
+}
+
+// serve answers commands until there are no more.
+func (c *candidate) serve(r io.Reader, w io.Writer) error {
+	for {
+		var command string
+		var amount float64
+		switch _, err := fmt.Fscanln(r, &command, &amount); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		var err error
+		switch command {
+		case "check":
+			err = c.check(w, int(amount))
+		case "run":
+			err = c.run(w, amount)
+		default:
+			err = fmt.Errorf("no command %q", command)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (c *candidate) run(w io.Writer, seconds float64) error {
+	before, start := c.examples(), time.Now()
+	for time.Since(start).Seconds() < seconds {
+		if err := c.step(); err != nil {
+			return err
+		}
+	}
+	elapsed := time.Since(start).Seconds()
+	_, err := fmt.Fprintln(w, c.examples()-before, elapsed)
+	return err
+}
+
+func (c *candidate) check(w io.Writer, steps int) error {
+	for range steps {
+		if err := c.step(); err != nil {
+			return err
+		}
+	}
+	var b device.Batch
+	c.data.next(&b)
+	losses := make([]float64, b.Rows)
+	c.net.Gradients(b).(models.Lossy).Losses(losses)
+	total := 0.0
+	for _, l := range losses {
+		total += l
+	}
+	_, err := fmt.Fprintf(w, "%.2f\n", total/float64(b.Rows))
+	return err
+}

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Installs the peers from PyPI into .venv, builds this side and times all of them.
+# Options are handed on: ./run.sh --rounds 5 --batches 600 --cores 1
+set -eu
+cd "$(dirname "$0")"
+command -v taskset >/dev/null || { echo "taskset (util-linux) is needed to pin candidates to cores" >&2; exit 1; }
+[ -x .venv/bin/python ] || "${PYTHON:-python3}" -m venv .venv
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+CGO_ENABLED=0 go build -o .venv/privgen-steps .
+exec .venv/bin/python compare.py .venv/privgen-steps "$@"
