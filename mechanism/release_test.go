@@ -236,9 +236,13 @@ func TestWrappingIsHarmless(t *testing.T) {
 }
 
 func TestClipFactor(t *testing.T) {
-	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20} {
-		if f := ClipFactor(norm*norm, 1); f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
+	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20, 0x1.9p131, 0x1.9p140, 0x1.9p148, 0x1p149, 1e60, 1e150} {
+		f := ClipFactor(norm*norm, 1)
+		if f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
 			t.Errorf("norm %v: factor %v", norm, f)
+		}
+		if float64(float32(f)) != f {
+			t.Errorf("norm %v: factor %v is no float32: it may be rounded up to a weight", norm, f)
 		}
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {

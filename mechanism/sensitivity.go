@@ -26,8 +26,12 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 
 // ClipFactor is the factor that brings a row of the given squared norm to norm
 // clip or less. It aims 2^-20 below, so that a row whose coordinates are then
-// rounded to float32 still has norm at most clip. A row whose norm is not finite
-// gets 0.
+// rounded to float32 still has norm at most clip, as long as clip is 2^-60 or
+// more: rounding to a subnormal number errs by more than 2^-20 of it. A row whose
+// norm is not finite gets 0.
+//
+// The factor is itself a float32 number, rounded down, because a factor that a
+// caller rounds to a subnormal weight could grow by half of itself.
 func ClipFactor(squaredNorm, clip float64) float64 {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {
 		return 0
@@ -37,5 +41,14 @@ func ClipFactor(squaredNorm, clip float64) float64 {
 	if norm <= target {
 		return 1
 	}
-	return target / norm
+	return float32Below(target / norm)
+}
+
+// float32Below is the largest float32 number that is not above x ≥ 0.
+func float32Below(x float64) float64 {
+	f := float32(x)
+	if float64(f) > x {
+		f = math.Nextafter32(f, 0)
+	}
+	return float64(f)
 }

@@ -51,13 +51,15 @@ func (c fixed) finish(*mechanism.Grant) error { return nil }
 // Deep Learning Made Easier and Stronger", 2023.
 type Normalize struct {
 	// Stability keeps small gradients from being blown up to norm 1. Whatever it
-	// is, norms stay below 1, so it does not touch the guarantee. 0 means the
-	// source's 0.01.
+	// is, from 2^-60 to 2^60, norms stay below 1, so it does not touch the
+	// guarantee. 0 means the source's 0.01.
 	Stability float64 `json:"stability,omitempty"`
 }
 
 func (c Normalize) check(k *checker, _ Config) {
-	k.ok(c.Stability >= 0 && !math.IsInf(c.Stability, 0), "Clip.Stability", c.Stability, "a non-negative finite number")
+	// The weight of a zero gradient is 1/Stability: were it infinite in float32, the
+	// record's 0·∞ would wipe out the whole sum.
+	k.ok(c.Stability == 0 || c.Stability >= smallestNorm && c.Stability <= largestNorm, "Clip.Stability", c.Stability, "zero for the default, or a number in [2^-60, 2^60]")
 }
 
 func (c Normalize) multipliers() []float64 { return nil }
@@ -82,4 +84,14 @@ func (c normalizer) factor(squaredNorm float64) float64 {
 		return 0
 	}
 	return (1 - 0x1p-20) / (math.Sqrt(squaredNorm) + c.Stability)
+}
+
+// weight is a factor as float32, rounded down: a subnormal weight that rounded up
+// would lift its row above the bound.
+func weight(factor float64) float32 {
+	w := float32(factor)
+	if float64(w) > factor {
+		return math.Nextafter32(w, 0)
+	}
+	return w
 }

@@ -65,7 +65,7 @@ func (c Config) check() *checker {
 
 func (c Config) checkClip(k *checker) {
 	if c.Clip == nil {
-		k.positive("ClipNorm", c.ClipNorm)
+		k.norm("ClipNorm", c.ClipNorm)
 		return
 	}
 	k.ok(c.ClipNorm == 0, "ClipNorm", c.ClipNorm, "zero, since Clip chooses the norm")
@@ -131,6 +131,15 @@ func (k *checker) ok(good bool, field string, value any, want string) {
 
 func (k *checker) positive(field string, x float64) {
 	k.ok(x > 0 && !math.IsInf(x, 0), field, x, "a positive finite number")
+}
+
+// A clip norm stays where float32 gradients make sense: clipped rows near the
+// largest float32 add up to infinity, and near the smallest they round up by a large
+// part of themselves, so that one record moves the sum by more than the norm.
+const smallestNorm, largestNorm = 0x1p-60, 0x1p60
+
+func (k *checker) norm(field string, x float64) {
+	k.ok(x >= smallestNorm && x <= largestNorm, field, x, "a positive number in [2^-60, 2^60]")
 }
 
 func (k *checker) err() error { return errors.Join(k.errs...) }

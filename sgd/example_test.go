@@ -60,7 +60,7 @@ func ExampleConfig_Validate() {
 	var p *accountant.ParamError
 	fmt.Println(errors.As(err, &p))
 	// Output:
-	// sgd.Config.ClipNorm: 0: want a positive finite number
+	// sgd.Config.ClipNorm: 0: want a positive number in [2^-60, 2^60]
 	// sgd.Config.SamplingProbability: 1.5: want a probability in (0, 1]
 	// true
 }

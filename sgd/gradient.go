@@ -64,7 +64,7 @@ func (t *Trainer) addClipped(g models.Gradients) {
 	norms, weights := t.scratch[:t.batch.Rows], t.weights[:t.batch.Rows]
 	g.SquaredNorms(norms)
 	for i, s := range norms {
-		weights[i] = float32(t.clip.factor(s))
+		weights[i] = weight(t.clip.factor(s))
 	}
 	g.AddWeightedSum(t.sum, weights)
 }

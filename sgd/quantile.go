@@ -28,7 +28,7 @@ type Quantile struct {
 
 func (q Quantile) check(k *checker, c Config) {
 	k.ok(q.Quantile > 0 && q.Quantile < 1, "Clip.Quantile", q.Quantile, "a number in (0, 1)")
-	k.positive("Clip.Initial", q.Initial)
+	k.norm("Clip.Initial", q.Initial)
 	k.positive("Clip.Rate", q.Rate)
 	k.positive("Clip.NoiseMultiplier", q.NoiseMultiplier)
 	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch, "a positive number, by which Clip's quantile is divided")
@@ -79,9 +79,6 @@ func (t *quantileTracker) factor(squaredNorm float64) float64 {
 	}
 	return mechanism.ClipFactor(squaredNorm, t.norm)
 }
-
-// The clip norm stays where float32 gradients make sense.
-const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 
 // finish releases the number and moves the norm of the next step.
 func (t *quantileTracker) finish(g *mechanism.Grant) error {
