@@ -92,8 +92,8 @@ func (c Config) Validate() error {
 	if !(c.CountShare >= 0 && c.CountShare < 1) {
 		bad("CountShare", c.CountShare, "a number in [0, 1), 0 for the default")
 	}
-	if c.ClipNorm != 0 && !positive(c.ClipNorm) {
-		bad("ClipNorm", c.ClipNorm, "a positive finite number, or 0 for the features' bound")
+	if c.ClipNorm != 0 && !isClipNorm(c.ClipNorm) {
+		bad("ClipNorm", c.ClipNorm, "a finite number of 2^-60 or more, or 0 for the features' bound")
 	}
 	if c.ClipNorm != 0 && c.Norm != nil {
 		bad("Norm", "set", "either ClipNorm or Norm, not both")
@@ -120,6 +120,10 @@ const (
 	maxClusters   = 1 << 20
 	maxIterations = 1 << 20
 )
+
+// isClipNorm keeps clipped float32 rows away from subnormal numbers, to which
+// they would round up by a large part of themselves and beyond the norm.
+func isClipNorm(x float64) bool { return x >= 0x1p-60 && !math.IsInf(x, 1) }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 

@@ -40,11 +40,14 @@ func (d *DPNorm) validate() error {
 	if !positive(d.Max) {
 		bad("Max", d.Max, "a positive finite number")
 	}
-	if d.Min != 0 && !(d.Min > 0 && d.Min < d.Max) {
-		bad("Min", d.Min, "a number in (0, Max), or 0 for bins of equal width")
+	if d.Min != 0 && !(isClipNorm(d.Min) && d.Min < d.Max) {
+		bad("Min", d.Min, "a number of 2^-60 or more below Max, or 0 for bins of equal width")
 	}
-	if d.Bins < 2 || d.Bins > maxBins {
+	switch {
+	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
+	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.edge(0)):
+		bad("Bins", d.Bins, "bins of width 2^-60 or more")
 	}
 	if !positive(d.NoiseMultiplier) {
 		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive finite number")

@@ -61,8 +61,8 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	if f.Dim() < 1 {
 		errs = append(errs, &accountant.ParamError{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})
 	}
-	if cfg.Norm == nil && cfg.ClipNorm == 0 && !positive(f.NormBound()) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound"})
+	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }

@@ -1,0 +1,49 @@
+package kmeans_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Near the smallest float32 a clipped row rounds up by a large part of itself,
+// and so beyond the clip norm that the noise is for. It did before there was
+// a smallest clip norm.
+func TestClipNormsTooSmallForFloat32(t *testing.T) {
+	const tiny = 1.7 * 0x1p-149
+	schema := records.Interval(8, -1, 1)
+	row := [][]float32{{.6, .6, .6, .6, .6, .6, .6, .6}}
+	for name, set := range map[string]func(*kmeans.Config){
+		"given":     func(c *kmeans.Config) { c.ClipNorm = tiny },
+		"estimated": func(c *kmeans.Config) { c.Norm = &kmeans.DPNorm{Max: 2 * tiny, Bins: 2, NoiseMultiplier: 0.1} },
+	} {
+		cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Init{Method: kmeans.Ball}}
+		set(&cfg)
+		if err := cfg.Validate(); err != nil {
+			continue // refused: no promise is made
+		}
+		rec := &recorder{seed: 1}
+		tapped(t, rec, cfg, kmeans.Raw(schema), table(t, schema, row), accountant.AddOrRemoveOne)
+		last := rec.releases[len(rec.releases)-1]
+		sum := 0.0
+		for p, in := range last.Inputs {
+			for _, v := range in {
+				sum += v / last.Std[p] * v / last.Std[p]
+			}
+		}
+		if got := math.Sqrt(sum); got > last.Effect*(1+1e-9) {
+			t.Errorf("%s: one record has an effect of %v, declared %v", name, got, last.Effect)
+		}
+	}
+	// The features' own bound, taken where no clip norm is given, is held to the same.
+	cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}
+	for _, bound := range []float64{tiny, math.NaN(), math.Inf(1), 0, -1} {
+		f := stubborn{Features: kmeans.Raw(schema), bound: bound}
+		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row), ledger(accountant.AddOrRemoveOne)); err == nil {
+			t.Errorf("features of bound %v are clipped to it", bound)
+		}
+	}
+}
