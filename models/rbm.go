@@ -210,13 +210,25 @@ func (n *rbm) SquaredNorms(dst []float64) {
 	n.visibleTimes(k.inner, work)
 	n.be.BiasApply(device.Identity, work, k.border)
 	n.be.RowDots(dst[:n.rows], work, h)
-	terms := float64(n.visible.Dim + 2)
-	gamma := terms * 0x1p-24 / (1 - terms*0x1p-24)
 	for i, cross := range dst[:n.rows] {
 		product := (bounded(vv[i]) + 1) * bounded(hh[i])
-		slack := 2*gamma*math.Sqrt(product*k.squared) + (product+k.squared)*0x1p-40
-		dst[i] = max(product-2*cross+k.squared, 0) + slack
+		dst[i] = distanceBound(product, cross, k.squared, n.visible.Dim+2, n.arch.Hidden+1)
 	}
+}
+
+// distanceBound is an upper bound of product − 2·cross + squared, where cross was
+// computed with float32 sums of terms products and the rest with float64 sums of no
+// more than terms + others. From 2²³ terms on the bound of the float32 sums says
+// nothing, and cross is taken for as bad as it can be.
+func distanceBound(product, cross, squared float64, terms, others int) float64 {
+	rounding := (product + squared) * max(0x1p-40, float64(terms+others)*0x1p-51)
+	root := math.Sqrt(product * squared)
+	ku := float64(terms) * 0x1p-24
+	if !(ku < 0.5) {
+		return product + 2*root + squared + rounding
+	}
+	gamma := ku / (1 - ku)
+	return max(product-2*cross+squared, 0) + 2*gamma*root + rounding
 }
 
 // AddWeightedSum adds (Σw)·N′ − Σ wᵢ v′ᵢh′ᵢᵀ to the three blocks of dst.
