@@ -268,7 +268,8 @@ func (n *rbm) sparseVisibleSum(dst device.Matrix) {
 	n.be.SparseGemmT(n.x.sparse, column, 1, dst)
 }
 
-// dropNonFinite clears examples of weight zero that hold NaN or infinities.
+// dropNonFinite clears examples of weight zero that hold NaN or infinities, but not
+// the constant unit, which later batches rely on.
 func (n *rbm) dropNonFinite(w []float32) {
 	for i, wi := range w[:n.rows] {
 		if wi != 0 {
@@ -277,6 +278,6 @@ func (n *rbm) dropNonFinite(w []float32) {
 		if n.x.sparse == nil {
 			clearNonFinite(n.be, n.x.dense.RowRange(i, i+1), n.vv[:1])
 		}
-		clearNonFinite(n.be, n.hidden.RowRange(i, i+1), n.vv[:1])
+		clearNonFinite(n.be, n.units(n.hidden).RowRange(i, i+1), n.vv[:1])
 	}
 }

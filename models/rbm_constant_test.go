@@ -1,0 +1,30 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// An example that is not finite is cleared from the machine's scratch, but not
+// the constant unit beside it: without that, later examples in its place get norms
+// that leave out the visible biases, and are clipped too little.
+func TestNormsAfterAnExampleThatIsNotFinite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	g, err := RBM{Hidden: 4, Chains: 3, VisibleBias: -3}.New(device.CPU(), Visible{Dim: 9}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := binaryBatch(rng, 3, 9, 0.5)
+	bad.Dense.Row(1)[2] = float32(math.NaN())
+	grads := g.Gradients(bad)
+	norms := make([]float64, 3)
+	grads.SquaredNorms(norms)
+	if !math.IsNaN(norms[1]) {
+		t.Fatalf("a record with NaN has the squared norm %v", norms[1])
+	}
+	grads.AddWeightedSum(device.NewParams(device.CPU(), g.Params().Shapes...), []float32{1, 0, 1})
+	checkFactored(t, g, binaryBatch(rng, 3, 9, 0.5), 1e-3)
+}
