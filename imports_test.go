@@ -107,6 +107,13 @@ type source struct {
 // modules, test data and hidden folders are no part of it.
 func sources(t *testing.T) map[string][]source {
 	t.Helper()
+	out, _ := parsed(t)
+	return out
+}
+
+// parsed is sources with the positions of what was parsed.
+func parsed(t *testing.T) (map[string][]source, *token.FileSet) {
+	t.Helper()
 	out := map[string][]source{}
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
@@ -122,7 +129,7 @@ func sources(t *testing.T) map[string][]source {
 		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
 			return nil
 		}
-		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -136,7 +143,7 @@ func sources(t *testing.T) map[string][]source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return out, fset
 }
 
 func isModule(dir string) bool {
