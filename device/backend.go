@@ -55,8 +55,6 @@ type Backend interface {
 	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
 	RowDots(dst []float64, a, b Matrix)
 
-	// BlockSums sets dst[i] to the sum of rows i·block to (i+1)·block−1 of m.
-	BlockSums(dst Matrix, block int, m Matrix)
 	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks of that many rows of a
 	// and of d: the squared norm of one record's gradient where a layer is applied at many places.
 	//

@@ -2,33 +2,10 @@ package device
 
 import "math"
 
-// BlockSums sets dst[i] to the sum of the i-th block of rows.
-func (c *cpu) BlockSums(dst Matrix, block int, m Matrix) {
-	checkBlocks("BlockSums", block, dst.Rows, m)
-	dst.checkShape("BlockSums", dst.Rows, m.Cols)
-	if dst.Empty() {
-		return
-	}
-	j := c.job()
-	j.a, j.b, j.block = dst, m, block
-	c.rows(j, doBlockSums, dst.Rows, (block+1)*m.Cols)
-	c.done(j)
-}
-
 func checkBlocks(what string, block, blocks int, m Matrix) {
 	m.check(what)
 	if block < 0 || block*blocks != m.Rows {
 		panic("device: " + what + ": the rows are not that many blocks")
-	}
-}
-
-func doBlockSums(j *job, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		sum := j.a.Row(i)
-		clear(sum)
-		for r := i * j.block; r < (i+1)*j.block; r++ {
-			addTo(j.kernels, sum, j.b.Row(r))
-		}
 	}
 }
 

@@ -43,12 +43,33 @@ func (c *cpu) BiasApply(f Func, m, bias Matrix) {
 
 func doBiasApply(j *job, lo, hi int) {
 	bias, f := j.b.Row(0), j.kernels.apply[j.f]
+	if j.a.Cols < narrow && j.a.contiguous() {
+		doBiasApplyNarrow(j, lo, hi)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		row := j.a.Row(i)
 		j.kernels.axpy(1, bias, row)
 		if j.f != Identity {
 			f(row, row)
 		}
+	}
+}
+
+// narrow is how few columns make a call for each row too dear.
+const narrow = 64
+
+// doBiasApplyNarrow applies f to many rows at a time, while they lie in the first cache.
+func doBiasApplyNarrow(j *job, lo, hi int) {
+	bias, cols := j.b.Row(0), j.a.Cols
+	for lo < hi {
+		to := min(lo+4096/cols, hi)
+		rows := j.a.Data[lo*cols : to*cols]
+		for at := 0; at < len(rows); at += cols {
+			addTo(j.kernels, rows[at:at+cols], bias)
+		}
+		j.kernels.apply[j.f](rows, rows)
+		lo = to
 	}
 }
 

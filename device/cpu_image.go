@@ -65,6 +65,7 @@ func move(dst, src []float32) {
 		return
 	}
 	dst = dst[:len(src)]
+	//lint:ignore S1001 a call of copy costs more than these few numbers
 	for i, v := range src {
 		dst[i] = v
 	}

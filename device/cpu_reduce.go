@@ -22,11 +22,13 @@ func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 func doColSums(j *job, lo, hi int) {
 	dst := j.b.Row(0)[lo:hi]
 	j.kernels.scaleOrClear(j.x, dst)
-	for i := range j.a.Rows {
-		w := float32(1)
-		if j.w != nil {
-			w = j.w[i]
+	if j.w == nil {
+		for i := range j.a.Rows {
+			addTo(j.kernels, dst, j.a.Row(i)[lo:hi])
 		}
+		return
+	}
+	for i, w := range j.w {
 		j.kernels.axpy(w, j.a.Row(i)[lo:hi], dst)
 	}
 }

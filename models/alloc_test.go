@@ -44,3 +44,38 @@ func TestRBMTrainingDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a step", a)
 	}
 }
+
+func TestCNNTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestCNN(t, mnistCNN, 10)
+	b := greyBatch(rand.New(rand.NewPCG(1, 1)), 20, 784, 10)
+	norms, w := make([]float64, 20), make([]float32, 20)
+	sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		g := n.Gradients(b)
+		g.SquaredNorms(norms)
+		g.AddWeightedSum(sum, w)
+	}
+	for range 3 {
+		step()
+	}
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}
+
+func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
+	n := newTestDecoder(t, digitsDecoder, 5)
+	rng := rand.New(rand.NewPCG(1, 1))
+	codes, delta := normalMatrix(rng, 20, 5), normalMatrix(rng, 20, 784)
+	grad := device.NewParams(device.CPU(), n.Params().Shapes...)
+	step := func() {
+		n.Forward(codes)
+		n.Backward(delta, grad, device.Matrix{})
+	}
+	for range 3 {
+		step()
+	}
+	if a := testing.AllocsPerRun(20, step); a > 0 {
+		t.Errorf("%v allocations a step", a)
+	}
+}

@@ -39,13 +39,11 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	n := &Classifier{be: be, stage: newStaging(be)}
 	widths := append(append([]int{in}, a.Hidden...), classes)
-	n.stack = newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
-	n.params = device.NewParams(be, n.stack.shapes("mlp")...)
-	n.stack.bind(n.params, 0)
-	n.stack.initialise(rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
-	n.trace = newTrace(n.stack)
+	layers := newStack(be, widths, hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
+	n := &Classifier{be: be, body: layers, in: in, classes: classes, stage: newStaging(be)}
+	n.newPass = func() pass { return newTrace(layers) }
+	n.start(layers.shapes("mlp"), rand.New(rand.NewPCG(seed, 0x6d6c70)), a.Activation.gain())
 	return n, nil
 }
 
@@ -53,20 +51,47 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 // trained on the cross-entropy of labels. It trains privately by package sgd, as any
 // Network, and predicts like any function.
 type Classifier struct {
-	be     device.Backend
-	params device.Params
-	stack  *stack
-	stage  staging
-	trace  *trace
-	losses []float64
-	pool   sync.Pool
+	be          device.Backend
+	in, classes int
+	params      device.Params
+	body        body
+	newPass     func() pass
+	dense       bool // the body takes no sparse records
+	stage       staging
+	pass        pass
+	rows        int
+	losses      []float64
+	pool        sync.Pool
+}
+
+// body is what a classifier's layers have in common, whatever they are.
+type body interface {
+	bind(p device.Params, first int)
+	initialise(rng *rand.Rand, gain float64)
+}
+
+// pass is one batch's way through a body, which ends in one number for each class.
+type pass interface {
+	forward(x record, rows int)
+	last() device.Matrix
+	lastDelta() device.Matrix
+	backward()
+	addSquaredNorms(dst []float64)
+	addWeightedSum(dst device.Params, first int, weights []float32)
+}
+
+func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {
+	n.params = device.NewParams(n.be, shapes...)
+	n.body.bind(n.params, 0)
+	n.body.initialise(rng, gain)
+	n.pass = n.newPass()
 }
 
 // Dim is the number of inputs.
-func (n *Classifier) Dim() int { return n.stack.widths[0] }
+func (n *Classifier) Dim() int { return n.in }
 
 // Classes is the number of classes.
-func (n *Classifier) Classes() int { return n.stack.widths[len(n.stack.widths)-1] }
+func (n *Classifier) Classes() int { return n.classes }
 
 // Params are weights and biases, layer by layer.
 func (n *Classifier) Params() device.Params { return n.params }
@@ -75,7 +100,7 @@ func (n *Classifier) Params() device.Params { return n.params }
 func (n *Classifier) Bind(p device.Params) {
 	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
 	n.params = p
-	n.stack.bind(p, 0)
+	n.body.bind(p, 0)
 }
 
 // Gradients of the cross-entropy of b.Labels. A record without a label, or with one
@@ -107,20 +132,30 @@ func (n *Classifier) GradientsSoft(b device.Batch, targets device.Matrix) Gradie
 	})
 }
 
+// record is b's records in a form that the body takes.
+func (n *Classifier) record(s *staging, b device.Batch) record {
+	r := s.record(b)
+	if n.dense && r.sparse != nil && b.Rows > 0 {
+		return record{dense: s.densify(r.sparse, b.Rows)}
+	}
+	return r
+}
+
 func logOf(p float32) float64 { return math.Log(max(float64(p), 1e-30)) }
 
 // gradients runs forward, lets rule turn each row of probabilities into a row of
 // deltas and a loss, and runs backward.
 func (n *Classifier) gradients(b device.Batch, rule func(i int, probabilities, delta []float32) float64) Gradients {
-	n.trace.forward(n.stage.record(b), b.Rows)
+	n.rows = b.Rows
+	n.pass.forward(n.record(&n.stage, b), b.Rows)
 	n.losses = grow(n.losses, b.Rows)
 	if b.Rows == 0 {
 		return n
 	}
-	n.be.Softmax(n.trace.last())
-	probabilities := toHost(n.be, n.trace.last(), nil)
-	delta := n.trace.lastDelta()
-	n.be.Apply(device.Identity, delta, n.trace.last())
+	n.be.Softmax(n.pass.last())
+	probabilities := toHost(n.be, n.pass.last(), nil)
+	delta := n.pass.lastDelta()
+	n.be.Apply(device.Identity, delta, n.pass.last())
 	host := toHost(n.be, delta, nil)
 	for i := range b.Rows {
 		n.losses[i] = rule(i, probabilities.Row(i), host.Row(i))
@@ -128,19 +163,19 @@ func (n *Classifier) gradients(b device.Batch, rule func(i int, probabilities, d
 	if delta.Mem != nil {
 		n.be.Upload(delta, host.Data)
 	}
-	n.trace.backward()
+	n.pass.backward()
 	return n
 }
 
 // SquaredNorms sets dst to ‖gᵢ‖².
 func (n *Classifier) SquaredNorms(dst []float64) {
-	clear(dst[:n.trace.rows])
-	n.trace.addSquaredNorms(dst)
+	clear(dst[:n.rows])
+	n.pass.addSquaredNorms(dst)
 }
 
 // AddWeightedSum adds Σ wᵢ gᵢ to dst.
 func (n *Classifier) AddWeightedSum(dst device.Params, weights []float32) {
-	n.trace.addWeightedSum(dst, 0, weights)
+	n.pass.addWeightedSum(dst, 0, weights)
 }
 
 // Losses sets dst to each record's cross-entropy.
@@ -156,11 +191,11 @@ func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
 	}
 	p, _ := n.pool.Get().(*predictor)
 	if p == nil {
-		p = &predictor{newStaging(n.be), newTrace(n.stack)}
+		p = &predictor{newStaging(n.be), n.newPass()}
 	}
 	defer n.pool.Put(p)
-	p.trace.forward(p.stage.record(b), b.Rows)
-	out := p.trace.last()
+	p.pass.forward(n.record(&p.stage, b), b.Rows)
+	out := p.pass.last()
 	n.be.Softmax(out)
 	if out.Mem == nil {
 		n.be.Apply(device.Identity, dst, out)
@@ -171,7 +206,7 @@ func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
 
 type predictor struct {
 	stage staging
-	trace *trace
+	pass  pass
 }
 
 // PredictClass sets dst to the most probable class of each record, the first of

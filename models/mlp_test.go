@@ -54,7 +54,7 @@ func TestClassifierGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, a := range []MLP{{}, {Hidden: []int{7}, Activation: Tanh}, {Hidden: []int{6, 5}}} {
 		n := newTestClassifier(t, a, 9, 4)
-		widths := n.stack.widths
+		widths := append(append([]int{9}, a.Hidden...), 4)
 		b := binaryBatch(rng, 10, 9, 0.4)
 		hard, soft := device.CPU().New(10, 4), device.CPU().New(10, 4)
 		for i := range b.Rows {

@@ -221,11 +221,7 @@ func testBlocks(t *testing.T, b device.Backend) {
 
 func (x *bench) blocks(blocks, block, in, out int) {
 	x.t.Helper()
-	a, d, sums := x.matrix(blocks*block, in), x.matrix(blocks*block, out), x.matrix(blocks, in)
-	x.b.BlockSums(sums.m, block, a.m)
-	sums.want(x, "BlockSums", func(i, j int) (float64, float64) {
-		return dot(block, 1, 0, func(l int) (float64, float64) { return 1, a.at(i*block+l, j) })
-	})
+	a, d := x.matrix(blocks*block, in), x.matrix(blocks*block, out)
 	if x.r.IntN(3) == 0 && blocks > 0 && block > 0 && in > 0 && out > 0 { // rows that cancel
 		for j := range in {
 			a.host[j] = a.host[(block-1)*in+j]

@@ -109,7 +109,6 @@ func testMismatch(t *testing.T, b device.Backend) {
 		"Im2Col window": func() { b.Im2Col(device.Window{}, b.New(0, 0), b.New(0, 0)) },
 		"UpSample":      func() { b.UpSample(device.Image{Height: 2, Width: 2, Channels: 1}, device.Nearest, c, a) },
 		"UpSample kind": func() { b.UpSample(device.Image{}, -1, b.New(0, 0), b.New(0, 0)) },
-		"BlockSums":     func() { b.BlockSums(a, 2, b.New(7, 4)) },
 		"BlockNorms":    func() { b.BlockProductNorms(make([]float64, 2), 2, a, c) },
 		"Moments":       func() { b.Moments(a, c, 1) },
 		"Normalize":     func() { b.Normalize(a, a, b.New(2, 4), b.New(1, 4), b.New(1, 5)) },

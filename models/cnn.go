@@ -1,0 +1,130 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Convolution describes one convolutional layer.
+type Convolution struct {
+	Maps   int `json:"maps"`             // channels it makes
+	Size   int `json:"size"`             // side of its square window, in pixels
+	Stride int `json:"stride,omitempty"` // pixels from one place to the next; 0 means 1
+	Pad    int `json:"pad,omitempty"`    // zeros around the image
+}
+
+// over is the layer's window over images of a form.
+func (l Convolution) over(m device.Image) device.Window {
+	return device.Window{Image: m, Size: l.Size, Stride: max(l.Stride, 1), Pad: l.Pad}
+}
+
+// CNN describes a convolutional network for images: convolutions, each followed by the activation, then dense
+// layers as in MLP. Striding convolutions take the place of pooling.
+//
+// There is no batch normalisation to ask for: a network that is trained privately must not mix records.
+//
+// Shapes: a record is an image row by row, the channels of a pixel side by side.
+type CNN struct {
+	Height       int           `json:"height"`
+	Width        int           `json:"width"`
+	Channels     int           `json:"channels"` // 1 for grey, 3 for colours
+	Convolutions []Convolution `json:"convolutions"`
+	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
+	Activation   Activation    `json:"activation"`
+}
+
+// Name is "cnn".
+func (CNN) Name() string { return "cnn" }
+
+// maxSide bounds the sides of images, windows and layers, so that sizes stay far from overflowing.
+const maxSide = 1 << 14
+
+func (c *checker) side(path string, n int) {
+	c.ok(n > 0 && n <= maxSide, path, n, fmt.Sprintf("an integer from 1 to %d", maxSide))
+}
+
+// Validate reports every mistake in the description, nil if there is none.
+func (a CNN) Validate() error {
+	var c checker
+	c.side("models.CNN.Height", a.Height)
+	c.side("models.CNN.Width", a.Width)
+	c.side("models.CNN.Channels", a.Channels)
+	for i, l := range a.Convolutions {
+		c.convolution(fmt.Sprintf("models.CNN.Convolutions[%d]", i), l)
+	}
+	c.widths("models.CNN.Hidden", a.Hidden)
+	c.ok(a.Activation.known(), "models.CNN.Activation", int(a.Activation), "a known activation")
+	if c.err() == nil {
+		c.windows(a)
+	}
+	return c.err()
+}
+
+func (c *checker) convolution(path string, l Convolution) {
+	c.side(path+".Maps", l.Maps)
+	c.side(path+".Size", l.Size)
+	c.ok(l.Stride >= 0 && l.Stride <= maxSide, path+".Stride", l.Stride, "a non-negative integer, 0 meaning 1")
+	c.ok(l.Pad >= 0 && l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
+}
+
+// windows checks that every window fits into what the layer before it leaves of the image.
+func (c *checker) windows(a CNN) {
+	m := a.image()
+	for i, l := range a.Convolutions {
+		w := l.over(m)
+		side := min(m.Height, m.Width) + 2*l.Pad
+		path := fmt.Sprintf("models.CNN.Convolutions[%d].Size", i)
+		c.ok(l.Size <= side, path, l.Size, fmt.Sprintf("at most the %d pixels that earlier layers leave", side))
+		if w.Places() == 0 {
+			return
+		}
+		m.Height, m.Width = w.Grid()
+		m.Channels = l.Maps
+	}
+}
+
+func (a CNN) image() device.Image {
+	return device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
+}
+
+// Classifier builds a network that tells classes of images apart, with weights drawn from a public seed. It trains
+// privately: norms and weighted sums of per-example gradients come from patches and deltas, and one record's
+// gradient never depends on another record.
+//
+// Shapes: in must be Height·Width·Channels.
+//
+// Errors: joined *ConfigError values.
+func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error) {
+	var c checker
+	c.ok(be != nil, "models.CNN.Classifier", be, "a backend")
+	c.add(a.Validate())
+	c.ok(in == a.image().Len(), "models.CNN.Classifier: in", in, "Height·Width·Channels numbers a record")
+	c.positive("models.CNN.Classifier: classes", classes)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	layers := newChain(be, a.units(be, classes)...)
+	n := &Classifier{be: be, body: layers, in: in, classes: classes, dense: true, stage: newStaging(be)}
+	n.newPass = func() pass { return newWalk(layers, true) }
+	n.start(layers.shapes("cnn"), rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
+	return n, nil
+}
+
+func (a CNN) units(be device.Backend, classes int) []unit {
+	var units []unit
+	m := a.image()
+	for _, l := range a.Convolutions {
+		w := l.over(m)
+		units = append(units, &convUnit{be: be, window: w, maps: l.Maps, f: a.Activation.fn()})
+		m.Height, m.Width = w.Grid()
+		m.Channels = l.Maps
+	}
+	width := m.Len()
+	for _, wide := range a.Hidden {
+		units = append(units, &denseUnit{be: be, width: width, wide: wide, f: a.Activation.fn()})
+		width = wide
+	}
+	return append(units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
+}

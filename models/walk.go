@@ -1,0 +1,194 @@
+package models
+
+import "github.com/seed7ba64551/privgen/device"
+
+// A walk is one batch's way through a chain: inputs and deltas of every unit, which together are its per-example
+// gradients, and scratch that all units share.
+type walk struct {
+	c        *chain
+	be       device.Backend
+	trains   bool // batch norm goes by the batch, not by the running average
+	rows     int
+	capacity int
+	x        device.Matrix
+	outBuf   []device.Matrix
+	deltaBuf []device.Matrix
+	outs     []device.Matrix // outBuf cut to rows
+	deltas   []device.Matrix
+	dx       device.Matrix   // where the derivative by the input goes; the zero Matrix if nobody wants it
+	stats    []device.Matrix // moments and their gradients, for batch norm only
+
+	flat   device.Matrix // lowered images of a chunk
+	copies device.Matrix // a delta or an input, scaled
+	blocks []device.Matrix
+	na, nd []float64
+	np     []float64
+}
+
+func newWalk(c *chain, trains bool) *walk {
+	n := len(c.units)
+	w := &walk{c: c, be: c.be, trains: trains, outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n),
+		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n), stats: make([]device.Matrix, n)}
+	for l, u := range c.units {
+		if b, ok := u.(*batchNorm); ok {
+			w.stats[l] = c.be.New(batchNormStats, b.channels)
+		}
+	}
+	return w
+}
+
+// resize makes room for rows, so that steady training allocates nothing. Deltas get theirs once somebody asks for them.
+func (w *walk) resize(rows int) {
+	if rows > w.capacity {
+		w.capacity = roomFor(rows)
+		for l, u := range w.c.units {
+			w.outBuf[l], w.deltaBuf[l] = w.be.New(w.capacity, u.out()), device.Matrix{}
+		}
+		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity), make([]float64, w.capacity)
+		w.copies = device.Matrix{}
+	}
+	w.rows = rows
+	for l := range w.outs {
+		w.outs[l] = w.outBuf[l].RowRange(0, rows)
+	}
+}
+
+func (w *walk) last() device.Matrix { return w.outs[len(w.outs)-1] }
+
+// lastDelta is where the derivative by the chain's output is to be put before backward.
+func (w *walk) lastDelta() device.Matrix {
+	for l, u := range w.c.units {
+		if w.deltaBuf[l].Rows < w.capacity {
+			w.deltaBuf[l] = w.be.New(w.capacity, u.out())
+		}
+		w.deltas[l] = w.deltaBuf[l].RowRange(0, w.rows)
+	}
+	return w.deltas[len(w.deltas)-1]
+}
+
+func (w *walk) input(l int) device.Matrix {
+	if l == 0 {
+		return w.x
+	}
+	return w.outs[l-1]
+}
+
+// forward runs the chain and keeps every output.
+func (w *walk) forward(r record, rows int) {
+	w.resize(rows)
+	w.x = r.dense
+	if rows == 0 {
+		return
+	}
+	for l, u := range w.c.units {
+		u.forward(w, l, w.input(l), w.outs[l])
+	}
+}
+
+// backward carries the last delta down to the first unit, and to the input if that is wanted.
+func (w *walk) backward() {
+	if w.rows == 0 {
+		return
+	}
+	for l := len(w.c.units) - 1; l >= 0; l-- {
+		dx := w.dx
+		if l > 0 {
+			dx = w.deltas[l-1]
+		}
+		w.c.units[l].backward(w, l, w.input(l), w.outs[l], w.deltas[l], dx)
+	}
+}
+
+func (w *walk) addSquaredNorms(dst []float64) {
+	if w.rows == 0 {
+		return
+	}
+	for l, u := range w.c.units {
+		u.addNorms(w, w.input(l), w.deltas[l], dst[:w.rows])
+	}
+}
+
+// addWeightedSum adds Σ wᵢ gᵢ to the chain's blocks of dst; nil weights stand for ones.
+func (w *walk) addWeightedSum(dst device.Params, first int, weights []float32) {
+	if w.rows == 0 {
+		return
+	}
+	w.dropNonFinite(weights)
+	for l, u := range w.c.units {
+		w.blocks = w.blocks[:0]
+		for k := w.c.blocks[l]; k < w.c.blocks[l+1]; k++ {
+			w.blocks = append(w.blocks, dst.Block(first+k))
+		}
+		u.addSum(w, l, w.input(l), w.deltas[l], weights, w.blocks)
+	}
+}
+
+// dropNonFinite is trace.dropNonFinite for chains.
+func (w *walk) dropNonFinite(weights []float32) {
+	for i, wi := range weights {
+		if wi != 0 {
+			continue
+		}
+		for l := range w.deltas {
+			clearNonFinite(w.be, w.input(l).RowRange(i, i+1), w.na[:1])
+			clearNonFinite(w.be, w.deltas[l].RowRange(i, i+1), w.na[:1])
+		}
+	}
+}
+
+// bounds are the squared norms of the rows of x and delta, NaN where they are too large.
+func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
+	a, d = w.na[:w.rows], w.nd[:w.rows]
+	w.be.RowSquaredNorms(a, x)
+	w.be.RowSquaredNorms(d, delta)
+	for i := range a {
+		a[i], d[i] = bounded(a[i]), bounded(d[i])
+	}
+	return a, d
+}
+
+// reject makes the norms of records whose factors are too large NaN.
+func (w *walk) reject(x, delta device.Matrix, dst []float64) {
+	a, d := w.bounds(x, delta)
+	for i := range dst {
+		dst[i] += 0 * (a[i] + d[i])
+	}
+}
+
+// scaled is m with rows multiplied by weights, in scratch that the next call uses again; m itself without weights.
+func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
+	if weights == nil {
+		return m
+	}
+	if w.copies.Cols < w.capacity*m.Cols {
+		w.copies = w.be.New(1, w.capacity*m.Cols)
+	}
+	c := w.copies.Slice(0, 1, 0, m.Rows*m.Cols).Reshape(m.Rows, m.Cols)
+	w.be.Apply(device.Identity, c, m)
+	w.be.ScaleRows(c, weights)
+	return c
+}
+
+// chunkEnd is where a chunk of rows that begins at lo ends.
+func chunkEnd(window device.Window, lo, rows int) int { return min(lo+chunkRows(window), rows) }
+
+// chunkRows is how many images have chunkNumbers numbers in their patches, or so.
+func chunkRows(window device.Window) int {
+	return max(chunkNumbers/max(window.Places()*window.Patch(), 1), 1)
+}
+
+// patches is room for those of some images.
+func (w *walk) patches(window device.Window, images int) device.Matrix {
+	return w.scratch(rowsFor(window), images*window.Places(), window.Patch())
+}
+
+// rowsFor is how many patches a chunk has at most.
+func rowsFor(window device.Window) int { return chunkRows(window) * window.Places() }
+
+// scratch is room for a rows×cols matrix, of which there may be up to most rows.
+func (w *walk) scratch(most, rows, cols int) device.Matrix {
+	if w.flat.Cols < rows*cols {
+		w.flat = w.be.New(1, max(most, rows)*cols)
+	}
+	return w.flat.Slice(0, 1, 0, rows*cols).Reshape(rows, cols)
+}
