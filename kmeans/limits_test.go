@@ -47,3 +47,17 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 		}
 	}
 }
+
+// The private records are not public ones: starting at their clusters would
+// release those without noise.
+func TestPrivateRecordsAsPublicOnes(t *testing.T) {
+	data := table(t, square, [][]float32{{1, 2}, {3, 4}})
+	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(data)}
+	l := ledger(accountant.AddOrRemoveOne)
+	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l); err == nil {
+		t.Error("a fit starts at clusters of the very records it protects")
+	}
+	if len(l.Entries()) != 0 {
+		t.Error("a refused fit has spent")
+	}
+}
