@@ -550,3 +550,19 @@ func TestRowsOfBothWidthsAgree(t *testing.T) {
 		}
 	}
 }
+
+// What a grant may draw is what its ledger priced, even if the caller's lists have
+// changed meanwhile.
+func TestTermsAreThoseOfTheLedger(t *testing.T) {
+	multipliers := []float64{5}
+	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil } // asked once the price is known
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5}, accountant.WithPolicy(late))
+	g, err := Begin(t.Context(), ledger).Spend("test", accountant.SameBatch{NoiseMultipliers: multipliers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, out := NewFixedSum(1, GridFor(0.1)), make([]float64, 1)
+	if err := g.Release(10, Part{Sum: s, Std: 0.1, Out: out}); !errors.Is(err, ErrNotCovered) && ledger.Epsilon().Upper < 10 {
+		t.Errorf("an effect of 10 is drawn at the price of an effect of 1/5, ε = %v: %v", ledger.Epsilon(), err)
+	}
+}

@@ -69,7 +69,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	return r.allowance(purpose, e, res), nil
+	// The ledger's own copy: what may be drawn is what was priced, whatever has become of the caller's lists since.
+	return r.allowance(purpose, res.Event(), res), nil
 }
 
 // Spend reserves one release of event e and takes it at once.
