@@ -320,6 +320,48 @@ func (a truncAtom) pairs() *pairs {
 	return out
 }
 
+// binomialTerm is P(Bin(n, q) = j), by the saddle point expansion of Loader 2000: logarithms of factorials of large numbers differ by too little to
+// keep the digits of the quotient.
+func binomialTerm(j, n int, q float64) float64 {
+	if j == 0 {
+		return math.Exp(float64(n) * math.Log1p(-q))
+	}
+	if j == n {
+		return math.Exp(float64(n) * math.Log(q))
+	}
+	a, b, all := float64(j), float64(n-j), float64(n)
+	s := stirlingRest(all) - stirlingRest(a) - stirlingRest(b) - deviance(a, all*q) - deviance(b, all*(1-q))
+	return math.Exp(s) * math.Sqrt(all/(2*math.Pi*a*b))
+}
+
+// stirlingRest is log n! − log(√(2πn)·(n/e)^n).
+func stirlingRest(n float64) float64 {
+	if n < 16 {
+		v, _ := math.Lgamma(n + 1)
+		return v - (n+0.5)*math.Log(n) + n - 0.5*math.Log(2*math.Pi)
+	}
+	r := 1 / (n * n)
+	return (1./12 - r*(1./360-r*(1./1260-r*(1./1680-r/1188)))) / n
+}
+
+// deviance is x·log(x/m) + m − x, without cancellation where x and m are close.
+func deviance(x, m float64) float64 {
+	d := x - m
+	if math.Abs(d) >= 0.1*(x+m) {
+		return x*math.Log(x/m) - d
+	}
+	v := d / (x + m)
+	s, t := d*v, 2*x*v
+	for j := 3.0; ; j += 2 {
+		t *= v * v
+		next := s + t/j
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}
+
 // binomialAtLeast is P(Bin(n, q) ≥ k), rounded up.
 func binomialAtLeast(k, n int, q float64) float64 {
 	if k <= 0 {
@@ -331,10 +373,7 @@ func binomialAtLeast(k, n int, q float64) float64 {
 	if q == 1 {
 		return 1
 	}
-	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
-	term := func(j int) float64 {
-		return math.Exp(lg(n) - lg(j) - lg(n-j) + float64(j)*math.Log(q) + float64(n-j)*math.Log1p(-q))
-	}
+	term := func(j int) float64 { return binomialTerm(j, n, q) }
 	// Terms are summed away from the mode, where their ratio decides when the rest is negligible.
 	mode := int(float64(n) * q)
 	if k > mode {

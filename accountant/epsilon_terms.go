@@ -88,15 +88,26 @@ func estimate(lower, upper float64) float64 {
 }
 
 func gaussianEpsilonBound(mu, delta float64) Bound {
-	if gaussianDelta(mu, 0) <= delta*(1-1e-12) {
+	if math.IsInf(mu, 1) {
+		return Bound{0, mu, mu}
+	}
+	above := func(x float64) float64 { return gaussianDelta(mu, x) + gaussianDeltaError(mu, x) - delta }
+	below := func(x float64) float64 { return gaussianDelta(mu, x) - gaussianDeltaError(mu, x) - delta }
+	if above(0) <= 0 {
 		return Bound{}
 	}
 	hi := 1.0
-	for gaussianDelta(mu, hi) > delta && hi < 1e300 {
-		hi *= 2
+	for !(above(hi) <= 0) {
+		if hi *= 2; hi > 1e300 {
+			return Bound{0, math.Inf(1), math.Inf(1)}
+		}
 	}
-	e := bisect(0, hi, func(x float64) float64 { return gaussianDelta(mu, x) - delta })
-	return Bound{e * (1 - 1e-12), e, e*(1+1e-12) + 1e-300}
+	b := Bound{Upper: bisect(0, hi, above)*(1+1e-12) + 1e-300}
+	if below(0) > 0 {
+		b.Lower = bisect(0, hi, below) * (1 - 1e-12)
+	}
+	b.Estimate = b.Lower + (b.Upper-b.Lower)/2
+	return b
 }
 
 // sides are the pairs of each direction, in the order of the terms.
@@ -159,8 +170,11 @@ func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
 	}
 	if mu, ok := onlyGaussian(terms); ok {
 		d := gaussianDelta(mu, eps)
-		m := 1e-12 + 1e-15*(eps/mu)*(eps/mu)
-		return Bound{d * (1 - m), d, min(1, d*(1+m)+1e-300)}, nil
+		if math.IsInf(mu, 1) {
+			return Bound{1, 1, 1}, nil
+		}
+		m := gaussianDeltaError(mu, eps)
+		return Bound{max(0, d-m), d, min(1, d+m)}, nil
 	}
 	if o := newOneStep(terms); o != nil && eps < 600 {
 		lower, upper := o.delta(eps)

@@ -70,6 +70,10 @@ type ZCDP struct {
 }
 
 // PoissonSampled runs Event on a sample that contains each record independently with the given probability.
+//
+// Under ReplaceOne the multipliers of Event must also cover a record that is in the sample under one data set and not under the other: that may move the
+// result by no more than replacing a record does. Sums of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are
+// non-negative), do; a sum of values in [10, 11] does not.
 type PoissonSampled struct {
 	Probability float64 `json:"probability"`
 	Event       Event   `json:"event"`

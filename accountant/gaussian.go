@@ -23,6 +23,14 @@ func gaussianDelta(mu, eps float64) float64 {
 	return math.Max(0, 0.5*math.Exp(-a*a)*(erfcx(a)-erfcx(b)))
 }
 
+// gaussianDeltaError bounds the error of gaussianDelta: some ulps of P beyond the point where the loss is ε, whose own rounding shifts it too. For a small
+// effect it is far more than an ulp of δ, which is the difference of two nearly equal probabilities.
+func gaussianDeltaError(mu, eps float64) float64 {
+	x := eps/mu - mu/2
+	p := normalSide(x)
+	return 4*p.err + ulp*(8*p.above()+2*(eps/mu+mu/2)*math.Exp(-x*x/2)) + 1e-300
+}
+
 // erfcx is e^{x²} erfc(x).
 func erfcx(x float64) float64 {
 	if x < 20 {

@@ -163,7 +163,10 @@ func logMixture(q, l float64) float64 {
 	if l > 30 {
 		return l + math.Log(q) + math.Log1p((1-q)/q*math.Exp(-l))
 	}
-	return math.Log1p(q * math.Expm1(l))
+	if u := q * math.Expm1(l); u > -0.5 {
+		return math.Log1p(u)
+	}
+	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
 }
 
 // baseLoss inverts logMixture; −∞ at and below its floor.

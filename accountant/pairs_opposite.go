@@ -32,10 +32,18 @@ func (p oppositePair) lossAt(x float64) float64 {
 
 // pointAt solves qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0 for y = e^{μx}, k = e^{−μ²/2}, dividing by e^{l/2} so that it is odd in l.
 func (p oppositePair) pointAt(l float64) float64 {
-	qk := p.q * math.Exp(-p.mu*p.mu/2)
 	// y = e^{l/2}·(b + √(b² + 1)) with b = (1−q)·sinh(l/2)/qk.
-	b := (1 - p.q) * math.Sinh(l/2) / qk
-	return (l/2 + math.Asinh(b)) / p.mu
+	if k := math.Exp(-p.mu * p.mu / 2); k > 1e-100 {
+		return (l/2 + math.Asinh((1-p.q)*math.Sinh(l/2)/(p.q*k))) / p.mu
+	}
+	// k may vanish and b overflow: take log b; asinh b = log 2b where it is large.
+	a := math.Abs(l / 2)
+	logB := math.Log1p(-p.q) - math.Log(p.q) + p.mu*p.mu/2 + a + math.Log(-math.Expm1(-2*a)/2)
+	s := logB + math.Ln2
+	if logB < 300 {
+		s = math.Asinh(math.Exp(logB))
+	}
+	return math.Copysign(a+s, l) / p.mu
 }
 
 func (p oppositePair) plan(tail float64) []float64 {

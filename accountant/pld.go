@@ -5,6 +5,7 @@ import "math"
 const (
 	maxGrid   = 1 << 19 // points of a transform: 64 MiB in all
 	maxCells  = 1 << 18 // cells of one step
+	leastGrid = 1e-14   // nothing is told apart below
 	pldTol    = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms = 8
 	pldTries  = 5
@@ -178,12 +179,14 @@ func (q *pldQuestion) viewAt(s *sketch, a aim, theta, refine float64) view {
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
 	v.h = math.Sqrt(12*pldTol*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
+	if !(v.h > leastGrid) { // losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
+		v.h = leastGrid
+	}
 	// What wraps around must stay small against δ in units of the tilt.
 	logTail := math.Log(1e-5) + min(0, a.logDelta+theta*a.eps-k) + math.Log1p(theta) - a.wider
 	logTail = min(logTail, math.Log(1e-3)-a.wider)
 	up, lu := s.reach(theta, sd, logTail, 1)
 	down, ld := s.reach(theta, sd, logTail, -1)
-	v.lambdaUp, v.lambdaDown = lu, ld
 	down, up = min(down, a.eps-sd), max(up, a.eps+sd, mean+sd)
 	width := up - down
 	widest := 0.0
@@ -195,6 +198,7 @@ func (q *pldQuestion) viewAt(s *sketch, a aim, theta, refine float64) view {
 		v.h, v.limited = least, true
 	}
 	v.h = roundGrid(v.h)
+	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h) // any change of tilt proves a bound; these keep its powers finite
 	v.first = int64(math.Floor(down/v.h)) - 2
 	v.n = fftSize(int(width/v.h) + 8)
 	return v
@@ -257,6 +261,10 @@ func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer) {
 		} else if e, ok := cl.epsilonLower(q.delta); ok {
 			a.lower = e
 		}
+	}
+	a.ok = a.ok && !math.IsNaN(a.upper) // a tilt beyond floating point proves nothing
+	if math.IsNaN(a.lower) {
+		a.lower = 0
 	}
 	return a
 }

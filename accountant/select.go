@@ -98,7 +98,11 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 			delta = min(delta, deltaFromRDP(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
-		return max(0, v+1e-14*(run+1)), true
+		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean}, is an outcome too, the same on both sides.
+		var s logSum
+		s.add(-a.mean)
+		s.add((order - 1) * v)
+		return max(0, s.value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1)))), true
 	}
 	// Theorem 2, for every second order; the third term is its price.
 	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)
