@@ -3,7 +3,9 @@ package accountant
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 )
 
 // maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.
@@ -20,13 +22,21 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return json.Marshal(eventJSON{e})
 }
 
-// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds and unknown fields are errors.
+// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds, unknown fields and missing fields are errors: a sampling
+// probability that is not there must not read as 0, which is free.
 func UnmarshalEvent(data []byte) (Event, error) {
 	e, err := decodeEvent(data, 0)
 	if err != nil {
 		return nil, err
 	}
-	return e, e.Validate()
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	whole, err := MarshalEvent(e)
+	if err != nil {
+		return nil, err
+	}
+	return e, complete("accountant.Event", data, whole)
 }
 
 // EqualEvents says whether two events describe the same thing in the same words.
@@ -111,7 +121,46 @@ func jsonFields(e Event) any {
 func strictUnmarshal(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more after the end")
+	}
+	return nil
+}
+
+// complete says which field of whole, the canonical text of what was read from given, given does not have. A missing field reads as zero,
+// and in a bill zero is the one value nobody may get by leaving something out.
+func complete(path string, given, whole []byte) error {
+	var g, w any
+	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {
+		return err
+	}
+	return covers(path, g, w)
+}
+
+func covers(path string, given, whole any) error {
+	var errs []error
+	switch w := whole.(type) {
+	case map[string]any:
+		g, _ := given.(map[string]any)
+		for k, v := range w {
+			if x, ok := g[k]; !ok || x == nil && v != nil {
+				errs = append(errs, &ParamError{path + "." + k, nil, "a value"})
+			} else {
+				errs = append(errs, covers(path+"."+k, x, v))
+			}
+		}
+	case []any:
+		g, _ := given.([]any)
+		for i, v := range w {
+			if i < len(g) {
+				errs = append(errs, covers(fmt.Sprintf("%s[%d]", path, i), g[i], v))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func decodeLeaf[E Event](data []byte) (Event, error) {

@@ -31,7 +31,7 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	Late        bool            `json:"late,omitempty"` // first reserved after something had been released
+	Late        bool            `json:"late,omitempty"` // reserved, at least in part, after something had been released
 }
 
 // Guarantee states what the ledger can promise about everything set aside so far.
@@ -93,7 +93,7 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 		late = late || e.Late
 	}
 	if late && !filtered {
-		out = append(out, "events reserved after a first release (marked *): covered if their parameters were fixed before it")
+		out = append(out, "events reserved after a first release (marked *): covered if their parameters and their number were fixed before it")
 	}
 	return out
 }
@@ -197,6 +197,18 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 	}{plain: (*plain)(g)}
 	if err := json.Unmarshal(data, &v); err != nil {
 		return err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	for _, k := range []string{"epsilon", "delta", "relation"} { // that are not there must not read as 0
+		if x, ok := fields[k]; !ok || string(x) == "null" {
+			return &ParamError{"accountant.Guarantee." + k, nil, "a value"}
+		}
+	}
+	if !(v.Epsilon >= 0) || !(g.Delta >= 0 && g.Delta < 1) {
+		return &ParamError{"accountant.Guarantee.epsilon", float64(v.Epsilon), "a number, zero or more, at a delta in [0, 1)"}
 	}
 	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
 	return nil

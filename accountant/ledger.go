@@ -40,13 +40,19 @@ type ledgerShared struct {
 
 type entry struct {
 	purpose string
-	event   Event
+	event   Event  // the ledger's own copy, never handed out: what is priced cannot be changed from outside
 	key     string // of the event
 	spent   int
 	// reserved never shrinks.
 	reserved int
 	late     bool
 	notes    []NoiseClass
+}
+
+// copied is the event for somebody else's hands.
+func (en *entry) copied() Event {
+	e, _ := UnmarshalEvent([]byte(en.key)) // which a reader or setAside has read before
+	return e
 }
 
 type cachedBound struct {
@@ -97,7 +103,8 @@ func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p }
 
 // WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events' parameters (noise, sampling, whether to go
 // on) are chosen after looking at earlier releases. Everything is then priced at that order alone. Choose the order before the first
-// release. Source: Feldman and Zrnic 2021.
+// release. A filter promises its budget and nothing less: that is what Epsilon publishes from the first reservation on, because what was set aside by
+// the time one stops may itself depend on what was released. Events with a δ of their own are refused. Source: Feldman and Zrnic 2021.
 func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
@@ -141,7 +148,12 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
 
-	if err := l.allow(e, key, count); err != nil {
+	id := purpose + "\x00" + key
+	own, err := l.own(id, key, count)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.allow(own, key, count); err != nil {
 		return nil, fmt.Errorf("accountant: %q: %w", purpose, err)
 	}
 	if l.policy != nil {
@@ -151,7 +163,20 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	return l.setAside(purpose, e, key, count), nil
+	return l.setAside(purpose, id, own, key, count), nil
+}
+
+// own is the ledger's copy of the event with this key, whose lists nobody else can change.
+func (l *Ledger) own(id, key string, count int) (Event, error) {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if en := l.index[id]; en != nil {
+		if count > maxCount-en.reserved {
+			return nil, &ParamError{"accountant.Ledger.Reserve.count", count, "fewer events in total"}
+		}
+		return en.event, nil
+	}
+	return UnmarshalEvent([]byte(key))
 }
 
 // allow checks the budget of the whole family with count more e in this ledger.
@@ -165,14 +190,14 @@ func (l *Ledger) allow(e Event, key string, count int) error {
 	return root.headroom.allow(l, e, key, count)
 }
 
-func (l *Ledger) setAside(purpose string, e Event, key string, count int) *Reservation {
-	id := purpose + "\x00" + key
+func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *Reservation {
 	en := l.index[id]
 	if en == nil {
-		en = &entry{purpose: purpose, event: e, key: key, late: l.shared.root.spending}
+		en = &entry{purpose: purpose, event: e, key: key}
 		l.index[id] = en
 		l.entries = append(l.entries, en)
 	}
+	en.late = en.late || l.shared.root.spending
 	en.reserved += count
 	l.shared.root.version++
 	return &Reservation{ledger: l, entry: en, remaining: count}
@@ -188,7 +213,9 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 }
 
 // Resume hands back what a purpose had set aside and not taken, for a run that continues after its ledger was saved and read back. It costs
-// nothing, because it was counted when it was reserved.
+// nothing, because it was counted when it was reserved. Nothing proves that the saved ledger is the latest: read back the state that was saved together
+// with the last output that left the run, or uses that were taken after it was saved are taken twice.
+//
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
 	key, err := eventKey(e)
@@ -226,7 +253,7 @@ func (r *Reservation) Spend() error {
 }
 
 // Event is what one use is.
-func (r *Reservation) Event() Event { return r.entry.event }
+func (r *Reservation) Event() Event { return r.entry.copied() }
 
 // Remaining is how many uses are left.
 func (r *Reservation) Remaining() int {
@@ -264,7 +291,7 @@ type Entry struct {
 	Event    Event
 	Reserved int
 	Spent    int
-	Late     bool         // first reserved after something had been taken
+	Late     bool         // reserved, at least in part, after something had been taken
 	Notes    []NoiseClass // classes of the noise drawn
 }
 
@@ -274,7 +301,7 @@ func (l *Ledger) Entries() []Entry {
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))
 	for i, en := range l.entries {
-		out[i] = Entry{en.purpose, en.event, en.reserved, en.spent, en.late, append([]NoiseClass(nil), en.notes...)}
+		out[i] = Entry{en.purpose, en.copied(), en.reserved, en.spent, en.late, append([]NoiseClass(nil), en.notes...)}
 	}
 	return out
 }

@@ -76,7 +76,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 // UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the file is believed but what happened. A file
 // that was reserved beyond its budget is read, and refuses further reservations.
 //
-// Errors: *ParamError or a JSON error; unknown versions and unknown fields are errors.
+// Errors: *ParamError or a JSON error; unknown versions, unknown fields and missing fields are errors.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
 	if err := strictUnmarshal(data, &s); err != nil {
@@ -84,6 +84,13 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	}
 	if s.Version != ledgerVersion {
 		return nil, &ParamError{"accountant.Ledger.version", s.Version, fmt.Sprintf("version %d", ledgerVersion)}
+	}
+	whole, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := complete("accountant.Ledger", data, whole); err != nil {
+		return nil, err
 	}
 	if s.FilterOrder != 0 {
 		opts = append([]LedgerOption{WithFilter(s.FilterOrder)}, opts...)
@@ -96,7 +103,10 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 		return nil, &ParamError{"accountant.WithFilter.order", l.filter, "the order the ledger was kept with"}
 	}
 	l.notPrivate = s.NotPrivate
-	return l, l.restore(s, 0)
+	if err := l.restore(s, 0); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // maxPartDepth bounds children of children in a file.

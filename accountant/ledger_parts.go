@@ -12,7 +12,8 @@ type partGroup struct {
 }
 
 // Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes, shards). The part of a record must be a fixed
-// function of the record and of released or public values. Children share the parent's budget: a record pays for its own part
+// function of the record and of values released or public when the children are opened, and stay the same as long as they are used; where parts
+// change, reserve Repeated{Disjoint{…}} in the parent or open new children. Children share the parent's budget: a record pays for its own part
 // only, so the parent counts the most expensive child, and every reservation of a child is checked against the whole.
 //
 // Under ReplaceOne a record may move between parts, which is counted too.

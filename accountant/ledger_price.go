@@ -6,7 +6,20 @@ import "math"
 func (l *Ledger) Event() Event {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	return l.event(nil, nil, 0)
+	return frozen(l.event(nil, nil, 0))
+}
+
+// frozen is a copy that shares nothing with e.
+func frozen(e Event) Event {
+	key, err := eventKey(e)
+	if err != nil {
+		return e
+	}
+	c, err := UnmarshalEvent([]byte(key))
+	if err != nil {
+		return e // nested too deep for a file
+	}
+	return c
 }
 
 // event is everything set aside in this ledger and its children, with extra more uses of e in the ledger at.
@@ -44,11 +57,11 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	worst := 0.0
 	for _, terms := range alts {
 		v, ok := rdpTerms(terms, order)
-		if !ok {
+		if !ok || slackOf(terms) > 0 {
 			return priced{}, unsupported("an event without Rényi divergence in a filter", r)
 		}
 		if len(terms) > 0 {
-			worst = max(worst, epsilonFromRDP(order, v, delta-slackOf(terms)))
+			worst = max(worst, epsilonFromRDP(order, v, delta))
 		}
 	}
 	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
@@ -65,12 +78,42 @@ func (l *Ledger) priceFull() (priced, error) {
 	if err != nil {
 		return quick, err
 	}
+	if l.filter != 0 {
+		return l.filtered(quick), nil
+	}
 	r, err := l.cached(&l.bracket, true)
 	if err == nil && quick.Upper < r.Upper {
 		r.Upper, r.engine, r.edge = quick.Upper, quick.engine, quick.edge
 		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
 	}
 	return r, err
+}
+
+// filtered is what a filter publishes. Its sum never passes the budget, and that it never does is all that holds when later events depend on earlier
+// releases: where the sum stands when one stops may depend on them too.
+func (l *Ledger) filtered(sum priced) priced {
+	switch {
+	case sum.Upper > l.budget.Epsilon: // read from a file that was kept by no filter
+		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
+	case sum.Upper > 0 || l.uses():
+		sum.Bound = Bound{0, l.budget.Epsilon, l.budget.Epsilon}
+	}
+	return sum
+}
+
+// uses says whether anything has been set aside in the ledger or its children.
+func (l *Ledger) uses() bool {
+	if len(l.entries) > 0 {
+		return true
+	}
+	for _, g := range l.groups {
+		for _, c := range g.children {
+			if c.uses() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {

@@ -1,0 +1,251 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// With very little noise the loss of the opposite pair needs more than floating point can hold: the price must not fall because of it.
+func TestSampledSumWithLittleNoise(t *testing.T) {
+	for _, sigma := range []float64{1e-6, 1e-3, 0.01, 0.02, 0.03, 0.04, 0.06} {
+		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {
+			sum := must[Bound](t)(Epsilon(SampledSum{q, sigma}, 1e-12, ReplaceOne))
+			one := must[Bound](t)(Epsilon(SampledSum{q, sigma}, 1e-12, AddOrRemoveOne))
+			if sum.Upper < one.Lower*(1-1e-9) || sum.Upper < 0.4/(sigma*sigma)*0.6 {
+				t.Errorf("q=%g σ=%g: replacing costs %v, removing %v", q, sigma, sum, one)
+			}
+			if d := must[Bound](t)(Delta(SampledSum{q, sigma}, 1, ReplaceOne)); d.Upper < q*0.999 {
+				t.Errorf("q=%g σ=%g: δ(1) = %v", q, sigma, d)
+			}
+			p := oppositePair{q, 1 / sigma}
+			for _, l := range []float64{-300, -2, 0, 1e-6, 5, 400} {
+				if sigma >= 0.01 && math.Abs(p.lossAt(p.pointAt(l))-l) > 1e-5*(1+math.Abs(l)) {
+					t.Errorf("q=%g σ=%g: loss %g is inverted to %g", q, sigma, l, p.lossAt(p.pointAt(l)))
+				}
+			}
+		}
+	}
+}
+
+// The best of a Poisson number of Gaussian runs, one run or none at all: the density of the largest score is μ·φ(x)·e^{−μ(1−Φ(x))}.
+func TestPoissonSelectionOfFewRuns(t *testing.T) {
+	for _, mean := range []float64{1e-4, 0.01, 0.1, 1, 5} {
+		e := RepeatAndSelect{Event: Gaussian{1}, Mean: mean, Poisson: true}
+		density := func(x float64) float64 {
+			return mean * math.Exp(-x*x/2-mean*math.Erfc(x/math.Sqrt2)/2) / math.Sqrt(2*math.Pi)
+		}
+		for _, order := range []float64{1.5, 2, 8} {
+			moment, delta := math.Exp(-mean), 0.0
+			for x := -9.0; x < 9+order; x += 1e-3 {
+				p, q := density(x-1), density(x)
+				moment += 1e-3 * p * math.Pow(p/q, order-1)
+				delta += 1e-3 * max(0, p-q)
+			}
+			truth := math.Log(moment) / (order - 1)
+			if v := must[float64](t)(RDP(e, order, AddOrRemoveOne)); v < truth*(1-1e-6) {
+				t.Errorf("mean %g: order %g costs %g, not %g", mean, order, truth, v)
+			}
+			if b := must[Bound](t)(Epsilon(e, delta/3, AddOrRemoveOne)); b.Upper <= 0 && delta/3 > MinDelta {
+				t.Errorf("mean %g: δ(0) is %g, and ε = 0 is published at a third of it", mean, delta)
+			}
+		}
+	}
+}
+
+// Losses that do not vary leave the grid nothing to follow.
+func TestLossesThatHardlyVary(t *testing.T) {
+	for _, eps := range []float64{0, 1e-300, 1e-20, 1e-13, 1e-9} {
+		e := Repeated{Approximate{eps, 1e-6}, 9}
+		if b := must[Bound](t)(Epsilon(e, 1e-5, AddOrRemoveOne)); b.Upper > 1e-5 {
+			t.Errorf("ε=%g: %v", eps, b)
+		}
+		if d := must[Bound](t)(Delta(e, 0, AddOrRemoveOne)); !(d.Upper >= 8.99e-6 && d.Upper < 9.1e-6) {
+			t.Errorf("ε=%g: δ(0) = %v", eps, d)
+		}
+	}
+}
+
+// Small effects: δ is a difference of nearly equal numbers. The truth is from 50-digit arithmetic.
+func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
+	for _, x := range []struct{ sigma, delta, want float64 }{
+		{1e6, 1e-12, 4.4248927590894822538e-6}, {1e8, 1e-12, 3.3630153302891917229e-8}, {1e10, 1e-12, 1.9383563073269673744e-10}, {1e11, 1e-12, 9.0234634751249408248e-12}, {3e11, 1e-12, 7.2171165897453015502e-13}, {0.001, 1e-5, 504263.89292065408002}, {2, 0.1, 0.28649610175682590251}, {1000, 1e-12, 0.0056995464684262820959}, {1, 1e-12, 7.2384944201788583599}, {0.05, 0.5, 199.00082757178817968},
+	} {
+		b := must[Bound](t)(Epsilon(Gaussian{x.sigma}, x.delta, AddOrRemoveOne))
+		if !(b.Lower <= x.want && x.want <= b.Upper) || b.Upper > x.want*1.01 {
+			t.Errorf("σ=%g δ=%g: %v, truth %g", x.sigma, x.delta, b, x.want)
+		}
+	}
+	if b := must[Bound](t)(Epsilon(Gaussian{1e-160}, 1e-5, AddOrRemoveOne)); !math.IsInf(b.Upper, 1) {
+		t.Errorf("σ=1e-160: %v", b)
+	}
+}
+
+// Everybody else stands at −1; a batch of at most B of n is cut from a Poisson sample.
+func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
+	const sd = 1.3
+	for _, c := range []struct {
+		n, most int
+		q       float64
+	}{{4, 1, 0.5}, {5, 2, 0.7}, {9, 3, 0.3}, {12, 11, 0.9}, {3, 3, 0.4}} {
+		curve := func(me, you, eps float64) float64 { // NaN: not there
+			sum := 0.0
+			for x := -14.0; x < 14; x += 0.005 {
+				p := truncatedDensity(c.n, c.most, c.q, me, sd, x)
+				sum += 0.005 * max(0, p-math.Exp(eps)*truncatedDensity(c.n, c.most, c.q, you, sd, x))
+			}
+			return sum
+		}
+		e := TruncatedPoisson{c.q, c.n, c.most, sd}
+		for _, eps := range []float64{0, 0.3, 1, 2.5} {
+			for _, x := range []struct {
+				me, you float64
+				r       Relation
+			}{{1, math.NaN(), AddOrRemoveOne}, {math.NaN(), 1, AddOrRemoveOne}, {1, -1, ReplaceOne}, {-1, 1, ReplaceOne}, {1, 0, ReplaceOne}} {
+				truth := curve(x.me, x.you, eps)
+				if b := must[Bound](t)(Delta(e, eps, x.r)); b.Upper < truth*(1-1e-6)-1e-9 {
+					t.Errorf("%+v ε=%g %v→%v: truth %g, published %g", c, eps, x.me, x.you, truth, b.Upper)
+				}
+			}
+		}
+	}
+}
+
+func truncatedDensity(n, most int, q, me, sd, x float64) float64 {
+	phi := func(m float64) float64 { return math.Exp(-(x-m)*(x-m)/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi)) }
+	sum := 0.0
+	for k := 0; k < n; k++ {
+		p := binomialTerm(k, n-1, q)
+		without := phi(-float64(min(k, most)))
+		with := without
+		switch {
+		case math.IsNaN(me):
+		case k < most:
+			with = phi(me - float64(k))
+		default:
+			in := float64(most) / float64(k+1)
+			with = in*phi(me-float64(most-1)) + (1-in)*without
+		}
+		sum += p * ((1-q)*without + q*with)
+	}
+	return sum
+}
+
+func TestBinomialTermsOfManyTrials(t *testing.T) {
+	for _, c := range []struct {
+		n int
+		q float64
+	}{{1 << 40, 1e-6}, {1 << 33, 0.3}, {1000003, 0.01}, {50, 0.5}} {
+		m := int(float64(c.n) * c.q)
+		sd := math.Sqrt(float64(c.n) * c.q * (1 - c.q))
+		sum := 0.0
+		step := max(1, int(sd/50))
+		for j := max(0, m-int(12*sd)); j <= min(c.n, m+int(12*sd)); j += step {
+			sum += float64(step) * binomialTerm(j, c.n, c.q)
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("%+v: probabilities sum to 1%+.1e", c, sum-1)
+		}
+	}
+}
+
+func TestLedgerPricesWhatWasReserved(t *testing.T) {
+	noise := []float64{2, 2}
+	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
+	r := must[*Reservation](t)(l.Reserve("batch", SameBatch{noise}, 3))
+	want := must[Bound](t)(Epsilon(Repeated{SameBatch{[]float64{2, 2}}, 3}, 1e-5, AddOrRemoveOne)).Upper
+	noise[0] = 1e9
+	r.Event().(SameBatch).NoiseMultipliers[1] = 1e9
+	l.Entries()[0].Event.(SameBatch).NoiseMultipliers[1] = 1e9
+	l.Event().(Composed).Events[0].(Repeated).Event.(SameBatch).NoiseMultipliers[1] = 1e9
+	if got := l.Epsilon().Upper; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("ε fell from %g to %g", want, got)
+	}
+}
+
+func TestLedgerCountsDoNotOverflow(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	for range 6 {
+		if _, err := l.Reserve("nothing", Composed{}, maxCount); err != nil {
+			var p *ParamError
+			if !errors.As(err, &p) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if e := l.Entries()[0]; e.Reserved != maxCount || math.IsInf(l.Epsilon().Upper, 1) {
+		t.Errorf("%+v %v", e, l.Epsilon())
+	}
+}
+
+// How often an event is used may be decided by looking at what it released: the bill says so.
+func TestSpendingOneByOneIsMarked(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
+	for range 3 {
+		if err := l.Spend("look", Gaussian{9}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !l.Entries()[0].Late || !strings.Contains(l.Guarantee().String(), "their number were fixed before it") {
+		t.Error(l.Guarantee())
+	}
+	whole := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
+	r := must[*Reservation](t)(whole.Reserve("look", Gaussian{9}, 3))
+	for r.Spend() == nil {
+	}
+	if whole.Entries()[0].Late {
+		t.Error("a reservation made before anything was released is marked")
+	}
+}
+
+func TestFilterPublishesItsBudget(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 2, Delta: 1e-5}, WithFilter(16))
+	if e := l.Epsilon(); e.Upper != 0 {
+		t.Error(e)
+	}
+	if err := l.Spend("a first look", Gaussian{50}); err != nil {
+		t.Fatal(err)
+	}
+	if g := l.Guarantee(); g.Epsilon != 2 || l.Epsilon().Upper != 2 || !(l.EpsilonSoFar() < 2) {
+		t.Errorf("%v, so far %g", g, l.EpsilonSoFar())
+	}
+	if err := l.Spend("approximate", Approximate{0.01, 1e-7}); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+func TestReadersWantEveryField(t *testing.T) {
+	for _, bad := range []string{
+		`{"kind":"poisson_sampled","event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"poisson_sampled","probability":null,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"sampled_sum","noise_multiplier":1}`, `{"kind":"approximate","epsilon":1}`, `{"kind":"composed"}`,
+		`{"kind":"truncated_poisson","population":9,"max_batch":3,"noise_multiplier":1}`,
+		`{"kind":"composed","events":[{"kind":"sampled_sum","noise_multiplier":1}]}`,
+		`{"kind":"gaussian","noise_multiplier":1}{"kind":"gaussian"}`,
+	} {
+		if e, err := UnmarshalEvent([]byte(bad)); err == nil {
+			t.Errorf("%s reads as %s", bad, Describe(e))
+		}
+	}
+	entry := `{"purpose":"a","event":{"kind":"gaussian","noise_multiplier":9},"reserved":3,"spent":1}`
+	good := `{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[` + entry + `]}`
+	if _, err := UnmarshalLedger([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []string{`,"relation":"replace_one"`, `,"entries":[` + entry + `]`, `,"spent":1`, `"purpose":"a",`} {
+		if l, err := UnmarshalLedger([]byte(strings.Replace(good, cut, "", 1))); err == nil || l != nil {
+			t.Errorf("a ledger without %s is read", cut)
+		}
+	}
+	if _, err := UnmarshalLedger([]byte(good + good)); err == nil {
+		t.Error("two ledgers read as one")
+	}
+	for _, bad := range []string{`{}`, `{"epsilon":null,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":-1,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":1,"delta":1e-5}`} {
+		var g Guarantee
+		if json.Unmarshal([]byte(bad), &g) == nil {
+			t.Errorf("%s is a guarantee of ε = %g", bad, g.Epsilon)
+		}
+	}
+}
