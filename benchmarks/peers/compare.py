@@ -1,9 +1,11 @@
 """Times all candidates in turn and prints medians and ratios.
 
-    python compare.py PROGRAM [--rounds N] [--seconds S] [--batches 600,1024] [--cores 1,2]
+    python compare.py PROGRAM [--restarts N] [--rounds N] [--seconds S] [--batches 600,1024] [--cores 1,2]
 
 PROGRAM is what `go build` made of this folder. Candidates are processes that
 wait on standard input, so that samples alternate without starting anything anew.
+All are restarted a few times, because the speed of a process depends a little on
+where its memory happens to lie.
 """
 
 import argparse
@@ -58,7 +60,6 @@ class Candidate:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.samples = []
 
     def ask(self, command):
         self.process.stdin.write(command + "\n")
@@ -82,31 +83,40 @@ class Candidate:
         examples, wall = self.ask(f"run {seconds}")
         after = self.schedule()
         ran, waited = (sum(after[t][i] - before.get(t, (0, 0))[i] for t in after) for i in (0, 1))
-        self.samples.append({"wall": examples / wall, "cpu": examples / ran, "waited": waited / wall})
+        return {"wall": examples / wall, "cpu": examples / ran, "waited": waited / wall}
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
 
 
-def setting(program, batch, cores, rounds, seconds):
-    """Samples of every candidate for one batch size and number of cores."""
+def start(program, batch, cores, steps):
     running = {}
     for name, (argv, environment) in candidates(program).items():
         candidate = Candidate(argv, environment, batch, cores)
         try:
-            candidate.loss = candidate.ask(f"check {WARM_UP}")[0]
+            candidate.loss = candidate.ask(f"check {steps}")[0]
             running[name] = candidate
-        except RuntimeError:
+        except (RuntimeError, BrokenPipeError):
             print(f"{name}: cannot run", flush=True)
-    names = list(running)
-    for turn in range(rounds):
-        for i in range(len(names)):
-            running[names[(i + turn) % len(names)]].sample(seconds)
-            time.sleep(0.05)  # idle threads may spin a little before they sleep
-    for candidate in running.values():
-        candidate.close()
     return running
+
+
+def setting(program, batch, cores, restarts, rounds, seconds):
+    """Samples and loss of every candidate for one batch size and number of cores."""
+    samples, losses = {}, {}
+    for again in range(restarts):
+        running = start(program, batch, cores, 3 if again else WARM_UP)
+        names = list(running)
+        for turn in range(rounds):
+            for i in range(len(names)):
+                name = names[(i + turn) % len(names)]
+                samples.setdefault(name, []).append(running[name].sample(seconds))
+                time.sleep(0.05)  # idle threads may spin a little before they sleep
+        for name, candidate in running.items():
+            losses.setdefault(name, candidate.loss)
+            candidate.close()
+    return {name: (samples[name], losses[name]) for name in losses}
 
 
 def quiet(samples):
@@ -118,7 +128,7 @@ def median(samples, key):
     return statistics.median(s[key] for s in samples)
 
 
-def report(running, batch, cores):
+def report(results, batch, cores):
     columns = {
         "processor time": lambda s: median(s, "cpu"),
         "wall": lambda s: median(s, "wall"),
@@ -129,20 +139,21 @@ def report(running, batch, cores):
     print(f"\n#### Batch {batch}, {cores} core{'s' * (cores > 1)}: examples a second (ratio of {REFERENCE} to it)\n")
     print("| | " + " | ".join(columns) + f" | waiting | loss after {WARM_UP} steps |")
     print("|---" * (len(columns) + 3) + "|")
-    ours = {title: of(running[REFERENCE].samples) for title, of in columns.items()}
-    for name, candidate in running.items():
+    ours = {title: of(results[REFERENCE][0]) for title, of in columns.items()}
+    for name, (samples, loss) in results.items():
         cells = []
         for title, of in columns.items():
-            rate = of(candidate.samples)
+            rate = of(samples)
             cells.append(f"{rate:,.0f}" + (f" ({ours[title] / rate:.2f})" if name != REFERENCE else ""))
-        waited = median(candidate.samples, "waited")
-        print(f"| {name} | " + " | ".join(cells) + f" | {waited:.0%} | {candidate.loss:.1f} |", flush=True)
+        waited = median(samples, "waited")
+        print(f"| {name} | " + " | ".join(cells) + f" | {waited:.0%} | {loss:.1f} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--restarts", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--batches", default="600,1024")
     parser.add_argument("--cores", default="1,2")
@@ -152,7 +163,7 @@ def main():
     print(f"{time.strftime('%Y-%m-%d %H:%M')} UTC, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, PyTorch {torch.__version__}, Opacus {opacus.__version__}")
     for cores in map(int, options.cores.split(",")):
         for batch in map(int, options.batches.split(",")):
-            report(setting(options.program, batch, cores, options.rounds, options.seconds), batch, cores)
+            report(setting(options.program, batch, cores, options.restarts, options.rounds, options.seconds), batch, cores)
     print(f"\nload at the end {os.getloadavg()[0]:.1f}")
 
 
