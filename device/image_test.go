@@ -12,7 +12,6 @@ type imageStep struct {
 	src, patches, weights   Matrix
 	out, delta, large, back Matrix
 	stats, gain, shift, dg  Matrix
-	sums                    Matrix
 	norms                   []float64
 }
 

@@ -1,5 +1,6 @@
 // Package models holds the networks that privgen trains: variational
-// autoencoders, restricted Boltzmann machines and multilayer perceptrons.
+// autoencoders, restricted Boltzmann machines, multilayer perceptrons and
+// convolutional networks.
 //
 // The package is pure arithmetic on matrices. It knows no noise, no clipping
 // and no ledger: a network states its per-example gradients, kept factored, and
@@ -12,6 +13,14 @@
 // squared norm is (‖aᵢ‖²+1)·‖δᵢ‖² and a weighted sum of gradients is one matrix
 // product after scaling rows (Goodfellow 2015, "Efficient Per-Example Gradient
 // Computations").
+//
+// A convolution applies one matrix at many places: with the patches A and the
+// deltas D of one record a row a place, its gradient is AᵀD. Norms come from
+// that product or, where it is cheaper, from the Gram matrices of A and D
+// (Rochette, Manoel and Tramel 2019), rounded up so that they bound what is
+// clipped whatever cancels; the weighted sum is one product over all places of
+// all records. A ConvDecoder may normalise over its batch, so it makes
+// generators that see public noise only and is no Network.
 //
 // Any type with the small interfaces Network and Gradients goes wherever the
 // networks of this package go.

@@ -58,3 +58,52 @@ func ExampleRBM() {
 	fmt.Println(means.Rows, "records of", means.Cols, "probabilities")
 	// Output: 3 records of 10 probabilities
 }
+
+// A classifier for images trains like any other network, privately too.
+func ExampleCNN_Classifier() {
+	net, err := models.CNN{
+		Height: 8, Width: 8, Channels: 1,
+		Convolutions: []models.Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}, {Maps: 8, Size: 3, Stride: 2, Pad: 1}},
+		Hidden:       []int{16},
+	}.Classifier(device.CPU(), 64, 10, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b := device.Batch{Rows: 3, Dense: device.CPU().New(3, 64), Labels: []int32{0, 1, 2}}
+	squared := make([]float64, b.Rows)
+	net.Gradients(b).SquaredNorms(squared)
+	fmt.Println(len(squared), "norms,", net.Params().Len(), "parameters")
+	// Output: 3 norms, 1034 parameters
+}
+
+// A decoder is trained by whatever loss its images have: here they are pulled towards black.
+func ExampleConvDecoder() {
+	be := device.CPU()
+	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20}, Maps: []int{8, 4}, Size: 3, Output: device.Sigmoid, BatchNorm: true}.Decoder(be, 5, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	codes, grad := be.New(32, net.Latent()), device.NewParams(be, net.Params().Shapes...)
+	for range 100 {
+		for i := range codes.Data {
+			codes.Data[i] = float32(rng.NormFloat64())
+		}
+		images := net.Forward(codes)
+		be.Fill(grad.Flat, 0)
+		net.Backward(images, grad, device.Matrix{}) // the derivative of ½‖image‖² is the image
+		be.Axpy(-0.001, grad.Flat, net.Params().Flat)
+	}
+	image := be.New(1, net.Dim())
+	net.Generate(codes.RowRange(0, 1), image)
+	black := 0
+	for _, v := range image.Data {
+		if v < 0.25 {
+			black++
+		}
+	}
+	fmt.Println(black, "of", net.Dim(), "pixels are dark")
+	// Output: 64 of 64 pixels are dark
+}
