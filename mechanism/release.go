@@ -23,7 +23,11 @@ type Part struct {
 //
 // effect is the worst case, over neighbours under the run's relation, of the L2
 // norm of (difference ÷ Std) over all parts together. It is the caller's proof
-// to make; see [SumSensitivity] and [HistogramSensitivity].
+// to make; see [SumSensitivity] and [HistogramSensitivity]. Under a Poisson sample
+// and replace-one it has to cover a record that is there at all as well as one
+// that is replaced: with values in [10, 11] the difference is 1 and the effect 11,
+// because the curve of the event takes a record's absence for no farther than
+// another record.
 //
 // Errors: [ErrNotCovered] if the effects of all releases under this grant would
 // exceed its event's Gaussian; shape and grid mistakes. Nothing has then been drawn.
