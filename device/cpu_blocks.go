@@ -36,23 +36,36 @@ func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
+// underflow bounds what the same sum loses, not relative to anything, where it is too small for a normal float32: times
+// a large number that can be a norm of any size.
+func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
+
+// blockSizes are Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
+func blockSizes(k *kernels, a, d Matrix) (sa, sd, both float64) {
+	for r := range a.Rows {
+		x, y := a.Row(r), d.Row(r)
+		na, nd := math.Sqrt(k.dot(x, x)), math.Sqrt(k.dot(y, y))
+		sa, sd, both = sa+na, sd+nd, both+na*nd
+	}
+	return sa, sd, both
+}
+
 func doGramNorms(j *job, lo, hi int) {
 	p := j.block
 	spare := j.owner.buffer(2 * p * p)
 	ga, gd := HostMatrix(p, p, *spare), HostMatrix(p, p, (*spare)[p*p:])
 	e, f := roundoff(j.a.Cols), roundoff(j.b.Cols)
+	ue, uf := underflow(j.a.Cols), underflow(j.b.Cols)
 	for i := lo; i < hi; i++ {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(false, true, 1, a, a, 0, ga)
 		j.owner.Gemm(false, true, 1, d, d, 0, gd)
-		// An entry of AAᵀ is off by at most e‖a‖‖a′‖, and one of DDᵀ by f‖d‖‖d′‖; what that makes of Σ is
-		// (e+f+ef)(Σ‖a‖‖d‖)², the norms being roots of the diagonals.
-		sizes := 0.0
-		for r := range p {
-			sizes += math.Sqrt(float64(ga.Data[r*p+r]) * float64(gd.Data[r*p+r]))
-		}
+		// An entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that makes of Σ is
+		// (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+		sa, sd, sizes := blockSizes(j.kernels, a, d)
 		slack := (e + f + e*f) * (1 + 2*(e+f)) * sizes * sizes
-		j.sums[i] = max(j.kernels.dot(ga.Data, gd.Data), 0) + slack
+		tiny := (1+f)*ue*sd*sd + (1+e)*uf*sa*sa + ue*uf*float64(p)*float64(p)
+		j.sums[i] = max(j.kernels.dot(ga.Data, gd.Data), 0) + slack + tiny
 	}
 	j.owner.panels.put(spare)
 }
@@ -64,13 +77,10 @@ func doMaterialisedNorms(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(true, false, 1, a, d, 0, g)
-		// Element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows, so the norm by roundoff·Σ‖a‖‖d‖.
-		sizes := 0.0
-		for r := range p {
-			x, y := a.Row(r), d.Row(r)
-			sizes += math.Sqrt(j.kernels.dot(x, x) * j.kernels.dot(y, y))
-		}
-		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes
+		// Element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by
+		// roundoff·Σ‖a‖‖d‖ and underflow for each element.
+		_, _, sizes := blockSizes(j.kernels, a, d)
+		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes + underflow(p)*math.Sqrt(float64(in)*float64(out))
 		j.sums[i] = norm * norm
 	}
 	j.owner.panels.put(spare)
