@@ -60,8 +60,8 @@ type Backend interface {
 	//
 	// Guarantee: it is an upper bound whatever cancels inside the product, by way of a rounding bound that is added: √dst[i] exceeds
 	// the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows, with k the largest of block and columns, or, where the Gram
-	// matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is not.
-	// Squared norms of rows must lie below 2¹²⁴.
+	// matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is not,
+	// and where squared norms of rows leave float32.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.

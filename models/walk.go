@@ -147,7 +147,7 @@ func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	return a, d
 }
 
-// reject makes the norms of records whose factors are too large NaN.
+// reject makes the norms of records whose factors are too large NaN, as 0·NaN is, and leaves the others alone.
 func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	a, d := w.bounds(x, delta)
 	for i := range dst {
