@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // leafAtom gives the atom of an event that contains no other.
@@ -78,21 +79,22 @@ func (a sampledAtom) rdp(order float64) (float64, bool) {
 	return max(v, w), ok
 }
 
-// rdpOfPair bounds the divergence of a pair of bounded loss by that of its connected dots, which dominate it; false for others.
+// rdpOfPair bounds the divergence of a pair of bounded loss by that of its connected dots, which dominate it; false for others. The moment minus one
+// is E_Q[r^α − 1 − α(r − 1)], of which no part is negative and nothing cancels.
 func rdpOfPair(p pair, order float64) (float64, bool) {
-	nodes := p.plan(1e-300)
 	if !planFits([]pair{p}, 1e-300) {
 		return 0, false
 	}
+	nodes := apart(p.plan(1e-300))
 	var c cells
 	p.cut(nodes, &c)
 	if c.topE > 0 {
 		return 0, false
 	}
 	var s logSum
-	add := func(m, l float64) {
-		if m > 0 {
-			s.add(math.Log(m) + (order-1)*l)
+	add := func(m, l float64) { // P has mass m at loss l
+		if m > 0 && l != 0 {
+			s.add(math.Log(m) - l + logMomentGap(1, l, order))
 		}
 	}
 	for i := range c.e {
@@ -101,8 +103,25 @@ func rdpOfPair(p pair, order float64) (float64, bool) {
 		add((c.d[i]+c.err[i])/math.Expm1(w), nodes[i])
 	}
 	add(c.lowP+c.lowErr, nodes[0])
+	if c.lowD+c.lowErr > 0 { // Q that is left over when P's losses move up to the first node
+		s.add(math.Log(order-1) + math.Log(c.lowD+c.lowErr) - nodes[0])
+	}
 	add(c.topQ*math.Exp(nodes[len(nodes)-1]), nodes[len(nodes)-1])
-	return max(0, s.value()+1e-13*order) / (order - 1), true
+	return fromMomentMinusOne(s.value(), order, 1e-8), true
+}
+
+// apart leaves out nodes so close to the next that their distance has lost its digits, and moves the last one clear of the largest loss.
+func apart(nodes []float64) []float64 {
+	n := len(nodes)
+	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))
+	out := []float64{nodes[n-1] + 1e-9*size}
+	for i := n - 2; i >= 0; i-- {
+		if out[len(out)-1]-nodes[i] >= 1e-6*size {
+			out = append(out, nodes[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 type laplaceAtom struct{ scale float64 }

@@ -3,6 +3,7 @@ package accountant
 // oneStep is the exact curve of a single use of a single mechanism: no grid, no composition.
 type oneStep struct {
 	pairs []pair
+	loose bool // the pairs are only upper bounds: nothing is known from below
 	c     cells
 	node  [1]float64
 }
@@ -15,7 +16,7 @@ func newOneStep(terms []term) *oneStep {
 	if p == nil {
 		return nil
 	}
-	o := &oneStep{pairs: []pair{p.remove}}
+	o := &oneStep{pairs: []pair{p.remove}, loose: p.loose}
 	if p.add != nil {
 		o.pairs = append(o.pairs, p.add)
 	}
@@ -29,6 +30,9 @@ func (o *oneStep) delta(eps float64) (lower, upper float64) {
 		p.cut(o.node[:], &o.c)
 		lower = max(lower, o.c.topE-o.c.topErr)
 		upper = max(upper, o.c.topE+o.c.topErr)
+	}
+	if o.loose {
+		lower = 0
 	}
 	return max(0, lower), min(1, upper)
 }
