@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"gonum.org/v1/plot"
@@ -22,7 +23,7 @@ import (
 var sample []byte
 
 func main() {
-	out := flag.String("plot", "tradeoff.png", "where to draw the trade-off curve; empty for nowhere")
+	out := flag.String("plot", filepath.Join("out", "tradeoff.png"), "where to draw the trade-off curve; empty for nowhere")
 	flag.Parse()
 	if err := run(flag.Arg(0), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "audit-ledger:", err)
@@ -68,6 +69,9 @@ func explain(ledger *accountant.Ledger, picture string) error {
 	}
 	curve, err := accountant.TradeOff(event, ledger.Relation())
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(picture), 0o755); err != nil {
 		return err
 	}
 	if err := draw(curve, picture); err != nil {
