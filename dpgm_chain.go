@@ -16,7 +16,8 @@ import (
 // package dpgm says where this differs from the papers).
 //
 // The schema is public: bounds and sizes in it are declared, never read from the
-// records. The chain is a plain value; a step only records, so chains can be
+// records. Labels, if it has any, are not modelled: synthetic records carry none.
+// The chain is a plain value; a step only records, so chains can be
 // forked freely, and everything is judged at once by Plan.
 func DPGM(schema records.Schema, budget accountant.Budget) DPGMChain {
 	return DPGMChain{dpgm.Config{Schema: schema, Budget: budget}}

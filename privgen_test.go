@@ -169,6 +169,8 @@ func TestContradictionsAreRefused(t *testing.T) {
 		"share and noise":            base.Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.1, NoiseMultiplier: 3}),
 		"neither share nor noise":    base.Cluster(kmeans.Config{K: 2, Iterations: 1}),
 		"the whole budget clustered": base.Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 1}),
+		"no divisor for plain steps": base.Cluster(kmeans.Config{K: 1}).Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, Optimizer: sgd.SGD(0.1)}),
+		"binary units, real records": privgen.DPGM(records.Interval(4, -1, 1), budget).Cluster(kmeans.Config{K: 1}).Model(models.RBM{Hidden: 2, Chains: 2}).Train(train),
 		"an average of weight one":   base.Cluster(kmeans.Config{K: 1}).Average(1),
 	} {
 		if _, err := c.Plan(); err == nil {
@@ -218,6 +220,10 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 	}
 	if _, err := plan.Fit(context.Background(), other); !errors.Is(err, dpgm.ErrSchema) {
 		t.Errorf("got %v", err)
+	}
+	var p *accountant.ParamError
+	if _, err := plan.Fit(context.Background(), nil); !errors.As(err, &p) {
+		t.Errorf("no data at all: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -85,19 +86,29 @@ func (c Config) validateSingle() []error {
 		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config", Value: "K 1",
 			Want: "no Share, NoiseMultiplier or Iterations: one cluster costs nothing"})
 	}
+	if c.Train.NominalBatch == 0 && !c.Train.Optimizer.ScaleFree() {
+		errs = append(errs, &accountant.ParamError{Path: "sgd.Config.NominalBatch", Value: 0.0,
+			Want: "a positive public number to divide gradient sums by, since only Adam does without"})
+	}
 	return errs
 }
 
-// validateModel lets architectures that can judge themselves do so before any
-// network is built.
+// validateModel builds one network, since an architecture may be sound and yet not
+// fit the records: what would fail must fail before anything is spent.
 func (c Config) validateModel() error {
 	if c.Model == nil {
 		return &accountant.ParamError{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
 	}
 	if v, ok := c.Model.(interface{ Validate() error }); ok {
-		return paramErrors(v.Validate())
+		if err := v.Validate(); err != nil {
+			return paramErrors(err)
+		}
 	}
-	return nil
+	if c.Schema.Validate() != nil {
+		return nil // reported by itself
+	}
+	_, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
+	return paramErrors(err)
 }
 
 // clustered reports whether there is a clustering stage.

@@ -48,6 +48,9 @@ func WithProgress(f func(Progress)) Option { return func(o *options) { o.progres
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn,
 // ctx.Err(). No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+	if data == nil {
+		return nil, &accountant.ParamError{Path: "dpgm.Fit.data", Value: nil, Want: "records"}
+	}
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
@@ -62,6 +65,10 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 		return nil, err
 	}
 	r := &run{plan: p, config: p.Config, data: data, ledger: ledger, options: o, start: time.Now()}
+	var err error
+	if r.parts, err = newParts(o.backend, r.config); err != nil { // public, and may fail: before anything is spent
+		return nil, err
+	}
 	if err := r.cluster(ctx); err != nil {
 		return nil, err
 	}
@@ -158,14 +165,9 @@ const routeChunk = 4096
 
 // train runs private gradient descent on the mixture of all clusters' networks.
 func (r *run) train(ctx context.Context) error {
-	parts, err := newParts(r.backend, r.config)
-	if err != nil {
-		return err
-	}
-	r.parts = parts
-	var net models.Network = parts[0]
+	var net models.Network = r.parts[0]
 	if r.config.clustered() {
-		net = newMixture(r.backend, parts, r.nominal(), func(row int32) int { return int(r.assigned[row]) })
+		net = newMixture(r.backend, r.parts, r.nominal(), func(row int32) int { return int(r.assigned[row]) })
 	}
 	trainer, err := sgd.New(r.config.Train, net, r.ledger, sgd.WithBackend(r.backend), sgd.WithPurpose(PurposeTrain), sgd.WithAverage(r.config.Average))
 	if err != nil {

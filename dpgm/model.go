@@ -177,24 +177,12 @@ func (s *sampler) decode(n int) (records.Data, error) {
 	if schema.IsBinary() {
 		s.bernoulli()
 	} else {
-		clamp(s.flat, schema)
+		schema.Clamp(s.flat)
 	}
 	if schema.Sparse() {
 		return s.sets(schema, n)
 	}
 	return records.FromFlat(schema, s.flat)
-}
-
-// clamp puts means that a network placed outside the schema on its bounds.
-func clamp(flat []float32, schema records.Schema) {
-	lo, hi := schema.Bounds()
-	for i, v := range flat {
-		if !(v >= float32(lo)) { // also what is not a number
-			flat[i] = float32(lo)
-		} else if v > float32(hi) {
-			flat[i] = float32(hi)
-		}
-	}
 }
 
 // bernoulli draws every coordinate from its mean.

@@ -23,6 +23,13 @@ func (e encoder) row(dst, src []float32) {
 	clamp(dst, src, e.lo, e.hi)
 }
 
+// Clamp moves coordinates into the schema, in place, just as records are clamped
+// when they are read: values to the bounds, binary ones to 0 or 1, what is not a number to the
+// lower bound. It is for values made outside, such as means a network states.
+//
+// Shapes: any number of coordinates.
+func (s Schema) Clamp(values []float32) { newEncoder(s).row(values, values) }
+
 func (e encoder) value(v float32) float32 {
 	var one [1]float32
 	e.row(one[:], []float32{v})

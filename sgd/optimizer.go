@@ -32,8 +32,9 @@ func AdamWith(lr, beta1, beta2, eps float64) Optimizer {
 // String names the rule and its learning rate.
 func (o Optimizer) String() string { return fmt.Sprintf("%v(%v)", o.config.Rule, o.config.LR) }
 
-// scaleFree says whether multiplying every gradient changes nothing.
-func (o Optimizer) scaleFree() bool { return o.config.Rule == optim.Adam }
+// ScaleFree says whether multiplying every gradient by a constant changes nothing, so
+// that no NominalBatch is needed.
+func (o Optimizer) ScaleFree() bool { return o.config.Rule == optim.Adam }
 
 func (o Optimizer) check(k *checker) {
 	if o.config.Rule == optim.Unset {

@@ -52,7 +52,7 @@ func wholeSpan(cfg Config, p int) ([]span, error) {
 	switch {
 	case cfg.NominalBatch > 0:
 		return []span{{p, 1 / cfg.NominalBatch}}, nil
-	case cfg.Optimizer.scaleFree():
+	case cfg.Optimizer.ScaleFree():
 		return []span{{p, 1}}, nil
 	}
 	return nil, &accountant.ParamError{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: "a positive public number to divide gradient sums by, since only Adam does without"}
