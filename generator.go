@@ -69,6 +69,10 @@ type DrawOption func(*release.Draw)
 // FromCluster draws from one cluster only.
 func FromCluster(i int) DrawOption { return func(d *release.Draw) { d.Cluster = i } }
 
+// OfClass draws records of one class only, counted as in the schema's class names. Systems that do not model labels
+// refuse it.
+func OfClass(label int) DrawOption { return func(d *release.Draw) { d.Class = label } }
+
 // Seed makes a draw repeatable. Synthetic records are post-processing, so any
 // seed will do.
 func Seed(s uint64) DrawOption { return func(d *release.Draw) { d.Seed = s } }

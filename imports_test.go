@@ -37,10 +37,13 @@ var policy = map[string][]string{
 	"kmeans":            {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
 	"sgd":               {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
 	"dpgm":              {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/artefact", "internal/release"},
+	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
+	"mix":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
+	"gan":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
 	"evaluate":          {"records", "device", "models", "internal/optim"},
 	"privacytest":       {"accountant", "mechanism", "records", "internal/entropy", "device"},
 	"device/devicetest": {"device"},
-	"":                  {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "dpgm", "internal/artefact", "internal/release"},
+	"":                  {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan", "internal/artefact", "internal/release"},
 }
 
 // confined names foreign imports that only one package may reach, because

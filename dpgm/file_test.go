@@ -93,7 +93,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, err := range m.Chunks(context.Background(), 3, dpgm.Draw{Cluster: -1}) {
+		for _, err := range m.Chunks(context.Background(), 3, dpgm.All()) {
 			if err != nil {
 				t.Fatal(err)
 			}

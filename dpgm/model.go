@@ -93,6 +93,9 @@ func (m *Model) check(n int, d Draw) error {
 	if n < 0 {
 		errs = append(errs, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
 	}
+	if d.Class != -1 {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Draw.Class", Value: d.Class, Want: "no class: labels are not modelled"})
+	}
 	if d.Cluster < -1 || d.Cluster >= len(m.parts) {
 		errs = append(errs, &accountant.ParamError{Path: "dpgm.Draw.Cluster", Value: d.Cluster, Want: fmt.Sprintf("a cluster in [0, %d), or -1 for all", len(m.parts))})
 	}
