@@ -65,10 +65,11 @@ func UnmarshalKernel(data []byte) (Kernel, error) {
 	return nil, fmt.Errorf("%w: unknown kernel %.40q", ErrFormat, t.Kernel)
 }
 
-func decode[K Kernel](params []byte) (Kernel, error) {
-	var k K
+func decode[K Kernel](params []byte) (Kernel, error) { return decodeParams[K](params) }
+
+func decodeParams[K any](params []byte) (k K, err error) {
 	if err := json.Unmarshal(params, &k); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+		return k, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	return k, nil
 }

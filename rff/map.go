@@ -93,7 +93,7 @@ func project(be device.Backend, b device.Batch, freq, dst device.Matrix) {
 // cosines are wanted.
 func (m *Map) transformPhase(be device.Backend, p *placement, b device.Batch, dst device.Matrix) {
 	n := m.spectrum.frequencies()
-	step := min(max((1<<20)/(2*n), 16), 4096)
+	step := m.blockRows()
 	scratch := p.take(be, step, 2*n)
 	defer p.give(scratch)
 	for lo := 0; lo < b.Rows; lo += step {

@@ -1,0 +1,138 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// An Embedding is a public, differentiable feature map whose norm is bounded
+// over every record of a layout. Sums of its rows over records have a known
+// sensitivity, and a generator can be trained against such a sum because the
+// map has a derivative.
+//
+// Embeddings of this package are safe for concurrent use.
+type Embedding interface {
+	// In is the width of a record and Dim the number of features.
+	In() int
+	Dim() int
+	// NormBound is the largest ‖φ(x)‖ over records of the layout: the
+	// sensitivity of a sum under add/remove.
+	//
+	// Guarantee: the float32 rows that Transform writes keep it too, where the
+	// type does not say otherwise; a private sum clips rows to it all the same.
+	NormBound() float64
+	// ChangeBound is the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
+	// sensitivity under replace-one. It is 2·NormBound unless something smaller
+	// is proven.
+	ChangeBound() float64
+	// Transform writes the features of the batch's records into dst.
+	//
+	// Shapes: dst is b.Rows × Dim in be's memory.
+	Transform(be device.Backend, b device.Batch, dst device.Matrix)
+	// Backward sets row i of dx to J(xᵢ)ᵀ·deltaᵢ, with J the derivative of the
+	// features by the record: what turns the derivative of a loss by features
+	// into the derivative by records. Records may be soft: any numbers in
+	// [0,1]. Scratch memory is kept for the next call.
+	//
+	// Shapes: x and dx are rows × In, delta is rows × Dim. dx is overwritten and
+	// may not overlap x.
+	Backward(be device.Backend, x, delta, dx device.Matrix)
+}
+
+// An EmbeddingKernel is the description from which an embedding is drawn. The
+// same description, layout and seed give the same embedding. Errors:
+// [*ParamError], joined.
+type EmbeddingKernel interface {
+	Embedding(l Layout, seed uint64) (Embedding, error)
+}
+
+// Layout is the public shape of encoded records: what an embedding may know of
+// them beyond their width. Every coordinate of a record lies in [0,1].
+type Layout struct {
+	In int // width of a record
+	// Height and Width, for images: pixels row by row, their channels side by
+	// side. Zero for other records.
+	Height, Width int
+	// Blocks, for tables: one a column, in order, without gaps. Nil where the
+	// coordinates stand for themselves.
+	Blocks []Block
+}
+
+// Block is where an encoded record holds one column of a table.
+type Block struct {
+	Offset, Width int
+	// OneHot says that exactly one of the coordinates is 1 and the others are
+	// 0. A block that is not one-hot holds a number in [0,1] and, if its width
+	// is 2, behind it a 1 where the number is missing (the number is then 0).
+	OneHot bool
+	// Levels is how many values, evenly spaced from 0 to 1, a number can have;
+	// 0 for any number. A flag has 2.
+	Levels int
+}
+
+// Validate reports every contradiction in the layout, nil if there is none.
+func (l Layout) Validate() error {
+	var errs []error
+	if l.In < 1 || l.In > maxFrequencies {
+		errs = append(errs, &ParamError{"rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)})
+	}
+	if !l.image() && (l.Height != 0 || l.Width != 0) {
+		errs = append(errs, &ParamError{"rff.Layout.Height", fmt.Sprintf("%d×%d", l.Height, l.Width), "positive sides whose product divides In, or zeros"})
+	}
+	return errors.Join(append(errs, l.checkBlocks()...)...)
+}
+
+// image reports whether the layout is that of images.
+func (l Layout) image() bool {
+	return l.Height > 0 && l.Width > 0 && l.Height <= l.In && l.Width <= l.In/l.Height && l.In%(l.Height*l.Width) == 0
+}
+
+func (l Layout) checkBlocks() (errs []error) {
+	at := 0
+	for i, b := range l.Blocks {
+		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
+		if b.Offset != at {
+			errs = append(errs, &ParamError{path + ".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)})
+		}
+		if b.Width < 1 || b.Width > l.In || !b.OneHot && b.Width > 2 {
+			errs = append(errs, &ParamError{path + ".Width", b.Width, "a positive width, at most 2 for a number"})
+		}
+		if b.Levels < 0 || b.Levels == 1 {
+			errs = append(errs, &ParamError{path + ".Levels", b.Levels, "0 or at least 2"})
+		}
+		at = b.Offset + b.Width
+	}
+	if len(l.Blocks) > 0 && at != l.In && len(errs) == 0 {
+		errs = append(errs, &ParamError{"rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)})
+	}
+	return errs
+}
+
+// flat draws a map over all coordinates alike, whatever they stand for.
+func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	m, err := k.New(l.In, seed)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+func (c RBF) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
+
+// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+func (c Laplacian) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
+
+// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+func (c Cauchy) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
+
+// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+func (c Matern) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
+
+// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+func (c Custom) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
