@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -101,12 +100,7 @@ func (a ConvDecoder) Decoder(be device.Backend, latent int, seed uint64) (*Decod
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	n := &Decoder{be: be, chain: newChain(be, a.units(be, latent)...)}
-	n.params = device.NewParams(be, n.chain.shapes("decoder")...)
-	n.chain.bind(n.params, 0)
-	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x646563)), a.Activation.gain())
-	n.walk = newWalk(n.chain, true)
-	return n, nil
+	return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil
 }
 
 func (a ConvDecoder) units(be device.Backend, latent int) []unit {

@@ -13,6 +13,9 @@ import (
 type MLP struct {
 	Hidden     []int      `json:"hidden"`     // widths of the hidden layers
 	Activation Activation `json:"activation"` // of hidden layers
+	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records only through a
+	// private release; a Classifier, whose records need gradients of their own, refuses it.
+	BatchNorm bool `json:"batchNorm,omitempty"`
 }
 
 // Name is "mlp".
@@ -34,6 +37,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.ok(be != nil, "models.MLP.Classifier", be, "a backend")
 	c.add(a.Validate())
+	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: a classifier's records are clipped one by one")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
 	if err := c.err(); err != nil {

@@ -72,10 +72,10 @@ func (c *chain) of(p device.Params, first, i int) []device.Matrix {
 	return list
 }
 
-// initialise gives all units but the last the gain of hidden layers.
+// initialise gives all units but the last with parameters the gain of hidden layers.
 func (c *chain) initialise(rng *rand.Rand, gain float64) {
 	for i, u := range c.units {
-		if i == len(c.units)-1 {
+		if c.blocks[i+1] == c.blocks[len(c.units)] {
 			gain = 1
 		}
 		u.initialise(rng, gain)

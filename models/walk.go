@@ -23,6 +23,7 @@ type walk struct {
 	blocks []device.Matrix
 	na, nd []float64
 	np     []float64
+	host   []float32 // factors of rows on their way to the device
 }
 
 func newWalk(c *chain, trains bool) *walk {

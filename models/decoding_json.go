@@ -1,0 +1,104 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// MarshalDecoding writes an architecture under its name, as MarshalArchitecture does.
+func MarshalDecoding(a DecodingArchitecture) ([]byte, error) {
+	params, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
+	}
+	return json.Marshal(taggedArchitecture{a.Name(), params})
+}
+
+// UnmarshalDecoding reads what MarshalDecoding wrote. An architecture that is not this package's is looked for among
+// others, by name, and used as it is given there.
+//
+// Errors: ErrFormat; mistakes in the description.
+func UnmarshalDecoding(data []byte, others ...DecodingArchitecture) (DecodingArchitecture, error) {
+	var t taggedArchitecture
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	for _, o := range others {
+		if o.Name() == t.Name {
+			return o, nil
+		}
+	}
+	switch t.Name {
+	case MLP{}.Name():
+		return readDecoding[MLP](t.Params)
+	case ConvDecoder{}.Name():
+		return readDecoding[ConvDecoder](t.Params)
+	}
+	return nil, fmt.Errorf("%w: unknown name %.40q", ErrFormat, t.Name)
+}
+
+func readDecoding[A interface {
+	DecodingArchitecture
+	Validate() error
+}](params []byte) (DecodingArchitecture, error) {
+	var a A
+	if err := json.Unmarshal(params, &a); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	return a, a.Validate()
+}
+
+// A DecodingSizer is Sizer for decodings: it knows how large its networks are without building one.
+type DecodingSizer interface {
+	// DecodingSize is the number of parameters and of bytes of public state, both saturating at math.MaxInt64.
+	DecodingSize(latent int, heads []Head) (params, state int64)
+}
+
+// decodingSize adds up layers, each with batch norm or without.
+type decodingSize struct{ params, state int64 }
+
+func (s *decodingSize) add(weights int64, biases, channels int, normalised bool) {
+	s.params = addSize(s.params, addSize(weights, int64(biases)))
+	if normalised {
+		s.params = addSize(s.params, mulSize(2, int64(channels)))
+		s.state = addSize(s.state, addSize(8, mulSize(8, int64(channels))))
+	}
+}
+
+func (s *decodingSize) dense(in, out int, normalised bool) {
+	s.add(mulSize(int64(in), int64(out)), out, out, normalised)
+}
+
+// DecodingSize of all layers and their batch norm.
+func (a MLP) DecodingSize(latent int, heads []Head) (params, state int64) {
+	var s decodingSize
+	width := latent
+	for _, wide := range a.Hidden {
+		s.dense(width, wide, a.BatchNorm)
+		width = wide
+	}
+	s.dense(width, headsWidth(heads), false)
+	return s.params, s.state
+}
+
+// DecodingSize of all layers and their batch norm. The heads have no parameters.
+func (a ConvDecoder) DecodingSize(latent int, _ []Head) (params, state int64) {
+	var s decodingSize
+	width, k := latent, len(a.Maps)
+	for _, wide := range a.Hidden {
+		s.dense(width, wide, a.BatchNorm)
+		width = wide
+	}
+	first := mulSize(int64(a.Height>>k)*int64(a.Width>>k), int64(a.Maps[0]))
+	s.add(mulSize(int64(width), first), 0, a.Maps[0], a.BatchNorm)
+	s.params = addSize(s.params, first)
+	window := int64(a.Size) * int64(a.Size)
+	for i, in := range a.Maps {
+		out, last := a.Channels, i+1 == k
+		if !last {
+			out = a.Maps[i+1]
+		}
+		s.add(mulSize(window, mulSize(int64(in), int64(out))), out, out, a.BatchNorm && !last)
+	}
+	return s.params, s.state
+}
