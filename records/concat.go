@@ -35,15 +35,28 @@ func concatRows(s Schema, n int, parts []Data) (Data, error) {
 }
 
 func concatSets(s Schema, parts []Data) (Data, error) {
-	offsets, items, labels := []int{0}, []uint32(nil), []int32(nil)
-	var b device.Batch
-	for _, p := range parts {
-		p.Range(0, p.Len(), &b)
-		for i := range b.Rows {
-			items = append(items, b.Sparse.Items[b.Sparse.Offsets[i]:b.Sparse.Offsets[i+1]]...)
-			offsets = append(offsets, len(items))
-		}
-		labels = append(labels, b.Labels...)
+	b, err := newSetBuilder(s)
+	if err != nil {
+		return nil, err
 	}
-	return FromCSR(s, offsets, items, labels...)
+	var labels []int32
+	for _, p := range parts {
+		if s.Classes() > 0 {
+			labels = append(labels, labelsOf(p)...)
+		}
+		err := EachSet(p, func(_ int, items []uint32) error {
+			b.add(items)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.table(labels)
+}
+
+func labelsOf(d Data) []int32 {
+	var b device.Batch
+	d.Range(0, d.Len(), &b)
+	return b.Labels
 }

@@ -5,58 +5,95 @@ import (
 	"slices"
 )
 
-// setBuilder encodes set records one after another. All readers of sets end
-// here.
-type setBuilder struct {
+// setEncoder turns raw item numbers into a record of a schema. All readers of sets
+// end here.
+type setEncoder struct {
 	schema  Schema
-	offsets []int
-	items   []uint32
 	scratch []uint32
 	defects defects
 }
 
+// encode is one record, valid until the next call.
+func (e *setEncoder) encode(row int, raw []uint32) []uint32 {
+	set := e.scratch[:0]
+	sorted := true
+	for j, item := range raw {
+		if int64(item) >= int64(e.schema.dim) {
+			e.defects.add(row, j, "item outside the universe")
+			continue
+		}
+		sorted = sorted && (len(set) == 0 || set[len(set)-1] < item)
+		set = append(set, item)
+	}
+	e.scratch = set
+	if !sorted {
+		slices.Sort(set)
+		set = slices.Compact(set)
+	}
+	if len(set) > e.schema.maxItems {
+		e.defects.add(row, e.schema.maxItems, "more items than the schema allows")
+		set = shorten(set, e.schema.maxItems)
+	}
+	return set
+}
+
+// setBuilder encodes set records one after another into a table.
+type setBuilder struct {
+	encoder setEncoder
+	writer  blockWriter
+	n       int
+	unit    string
+}
+
 func newSetBuilder(s Schema) (*setBuilder, error) {
-	if err := s.Validate(); err != nil {
+	if err := setSchema(s); err != nil {
 		return nil, err
 	}
-	if !s.Sparse() {
-		return nil, &ShapeError{"records.Schema.Kind", s.kind, "sets: other kinds make a Table"}
+	return &setBuilder{encoder: setEncoder{schema: s}, writer: newBlockWriter(s)}, nil
+}
+
+func setSchema(s Schema) error {
+	if err := s.Validate(); err != nil {
+		return err
 	}
-	return &setBuilder{schema: s, offsets: []int{0}}, nil
+	if !s.Sparse() {
+		return &ShapeError{"records.Schema.Kind", s.kind, "sets: other kinds make a Table"}
+	}
+	return nil
+}
+
+// unlabelledSets wants sets without classes, for forms that have no place for labels.
+func unlabelledSets(s Schema) error {
+	if err := setSchema(s); err != nil {
+		return err
+	}
+	if s.Classes() > 0 {
+		return &ShapeError{"records.Schema.Classes", s.Classes(), "none: transactions carry no labels"}
+	}
+	return nil
 }
 
 // add encodes one record of raw item numbers.
 func (b *setBuilder) add(raw []uint32) {
-	row := b.scratch[:0]
-	for j, item := range raw {
-		if int64(item) >= int64(b.schema.dim) {
-			b.defects.add(len(b.offsets)-1, j, "item outside the universe")
-			continue
-		}
-		row = append(row, item)
+	if b.writer.add(b.encoder.encode(b.n, raw)) {
+		b.writer.seal()
 	}
-	b.scratch = row
-	slices.Sort(row)
-	row = slices.Compact(row)
-	if len(row) > b.schema.maxItems {
-		b.defects.add(len(b.offsets)-1, b.schema.maxItems, "more items than the schema allows")
-		row = shorten(row, b.schema.maxItems)
-	}
-	b.items = append(b.items, row...)
-	b.offsets = append(b.offsets, len(b.items))
+	b.n++
 }
 
-func (b *setBuilder) rows() int { return len(b.offsets) - 1 }
+func (b *setBuilder) rows() int { return b.n }
 
 func (b *setBuilder) table(labels []int32) (*SetTable, error) {
-	if b.rows() > maxRows {
-		return nil, &ShapeError{"records rows", b.rows(), "at most 2³¹-1"}
+	s := b.encoder.schema
+	if b.n > maxRows {
+		return nil, &ShapeError{"records rows", b.n, "at most 2³¹-1"}
 	}
-	c, err := newColumn(b.schema, b.rows(), labels)
+	c, err := newColumn(s, b.n, labels)
 	if err != nil {
 		return nil, err
 	}
-	return &SetTable{schema: b.schema, offsets: b.offsets, items: b.items, labels: c, defects: b.defects}, nil
+	b.writer.seal()
+	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit}, nil
 }
 
 // shorten keeps limit items of a sorted row. Which ones is a fixed function of

@@ -7,19 +7,21 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// SetTable is a set of records that are each a set of items, in compressed
-// sparse rows: the items of row i, ascending and without repetition, are
-// items[offsets[i]:offsets[i+1]]. It is immutable.
+// SetTable is a set of records that are each a set of items, ascending and without
+// repetition, in compressed sparse rows: about two bytes an item and four a record
+// where the universe has at most 65,536 items, so that four million records of
+// eleven items take 120 MB. It is immutable.
 //
 // Encoding happens as records enter: items outside the universe are dropped,
 // repetitions too, and a row of more than MaxItems items keeps MaxItems of them
 // (see [Sets]). What was changed is remembered for [Check] and for nothing else.
 type SetTable struct {
-	schema  Schema
-	offsets []int
-	items   []uint32
-	labels  column
-	defects defects
+	schema   Schema
+	sets     setBlocks
+	first, n int // rows of the blocks that are this table's
+	labels   column
+	defects  defects
+	unit     string
 }
 
 // FromItems makes a set table of a copy of the rows, each a list of item
@@ -61,7 +63,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 func (t *SetTable) Schema() Schema { return t.schema }
 
 // Len is the number of records; see [Data] for when it is private.
-func (t *SetTable) Len() int { return len(t.offsets) - 1 }
+func (t *SetTable) Len() int { return t.n }
 
 // Gather copies the given rows.
 //
@@ -69,7 +71,7 @@ func (t *SetTable) Len() int { return len(t.offsets) - 1 }
 func (t *SetTable) Gather(rows []int32, b *device.Batch) {
 	out := sparseBuffer(b, len(rows), t.schema.dim)
 	for k, i := range rows {
-		out.Items = append(out.Items, t.Items(int(i))...)
+		out.Items = t.AppendItems(out.Items, int(i))
 		out.Offsets[k+1] = len(out.Items)
 	}
 	t.labels.gather(rows, b)
@@ -80,21 +82,37 @@ func (t *SetTable) Gather(rows []int32, b *device.Batch) {
 //
 // Shapes: b.Sparse has hi-lo rows over Dim items.
 func (t *SetTable) Range(lo, hi int, b *device.Batch) {
+	t.span(lo, hi)
 	out := sparseBuffer(b, hi-lo, t.schema.dim)
-	first := t.offsets[lo]
-	out.Items = append(out.Items, t.items[first:t.offsets[hi]]...)
-	for i := lo; i <= hi; i++ {
-		out.Offsets[i-lo] = t.offsets[i] - first
+	for i := lo; i < hi; {
+		block, at := t.sets.at(t.first + i)
+		n := min(hi-i, block.rows()-at)
+		base := len(out.Items) - int(block.offsets[at])
+		out.Items = block.append(out.Items, at, at+n)
+		for k := range n {
+			out.Offsets[i-lo+k+1] = base + int(block.offsets[at+k+1])
+		}
+		i += n
 	}
 	t.labels.span(lo, hi, b)
 	indexRange(b, lo, hi)
 }
 
-// Items are the items of one record, ascending. The slice is the table's own:
-// do not write to it.
-func (t *SetTable) Items(i int) []uint32 {
-	lo, hi := t.offsets[i], t.offsets[i+1]
-	return t.items[lo:hi:hi]
+// span panics on rows that a slice of the table does not have, though its blocks do.
+func (t *SetTable) span(lo, hi int) {
+	if lo < 0 || hi < lo || hi > t.n {
+		panic(fmt.Sprintf("records: rows [%d:%d] of %d", lo, hi, t.n))
+	}
+}
+
+// Items are a copy of the items of one record, ascending.
+func (t *SetTable) Items(i int) []uint32 { return t.AppendItems(nil, i) }
+
+// AppendItems appends the items of one record, ascending, to dst.
+func (t *SetTable) AppendItems(dst []uint32, i int) []uint32 {
+	t.span(i, i+1)
+	block, at := t.sets.at(t.first + i)
+	return block.append(dst, at, at+1)
 }
 
 // Label is the class of one record; -1 where the schema has no classes.
@@ -110,17 +128,22 @@ func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
 // Take returns a table of copies of the given rows, in that order.
 func (t *SetTable) Take(rows []int32) *SetTable {
-	out := &SetTable{schema: t.schema, offsets: make([]int, 1, len(rows)+1), labels: t.labels.take(rows)}
+	w := newBlockWriter(t.schema)
+	var row []uint32
 	for _, i := range rows {
-		out.items = append(out.items, t.Items(int(i))...)
-		out.offsets = append(out.offsets, len(out.items))
+		row = t.AppendItems(row[:0], int(i))
+		if w.add(row) {
+			w.seal()
+		}
 	}
-	return out
+	w.seal()
+	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows), unit: t.unit}
 }
 
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *SetTable) Slice(lo, hi int) *SetTable {
-	return &SetTable{schema: t.schema, offsets: t.offsets[lo : hi+1], items: t.items, labels: t.labels.slice(lo, hi)}
+	t.span(lo, hi)
+	return &SetTable{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo, labels: t.labels.slice(lo, hi), unit: t.unit}
 }
 
 // WithoutLabels returns the same records without classes, sharing storage.
@@ -134,3 +157,27 @@ func (t *SetTable) WithoutLabels() *SetTable {
 // RowsByLabel lists the rows of each class. The lists are as private as the
 // labels.
 func (t *SetTable) RowsByLabel() [][]int32 { return t.labels.byClass() }
+
+// Unit is who one record is; see [UnitOf].
+func (t *SetTable) Unit() string {
+	if t.unit == "" {
+		return UnitRecord
+	}
+	return t.unit
+}
+
+// The units that one record can be.
+const (
+	UnitRecord = "record" // a row as it was read: a person may have several
+	UnitUser   = "user"   // all that one person contributes
+)
+
+// UnitOf says whose presence a guarantee about these records protects: UnitUser
+// where every row holds all that one person contributes, bounded by the schema, and
+// UnitRecord where nothing says so. Data of any type may state it by a method Unit() string.
+func UnitOf(d Data) string {
+	if u, ok := d.(interface{ Unit() string }); ok && u.Unit() == UnitUser {
+		return UnitUser
+	}
+	return UnitRecord
+}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,25 +21,44 @@ func ReadTransactions(r io.Reader, s Schema) (*SetTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Classes() > 0 {
-		return nil, &ShapeError{"records.Schema.Classes", s.Classes(), "none: transactions carry no labels"}
+	err = scanTransactions(r, s, func(row []uint32) error {
+		b.add(row)
+		return tooMany(b.rows())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.table(nil)
+}
+
+// tooMany refuses a file of more lines than a table's row numbers can name.
+func tooMany(rows int) error {
+	if rows > maxRows {
+		return malformed("more lines than a table holds")
+	}
+	return nil
+}
+
+// scanTransactions hands out the raw items of each line; a row is valid during the call.
+func scanTransactions(r io.Reader, s Schema, each func(row []uint32) error) error {
+	if err := unlabelledSets(s); err != nil {
+		return err
 	}
 	br, err := plain(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	scan := transactionScanner{r: br}
 	for {
 		row, err := scan.line()
 		if err == io.EOF {
-			return b.table(nil)
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		b.add(row)
-		if b.rows() > maxRows {
-			return nil, malformed("more lines than a table holds")
+		if err := each(row); err != nil {
+			return err
 		}
 	}
 }
@@ -122,24 +142,29 @@ func (t *transactionScanner) notANumber() error {
 }
 
 // WriteTransactions writes the sets one record a line, items ascending between
-// blanks.
-func WriteTransactions(w io.Writer, t *SetTable) error {
-	bw := bufio.NewWriter(w)
-	var buf []byte
-	for i := range t.Len() {
-		buf = buf[:0]
-		for j, item := range t.Items(i) {
+// blanks, in memory that does not grow with their number.
+//
+// Errors: *[ShapeError] for data that are not sets, and the writer's.
+func WriteTransactions(w io.Writer, d Data) error {
+	bw := bufio.NewWriterSize(w, 1<<16)
+	var line []byte
+	err := EachSet(d, func(_ int, items []uint32) error {
+		line = line[:0]
+		for j, item := range items {
 			if j > 0 {
-				buf = append(buf, ' ')
+				line = append(line, ' ')
 			}
-			buf = strconv.AppendUint(buf, uint64(item), 10)
+			line = strconv.AppendUint(line, uint64(item), 10)
 		}
-		if _, err := bw.Write(append(buf, '\n')); err != nil {
-			return fmt.Errorf("records: writing: %w", err)
-		}
+		_, err := bw.Write(append(line, '\n'))
+		return err
+	})
+	if err == nil {
+		err = bw.Flush()
 	}
-	if err := bw.Flush(); err != nil {
+	var shape *ShapeError
+	if err != nil && !errors.As(err, &shape) {
 		return fmt.Errorf("records: writing: %w", err)
 	}
-	return nil
+	return err
 }

@@ -1,0 +1,82 @@
+package records
+
+import (
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// EachSet hands out the items of every record in order, a chunk of rows at a time, so that
+// memory does not grow with the data. The slice is valid during the call. It stops at the
+// first error of each and returns it.
+//
+// Errors: *[ShapeError] for data that are not sets.
+func EachSet(d Data, each func(row int, items []uint32) error) error {
+	if err := setSchema(d.Schema()); err != nil {
+		return err
+	}
+	const chunk = 4096
+	var b device.Batch
+	for lo := 0; lo < d.Len(); lo += chunk {
+		d.Range(lo, min(lo+chunk, d.Len()), &b)
+		for i := range b.Rows {
+			if err := each(lo+i, b.Sparse.Row(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errStopped ends a scan whose consumer wants no more.
+var errStopped = errors.New("records: stopped")
+
+// StreamTransactions is [ReadTransactions] in tables of at most rows records, one after
+// another, in memory that does not grow with the file.
+//
+// Errors: those of [ReadTransactions], after the tables of the lines before; *[ShapeError]
+// for a number of rows that is not positive.
+func StreamTransactions(r io.Reader, s Schema, rows int) iter.Seq2[*SetTable, error] {
+	return func(yield func(*SetTable, error) bool) {
+		err := streamTransactions(r, s, rows, func(t *SetTable) error {
+			if !yield(t, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			yield(nil, err)
+		}
+	}
+}
+
+func streamTransactions(r io.Reader, s Schema, rows int, emit func(*SetTable) error) error {
+	if rows < 1 || rows > maxRows {
+		return &ShapeError{"records rows", rows, "a positive number of rows a table"}
+	}
+	b, err := newSetBuilder(s)
+	if err != nil {
+		return err
+	}
+	flush := func() error {
+		t, err := b.table(nil)
+		if err != nil {
+			return err
+		}
+		b, _ = newSetBuilder(s) // the schema has been judged above
+		return emit(t)
+	}
+	err = scanTransactions(r, s, func(row []uint32) error {
+		b.add(row)
+		if b.rows() == rows {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil || b.rows() == 0 {
+		return err
+	}
+	return flush()
+}
