@@ -53,30 +53,49 @@ func StreamTransactions(r io.Reader, s Schema, rows int) iter.Seq2[*SetTable, er
 }
 
 func streamTransactions(r io.Reader, s Schema, rows int, emit func(*SetTable) error) error {
-	if rows < 1 || rows > maxRows {
-		return &ShapeError{"records rows", rows, "a positive number of rows a table"}
-	}
-	b, err := newSetBuilder(s)
+	c, err := newChunks(s, rows, emit)
 	if err != nil {
 		return err
 	}
-	flush := func() error {
-		t, err := b.table(nil)
-		if err != nil {
-			return err
-		}
-		b, _ = newSetBuilder(s) // the schema has been judged above
-		return emit(t)
-	}
-	err = scanTransactions(r, s, func(row []uint32) error {
-		b.add(row)
-		if b.rows() == rows {
-			return flush()
-		}
-		return nil
-	})
-	if err != nil || b.rows() == 0 {
+	if err := scanTransactions(r, s, c.add); err != nil {
 		return err
 	}
-	return flush()
+	return c.flush()
+}
+
+// chunks collects rows into tables of bounded size.
+type chunks struct {
+	builder *setBuilder
+	rows    int
+	emit    func(*SetTable) error
+}
+
+func newChunks(s Schema, rows int, emit func(*SetTable) error) (*chunks, error) {
+	if rows < 1 || rows > maxRows {
+		return nil, &ShapeError{"records rows", rows, "a positive number of rows a table"}
+	}
+	b, err := newSetBuilder(s)
+	return &chunks{b, rows, emit}, err
+}
+
+func (c *chunks) add(row []uint32) error {
+	if c.builder.add(row); c.builder.rows() < c.rows {
+		return nil
+	}
+	return c.flush()
+}
+
+// flush hands out what there is, if anything.
+func (c *chunks) flush() error {
+	if c.builder.rows() == 0 {
+		return nil
+	}
+	t, err := c.builder.table(nil)
+	if err != nil {
+		return err
+	}
+	if c.builder, err = newSetBuilder(t.schema); err != nil {
+		return err
+	}
+	return c.emit(t)
 }
