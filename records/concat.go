@@ -3,7 +3,7 @@ package records
 import "github.com/seed7ba64551/privgen/device"
 
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for
-// sets, a [*Table] otherwise. No parts make an empty table.
+// sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table.
 //
 // Errors: *ShapeError where a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
@@ -16,6 +16,9 @@ func Concat(s Schema, parts ...Data) (Data, error) {
 	}
 	if s.Sparse() {
 		return concatSets(s, parts)
+	}
+	if s.kind == MixedTable {
+		return concatFrames(s, parts)
 	}
 	return concatRows(s, n, parts)
 }
@@ -59,4 +62,18 @@ func labelsOf(d Data) []int32 {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)
 	return b.Labels
+}
+
+// frameOf is the frame that data is, or decodes to.
+func frameOf(s Schema, d Data) (*Frame, error) {
+	if f, ok := d.(*Frame); ok {
+		return f, nil
+	}
+	var b device.Batch
+	d.Range(0, d.Len(), &b)
+	flat := make([]float32, 0, b.Rows*s.dim)
+	for i := range b.Rows {
+		flat = append(flat, b.Dense.Row(i)...)
+	}
+	return DecodeFlat(s, flat, b.Labels...)
 }

@@ -18,6 +18,7 @@ const (
 	GreyImage                       // height × width grey levels in [0, 1], row after row
 	BlackWhiteImage                 // height × width pixels, 0 or 1
 	ItemSet                         // a subset of a universe of items, held sparse
+	MixedTable                      // a row of columns of different kinds, see NewSchema
 	kindEnd                         // one past the last kind
 )
 
@@ -34,6 +35,8 @@ func (k Kind) String() string {
 		return "binary image"
 	case ItemSet:
 		return "sets"
+	case MixedTable:
+		return "table"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
@@ -59,6 +62,7 @@ type Schema struct {
 	lo, hi        float64
 	classes       []string
 	unknown       int
+	table         *mixed // of a table only
 }
 
 // Binary describes vectors of dim coordinates that are 0 or 1.
@@ -98,8 +102,12 @@ func area(height, width int) int {
 
 // WithLabels returns the schema of records that also carry one of the named
 // classes. A label is the index of a name. A label that is none of them becomes
-// class 0 unless [Schema.WithUnknown] declares another.
+// class 0 unless [Schema.WithUnknown] declares another. In a table they take the
+// place of the label column, or become one called "class" after the others.
 func (s Schema) WithLabels(names ...string) Schema {
+	if s.table != nil {
+		return s.relabelled(names)
+	}
 	s.classes = slices.Clone(names)
 	s.unknown = 0
 	return s
@@ -108,6 +116,9 @@ func (s Schema) WithLabels(names ...string) Schema {
 // WithUnknown declares the class that a label outside the schema becomes, which
 // must be one of the names given to [Schema.WithLabels].
 func (s Schema) WithUnknown(name string) Schema {
+	if s.table != nil {
+		return s.withUnknown(name)
+	}
 	s.unknown = slices.Index(s.classes, name)
 	return s
 }
@@ -119,13 +130,15 @@ func (s Schema) WithoutLabels() Schema { return s.WithLabels() }
 func (s Schema) Kind() Kind { return s.kind }
 
 // Dim is the number of coordinates of an encoded record; for sets the size of
-// the universe.
+// the universe, for tables the sum of the widths of the blocks.
 func (s Schema) Dim() int { return s.dim }
 
 // Sparse reports whether batches of these records are sparse.
 func (s Schema) Sparse() bool { return s.kind == ItemSet }
 
-// IsBinary reports whether every coordinate of an encoded record is 0 or 1.
+// IsBinary reports whether every coordinate of an encoded record is 0 or 1, and
+// each may be either on its own: tables, whose coordinates depend on one
+// another, are never binary.
 func (s Schema) IsBinary() bool {
 	return s.kind == BinaryVector || s.kind == BlackWhiteImage || s.kind == ItemSet
 }
@@ -150,7 +163,8 @@ func (s Schema) ClassName(label int) string {
 	return fmt.Sprint(label)
 }
 
-// Bounds are the smallest and the largest value of a coordinate.
+// Bounds are the smallest and the largest value of a coordinate of an encoded
+// record; see [Column.Bounds] for the values of a table.
 func (s Schema) Bounds() (lo, hi float64) { return s.lo, s.hi }
 
 // Height is the number of rows of an image, 0 for other kinds.
@@ -165,6 +179,9 @@ func (s Schema) MaxNorm() float64 {
 	if s.kind == ItemSet {
 		return roundUp(math.Sqrt(float64(min(s.maxItems, s.dim))))
 	}
+	if s.table != nil {
+		return roundUp(math.Sqrt(float64(len(s.table.blocks))))
+	}
 	return roundUp(math.Sqrt(float64(s.dim)) * math.Max(math.Abs(s.lo), math.Abs(s.hi)))
 }
 
@@ -178,6 +195,8 @@ func roundUp(x float64) float64 {
 }
 
 // Equal reports whether two schemas describe the same records.
+//
+// The texts by which files name the levels of a table ([Column.WithAlias]) do not count.
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
 	a.classes, b.classes = nil, nil
@@ -186,7 +205,8 @@ func (s Schema) Equal(o Schema) bool {
 
 func (s Schema) same(o Schema) bool {
 	return s.kind == o.kind && s.dim == o.dim && s.height == o.height && s.width == o.width &&
-		s.maxItems == o.maxItems && s.lo == o.lo && s.hi == o.hi && s.unknown == o.unknown
+		s.maxItems == o.maxItems && s.lo == o.lo && s.hi == o.hi && s.unknown == o.unknown &&
+		s.table.equal(o.table)
 }
 
 // String describes the schema in words.
@@ -203,6 +223,8 @@ func (s Schema) String() string {
 		fmt.Fprintf(&b, "%d×%d binary images", s.height, s.width)
 	case ItemSet:
 		fmt.Fprintf(&b, "sets of at most %d of %d items", s.maxItems, s.dim)
+	case MixedTable:
+		fmt.Fprintf(&b, "tables of %d columns (%v)", len(s.table.columns), s.table)
 	default:
 		return "no schema"
 	}

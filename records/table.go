@@ -108,6 +108,9 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if s.Sparse() {
 		return nil, &ShapeError{"records.Schema.Kind", s.kind, "a dense kind: sets make a SetTable"}
 	}
+	if s.kind == MixedTable {
+		return nil, &ShapeError{"records.Schema.Kind", s.kind, "vectors or images: tables make a Frame"}
+	}
 	if values%s.dim != 0 {
 		return nil, &ShapeError{"records values", values, fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim)}
 	}

@@ -43,8 +43,10 @@ func (s Schema) Validate() error {
 		} else if s.maxItems < 1 || s.maxItems > s.dim {
 			bad("MaxItems", s.maxItems, fmt.Sprintf("a number in [1, %d], the size of the universe", s.dim))
 		}
+	case MixedTable:
+		errs = append(errs, validateColumns(s.table.columns))
 	default:
-		bad("Kind", int(s.kind), "a schema made by Binary, Interval, Image, BinaryImage or Sets")
+		bad("Kind", int(s.kind), "a schema made by Binary, Interval, Image, BinaryImage, Sets or NewSchema")
 	}
 	if s.kind == IntervalVector && !validBounds(s.lo, s.hi) {
 		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi), "finite float32 bounds, the lower below the upper")

@@ -1,0 +1,182 @@
+package records
+
+import (
+	"math"
+	"slices"
+)
+
+// Codes of what is none of the levels.
+const (
+	unknownLevel uint16 = 1<<16 - 1
+	missingLevel uint16 = 1<<16 - 2
+)
+
+// unreadable is what a number that a file does not spell becomes. It is a NaN
+// apart from the usual ones, so that Check can tell it from a missing value;
+// nothing else makes a difference between them.
+var unreadable = math.Float64frombits(0x7ff8_0000_0000_0bad)
+
+// cellCode turns the raw cells of one column into coordinates and back. It is
+// total in both directions: whatever a cell or a coordinate holds, the result
+// is in the schema.
+type cellCode struct {
+	kind          ColumnKind
+	offset, width int
+	oneHot        bool
+	missing       bool
+	lo, hi        float64
+	logarithmic   bool
+	scale         float64 // what is divided by: the span, or log(1 + span)
+	levels        uint16
+	other         uint16 // code that an unknown level becomes
+	absent        uint16 // code that a missing level becomes
+}
+
+func newCellCode(c Column, offset int) cellCode {
+	k := cellCode{kind: c.kind, offset: offset, width: 1, missing: c.missing, lo: c.lo, hi: c.hi,
+		logarithmic: c.logarithmic, scale: c.hi - c.lo, levels: uint16(len(c.levels))}
+	if c.logarithmic {
+		k.scale = math.Log1p(c.hi - c.lo)
+	}
+	switch {
+	case c.other != "":
+		k.other = uint16(slices.Index(c.levels, c.other))
+	case c.missing:
+		k.other = missingLevel
+	}
+	k.absent = k.other
+	if c.missing {
+		k.absent = missingLevel
+		k.width = 2
+	}
+	if c.kind == CategoricalColumn {
+		k.oneHot = true
+		k.width += len(c.levels) - 1
+	}
+	return k
+}
+
+// number is a raw number inside the schema: clamped, rounded where the column is
+// whole, and NaN exactly for a missing value that is one of its own.
+func (k *cellCode) number(v float64) float64 {
+	if v != v {
+		if k.missing {
+			return math.NaN()
+		}
+		return k.lo
+	}
+	v = min(max(v, k.lo), k.hi)
+	if k.kind == IntegerColumn {
+		v = math.Round(v)
+	}
+	return v + 0 // no minus zero
+}
+
+// level is a raw code inside the schema: one of the levels, or missingLevel
+// exactly for a missing value that is one of its own.
+func (k *cellCode) level(code uint16) uint16 {
+	switch {
+	case code < k.levels:
+		return code
+	case code == missingLevel:
+		return k.absent
+	}
+	return k.other
+}
+
+// position is where in [0, 1] a number inside the schema lies.
+func (k *cellCode) position(v float64) float32 {
+	if k.logarithmic {
+		return float32(math.Log1p(v-k.lo) / k.scale)
+	}
+	return float32((v - k.lo) / k.scale)
+}
+
+// encodeNumber writes the coordinates of a raw number into a row that is zero.
+func (k *cellCode) encodeNumber(row []float32, v float64) {
+	if v = k.number(v); v != v {
+		row[k.offset+1] = 1
+		return
+	}
+	row[k.offset] = k.position(v)
+}
+
+// encodeLevel writes the coordinates of a raw level into a row that is zero.
+func (k *cellCode) encodeLevel(row []float32, code uint16) {
+	code = k.level(code)
+	switch {
+	case code == missingLevel:
+		row[k.offset+k.width-1] = 1
+	case k.oneHot:
+		row[k.offset+int(code)] = 1
+	default:
+		row[k.offset] = float32(code) / float32(k.levels-1)
+	}
+}
+
+// decodeNumber is the number that coordinates stand for.
+func (k *cellCode) decodeNumber(row []float32) float64 {
+	if k.missing && row[k.offset+1] > 0.5 {
+		return math.NaN()
+	}
+	u := unit(row[k.offset])
+	if k.logarithmic {
+		grown := math.Expm1(u * k.scale)
+		return k.number(legible(k.lo+grown, (1+grown)*k.scale))
+	}
+	return k.number(legible(k.lo+u*k.scale, k.scale))
+}
+
+// decodeLevel is the level that coordinates stand for.
+func (k *cellCode) decodeLevel(row []float32) uint16 {
+	if k.oneHot {
+		best := largest(row[k.offset : k.offset+k.width])
+		if k.missing && best == k.width-1 {
+			return missingLevel
+		}
+		return uint16(best)
+	}
+	if k.missing && row[k.offset+1] > 0.5 {
+		return missingLevel
+	}
+	return uint16(math.Round(unit(row[k.offset]) * float64(k.levels-1)))
+}
+
+// unit clamps a coordinate; the comparisons make NaN 0.
+func unit(u float32) float64 {
+	switch {
+	case u >= 1:
+		return 1
+	case u > 0:
+		return float64(u)
+	}
+	return 0
+}
+
+// largest is the place of the largest coordinate, the first of equal ones.
+func largest(row []float32) int {
+	best := 0
+	for i, v := range row {
+		if v > row[best] || row[best] != row[best] && v == v {
+			best = i
+		}
+	}
+	return best
+}
+
+// legible drops the decimals of v that a coordinate cannot tell apart, where
+// slope is how much v changes as the coordinate goes from 0 to 1. A table of
+// generated numbers is then read by people, and takes half the space.
+func legible(v, slope float64) float64 {
+	const resolution = 1.0 / (1 << 24)
+	digits := math.Ceil(-math.Log10(slope * resolution))
+	if !(math.Abs(digits) < 300) {
+		return v
+	}
+	if digits < 0 {
+		p := math.Pow(10, -digits)
+		return math.Round(v/p) * p
+	}
+	p := math.Pow(10, digits)
+	return math.Round(v*p) / p
+}

@@ -1,0 +1,165 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ColumnKind says what the values of one column of a table are.
+type ColumnKind int
+
+// The kinds of column. The zero kind is none of them.
+const (
+	NumericColumn     ColumnKind = iota + 1 // a real number between public bounds
+	IntegerColumn                           // a whole number between public bounds
+	OrdinalColumn                           // one of some levels, in order
+	CategoricalColumn                       // one of some levels, without an order
+	FlagColumn                              // one of two levels
+	LabelColumn                             // the class of the record
+	TargetColumn                            // the number that is to be predicted
+	columnKindEnd                           // one past the last kind
+)
+
+// String is also the type in a schema's JSON form.
+func (k ColumnKind) String() string {
+	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target"}
+	if k >= NumericColumn && k < columnKindEnd {
+		return names[k-NumericColumn]
+	}
+	return fmt.Sprintf("ColumnKind(%d)", int(k))
+}
+
+// hasLevels reports whether values are names rather than numbers.
+func (k ColumnKind) hasLevels() bool {
+	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn
+}
+
+// Column is the public description of one column of a table: its name, its kind,
+// and the bounds or the levels of its values. It is an immutable value.
+//
+// Everything in it is declared from knowledge of the domain, never read from the
+// records. Constructors only record what they are given; [NewSchema] says what is
+// wrong with it.
+type Column struct {
+	kind        ColumnKind
+	name        string
+	lo, hi      float64
+	logarithmic bool
+	levels      []string
+	other       string // "" where none is declared
+	missing     bool
+	aliases     []alias // ordered by text
+}
+
+// alias is another way in which files write a level.
+type alias struct{ text, level string }
+
+// Numeric is a column of real numbers. They are clamped to the public bounds
+// [lo, hi]; what is not a number, or missing, is the lower bound unless
+// [Column.WithMissing] gives it a place of its own.
+func Numeric(name string, lo, hi float64) Column {
+	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
+}
+
+// Integer is a column of whole numbers from lo to hi: other numbers are rounded
+// to the nearest, and what holds for [Numeric] holds here.
+func Integer(name string, lo, hi int) Column {
+	return Column{kind: IntegerColumn, name: name, lo: float64(lo), hi: float64(hi)}
+}
+
+// Ordinal is a column of levels whose order means something. It is encoded as one
+// number, the levels evenly spaced.
+func Ordinal(name string, levels ...string) Column {
+	return Column{kind: OrdinalColumn, name: name, levels: slices.Clone(levels)}
+}
+
+// Categorical is a column of levels without an order, encoded one-hot. A value
+// that is none of them becomes the level that [Column.WithOther] declares, else
+// a missing value where [Column.WithMissing] makes room for one, else the first
+// level.
+func Categorical(name string, levels ...string) Column {
+	return Column{kind: CategoricalColumn, name: name, levels: slices.Clone(levels)}
+}
+
+// Flag is a column of two levels, encoded as one number: no is 0 and yes is 1.
+func Flag(name, no, yes string) Column {
+	return Column{kind: FlagColumn, name: name, levels: []string{no, yes}}
+}
+
+// Label is the column of the class. Its levels become the class names of the
+// schema; it is no part of the encoded vector.
+func Label(name string, levels ...string) Column {
+	return Column{kind: LabelColumn, name: name, levels: slices.Clone(levels)}
+}
+
+// Target is a numeric column that is to be predicted from the others. It is
+// encoded like any [Numeric] one; [Schema.Target] says which it is.
+func Target(name string, lo, hi float64) Column {
+	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
+}
+
+// WithMissing makes a missing value one of its own: one more level of a
+// categorical column, and one more coordinate, 0 or 1, of any other.
+func (c Column) WithMissing() Column {
+	c.missing = true
+	return c
+}
+
+// WithOther declares the level that a value which is none of the levels becomes.
+func (c Column) WithOther(level string) Column {
+	c.other = level
+	return c
+}
+
+// WithAlias declares other texts by which files name a level. Only reading knows
+// of them: a level is written by its own name.
+func (c Column) WithAlias(level string, texts ...string) Column {
+	c.aliases = slices.Clone(c.aliases)
+	for _, t := range texts {
+		c.aliases = append(c.aliases, alias{t, level})
+	}
+	slices.SortStableFunc(c.aliases, func(a, b alias) int { return strings.Compare(a.text, b.text) })
+	return c
+}
+
+// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo, which suits
+// counts and amounts that are mostly small and sometimes very large. Its unit is
+// the column's own: values within 1 of the lower bound stay evenly spaced.
+func (c Column) Logarithmic() Column {
+	c.logarithmic = true
+	return c
+}
+
+// Name is the column's name.
+func (c Column) Name() string { return c.name }
+
+// Kind is what the column's values are.
+func (c Column) Kind() ColumnKind { return c.kind }
+
+// IsNumber reports whether the column holds numbers rather than levels.
+func (c Column) IsNumber() bool {
+	return c.kind == NumericColumn || c.kind == IntegerColumn || c.kind == TargetColumn
+}
+
+// Bounds are the smallest and the largest value of a number, 0 and 0 for levels.
+func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
+
+// Levels are the names of the levels in their order, nil for numbers.
+func (c Column) Levels() []string { return slices.Clone(c.levels) }
+
+// Other is the level declared by [Column.WithOther], or "".
+func (c Column) Other() string { return c.other }
+
+// HasMissing reports whether a missing value is one of its own.
+func (c Column) HasMissing() bool { return c.missing }
+
+// IsLogarithmic reports whether the numbers are encoded by their logarithm.
+func (c Column) IsLogarithmic() bool { return c.logarithmic }
+
+// same reports whether two columns describe the same values. Aliases are about
+// files and do not count.
+func (c Column) same(o Column) bool {
+	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi && c.logarithmic == o.logarithmic &&
+		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels)
+}

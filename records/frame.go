@@ -1,0 +1,156 @@
+package records
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Frame is a set of records of a table: columns of numbers and of levels, see
+// [NewSchema]. It holds a number in eight bytes and a level in two, as they were
+// given; batches are encoded as they are read.
+//
+// Whatever a cell holds, its record is encoded inside the schema: numbers are
+// clamped, levels that do not exist become the column's other level. [Check] is
+// the strict test. A frame is immutable.
+type Frame struct {
+	schema Schema
+	n      int
+	cells  []cells // one a column
+}
+
+// cells is the raw content of one column: numbers or level codes.
+type cells struct {
+	numbers []float64
+	levels  []uint16
+}
+
+// Schema is the public description of the records.
+func (f *Frame) Schema() Schema { return f.schema }
+
+// Len is the number of records; see [Data] for when it is private.
+func (f *Frame) Len() int { return f.n }
+
+// Gather encodes the given rows.
+//
+// Shapes: b.Dense is len(rows)×Dim, laid out as [Schema.Blocks] say.
+func (f *Frame) Gather(rows []int32, b *device.Batch) {
+	f.encode(b, len(rows), func(k int) int { return int(rows[k]) })
+	indexRows(b, rows)
+}
+
+// Range encodes rows lo … hi-1.
+//
+// Shapes: b.Dense is (hi-lo)×Dim, laid out as [Schema.Blocks] say.
+func (f *Frame) Range(lo, hi int, b *device.Batch) {
+	f.encode(b, hi-lo, func(k int) int { return lo + k })
+	indexRange(b, lo, hi)
+}
+
+// encode fills a batch of n records, column by column.
+func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
+	dim := f.schema.dim
+	data := denseBuffer(b, n, dim)
+	clear(data)
+	for j := range f.cells {
+		code, cells := &f.schema.table.cells[j], f.cells[j]
+		switch {
+		case code.kind == LabelColumn:
+			b.Labels = resize(b.Labels, n)
+			for k := range n {
+				b.Labels[k] = int32(code.level(cells.levels[row(k)]))
+			}
+		case code.kind.hasLevels():
+			for k := range n {
+				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row(k)])
+			}
+		default:
+			for k := range n {
+				code.encodeNumber(data[k*dim:(k+1)*dim], cells.numbers[row(k)])
+			}
+		}
+	}
+	if f.schema.Classes() == 0 {
+		b.Labels = nil
+	}
+}
+
+// Number is the number in one cell, clamped into the schema; NaN for a missing
+// value that is one of its own, and for a column of levels.
+func (f *Frame) Number(row, column int) float64 {
+	code := &f.schema.table.cells[column]
+	if code.kind.hasLevels() {
+		return math.NaN()
+	}
+	return code.number(f.cells[column].numbers[row])
+}
+
+// Level is the place of one cell's level among those of the column, inside the
+// schema; -1 for a missing value that is one of its own, and for a column of
+// numbers.
+func (f *Frame) Level(row, column int) int {
+	code := &f.schema.table.cells[column]
+	if !code.kind.hasLevels() {
+		return -1
+	}
+	if l := code.level(f.cells[column].levels[row]); l != missingLevel {
+		return int(l)
+	}
+	return -1
+}
+
+// Numbers are the numbers of a column, as [Frame.Number] gives them.
+func (f *Frame) Numbers(column int) []float64 {
+	out := make([]float64, f.n)
+	for i := range out {
+		out[i] = f.Number(i, column)
+	}
+	return out
+}
+
+// Levels are the levels of a column, as [Frame.Level] gives them.
+func (f *Frame) Levels(column int) []int {
+	out := make([]int, f.n)
+	for i := range out {
+		out[i] = f.Level(i, column)
+	}
+	return out
+}
+
+// Label is the class of one record; -1 where the schema has no classes.
+func (f *Frame) Label(i int) int {
+	if f.schema.table.label < 0 {
+		return -1
+	}
+	return f.Level(i, f.schema.table.label)
+}
+
+// Labels are the classes of all records; nil where the schema has none.
+func (f *Frame) Labels() []int32 {
+	if f.schema.table.label < 0 {
+		return nil
+	}
+	out := make([]int32, f.n)
+	for i := range out {
+		out[i] = int32(f.Label(i))
+	}
+	return out
+}
+
+// Row copies one encoded record into dst, which is allocated where it is too
+// short, and returns it.
+func (f *Frame) Row(dst []float32, i int) []float32 {
+	dst = resize(dst, f.schema.dim)
+	clear(dst)
+	for j := range f.cells {
+		code := &f.schema.table.cells[j]
+		switch {
+		case code.kind == LabelColumn:
+		case code.kind.hasLevels():
+			code.encodeLevel(dst, f.cells[j].levels[i])
+		default:
+			code.encodeNumber(dst, f.cells[j].numbers[i])
+		}
+	}
+	return dst
+}

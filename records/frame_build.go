@@ -1,0 +1,206 @@
+package records
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// FrameBuilder collects the rows of a [Frame], one at a time.
+type FrameBuilder struct {
+	schema Schema
+	lookup []map[string]uint16 // codes by text, of columns of levels
+	cells  []cells
+	n      int
+}
+
+// NewFrameBuilder starts a frame without rows.
+//
+// Errors: *[ShapeError] for a schema that is not of tables.
+func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if s.kind != MixedTable {
+		return nil, &ShapeError{"records.Schema.Kind", s.kind, "tables, made by NewSchema"}
+	}
+	b := &FrameBuilder{schema: s, cells: make([]cells, len(s.table.columns))}
+	for _, c := range s.table.columns {
+		b.lookup = append(b.lookup, c.codes())
+	}
+	return b, nil
+}
+
+// codes are the levels by all texts that name them.
+func (c Column) codes() map[string]uint16 {
+	if !c.kind.hasLevels() {
+		return nil
+	}
+	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
+	for i, text := range c.levels {
+		codes[text] = uint16(i)
+	}
+	for _, a := range c.aliases {
+		codes[a.text] = codes[a.level]
+	}
+	return codes
+}
+
+// Append adds a row: one value a column, in the schema's order, the label
+// included.
+//
+// A value is nil for missing, a text ([]byte too) or any Go number or bool, named
+// types included. A column of numbers reads a text as a number, and true as 1; a
+// column of levels takes a number as its decimal text, and false and true as its
+// first and second level if it has two.
+//
+// Errors: *[ShapeError] for a wrong number of values, or a Go type that is none
+// of these. The values themselves are never refused; [Check] tells what is odd
+// about them.
+func (b *FrameBuilder) Append(values ...any) error {
+	if len(values) != len(b.cells) {
+		return &ShapeError{"records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one a column", len(b.cells))}
+	}
+	if b.n >= maxRows {
+		return &ShapeError{"records rows", b.n, fmt.Sprintf("at most %d", maxRows)}
+	}
+	for j, v := range values {
+		if err := b.appendValue(j, v); err != nil {
+			b.truncate()
+			return err
+		}
+	}
+	b.n++
+	return nil
+}
+
+// truncate drops the cells of a row that was refused half way.
+func (b *FrameBuilder) truncate() {
+	for j := range b.cells {
+		c := &b.cells[j]
+		c.numbers, c.levels = c.numbers[:min(b.n, len(c.numbers))], c.levels[:min(b.n, len(c.levels))]
+	}
+}
+
+// Len is the number of rows so far.
+func (b *FrameBuilder) Len() int { return b.n }
+
+// Frame is the frame of the rows so far. The builder starts anew.
+func (b *FrameBuilder) Frame() *Frame {
+	f := &Frame{schema: b.schema, n: b.n, cells: b.cells}
+	b.cells, b.n = make([]cells, len(b.cells)), 0
+	return f
+}
+
+// FromValues makes a frame of rows of Go values.
+//
+// Errors: those of [NewFrameBuilder] and [FrameBuilder.Append].
+func FromValues(s Schema, rows ...[]any) (*Frame, error) {
+	b, err := NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if err := b.Append(row...); err != nil {
+			return nil, err
+		}
+	}
+	return b.Frame(), nil
+}
+
+// appendValue adds one cell.
+func (b *FrameBuilder) appendValue(j int, v any) error {
+	if v == nil {
+		b.appendMissing(j)
+		return nil
+	}
+	if raw, ok := v.([]byte); ok {
+		v = string(raw)
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.String:
+		b.appendText(j, strings.TrimSpace(r.String()))
+	case reflect.Bool:
+		b.appendBool(j, r.Bool())
+	case reflect.Float32, reflect.Float64:
+		b.appendFloat(j, r.Float(), r.Type().Bits())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		b.appendInt(j, float64(r.Int()), strconv.FormatInt(r.Int(), 10))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		b.appendInt(j, float64(r.Uint()), strconv.FormatUint(r.Uint(), 10))
+	default:
+		return &ShapeError{fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(), "nil, a text, a number or a bool"}
+	}
+	return nil
+}
+
+func (b *FrameBuilder) appendMissing(j int) {
+	c := &b.cells[j]
+	if b.lookup[j] == nil {
+		c.numbers = append(c.numbers, math.NaN())
+		return
+	}
+	c.levels = append(c.levels, missingLevel)
+}
+
+func (b *FrameBuilder) appendText(j int, text string) {
+	c := &b.cells[j]
+	if b.lookup[j] == nil {
+		c.numbers = append(c.numbers, parseNumber(text))
+		return
+	}
+	code, known := b.lookup[j][text]
+	if !known {
+		code = unknownLevel
+	}
+	c.levels = append(c.levels, code)
+}
+
+// parseNumber is total: a number too large for a float64 is infinite, and what
+// is no number is unreadable.
+func parseNumber(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return unreadable
+	}
+	return v
+}
+
+func (b *FrameBuilder) appendBool(j int, v bool) {
+	number, code := 0.0, uint16(0)
+	if v {
+		number, code = 1, 1
+	}
+	c := &b.cells[j]
+	switch {
+	case b.lookup[j] == nil:
+		c.numbers = append(c.numbers, number)
+	case len(b.schema.table.columns[j].levels) == 2:
+		c.levels = append(c.levels, code)
+	default:
+		c.levels = append(c.levels, unknownLevel)
+	}
+}
+
+func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
+	if b.lookup[j] == nil {
+		b.cells[j].numbers = append(b.cells[j].numbers, v)
+		return
+	}
+	if v != v {
+		b.appendMissing(j)
+		return
+	}
+	b.appendText(j, strconv.FormatFloat(v, 'f', -1, bits))
+}
+
+func (b *FrameBuilder) appendInt(j int, v float64, text string) {
+	if b.lookup[j] == nil {
+		b.cells[j].numbers = append(b.cells[j].numbers, v)
+		return
+	}
+	b.appendText(j, text)
+}

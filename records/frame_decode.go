@@ -1,0 +1,80 @@
+package records
+
+import "fmt"
+
+// DecodeFlat makes a frame of row-major encoded vectors, such as a network states
+// them. Whatever the numbers are, NaN and infinite ones included, every row is
+// inside the schema: the largest coordinate of a one-hot block names the level,
+// numbers are scaled back between the column's bounds and rounded to what a
+// coordinate can tell apart, whole numbers and ordered levels to the nearest, and
+// a value is missing where its coordinate exceeds one half.
+//
+// Shapes: encoded has n·Dim values; labels, present exactly if the schema has
+// classes, has n.
+// Errors: *[ShapeError], about shapes and the schema only.
+func DecodeFlat(s Schema, encoded []float32, labels ...int32) (*Frame, error) {
+	b, err := NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(encoded)%s.dim != 0 || len(encoded)/s.dim > maxRows {
+		return nil, &ShapeError{"records values", len(encoded), fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim)}
+	}
+	n := len(encoded) / s.dim
+	classes, err := newColumn(s, n, labels)
+	if err != nil {
+		return nil, err
+	}
+	for j := range b.cells {
+		b.cells[j] = s.table.cells[j].decode(encoded, s.dim, n, classes)
+	}
+	b.n = n
+	return b.Frame(), nil
+}
+
+// decode reads one column of n encoded rows.
+func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
+	var c cells
+	switch {
+	case k.kind == LabelColumn:
+		c.levels = make([]uint16, n)
+		for i := range n {
+			c.levels[i] = uint16(classes.at(i))
+		}
+	case k.kind.hasLevels():
+		c.levels = make([]uint16, n)
+		for i := range n {
+			c.levels[i] = k.decodeLevel(encoded[i*dim : (i+1)*dim])
+		}
+	default:
+		c.numbers = make([]float64, n)
+		for i := range n {
+			c.numbers[i] = k.decodeNumber(encoded[i*dim : (i+1)*dim])
+		}
+	}
+	return c
+}
+
+// clampRow replaces an encoded row by the nearest that the schema can hold.
+// Numbers keep their digits: only what is outside [0, 1] is moved, by the
+// caller.
+func (m *mixed) clampRow(row []float32) {
+	for j := range m.cells {
+		k := &m.cells[j]
+		if k.kind == LabelColumn {
+			continue
+		}
+		block := row[k.offset : k.offset+k.width]
+		if k.kind.hasLevels() {
+			code := k.decodeLevel(row)
+			clear(block)
+			k.encodeLevel(row, code)
+			continue
+		}
+		if k.kind == IntegerColumn || k.missing {
+			v := k.decodeNumber(row)
+			clear(block)
+			k.encodeNumber(row, v)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package records
+
+// Take returns a frame of copies of the given rows, in that order.
+func (f *Frame) Take(rows []int32) *Frame {
+	out := &Frame{schema: f.schema, n: len(rows), cells: make([]cells, len(f.cells))}
+	for j, c := range f.cells {
+		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1)}
+	}
+	return out
+}
+
+// Slice returns the frame of rows lo … hi-1, sharing storage.
+func (f *Frame) Slice(lo, hi int) *Frame {
+	out := &Frame{schema: f.schema, n: hi - lo, cells: make([]cells, len(f.cells))}
+	for j, c := range f.cells {
+		if c.levels != nil {
+			out.cells[j].levels = c.levels[lo:hi:hi]
+		} else {
+			out.cells[j].numbers = c.numbers[lo:hi:hi]
+		}
+	}
+	return out
+}
+
+// WithoutLabels returns the same records without the label column, sharing
+// storage.
+func (f *Frame) WithoutLabels() *Frame {
+	out := &Frame{schema: f.schema.WithoutLabels(), n: f.n}
+	for j, c := range f.cells {
+		if j != f.schema.table.label {
+			out.cells = append(out.cells, c)
+		}
+	}
+	return out
+}
+
+// RowsByLabel lists the rows of each class. The lists are as private as the
+// labels.
+func (f *Frame) RowsByLabel() [][]int32 {
+	out := make([][]int32, f.schema.Classes())
+	for i, l := range f.Labels() {
+		out[l] = append(out[l], int32(i))
+	}
+	return out
+}
+
+// concatFrames joins the raw cells of frames; data of another type is decoded.
+func concatFrames(s Schema, parts []Data) (Data, error) {
+	out := &Frame{schema: s, cells: make([]cells, len(s.table.cells))}
+	for _, p := range parts {
+		f, err := frameOf(s, p)
+		if err != nil {
+			return nil, err
+		}
+		out.n += f.n
+		for j, c := range f.cells {
+			out.cells[j].numbers = append(out.cells[j].numbers, c.numbers...)
+			out.cells[j].levels = append(out.cells[j].levels, c.levels...)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,176 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mixed is what a schema of tables has beyond its dimension. It is never changed
+// once made, so that copies of a schema share it.
+type mixed struct {
+	columns []Column
+	blocks  []Block
+	cells   []cellCode // one a column
+	label   int        // the columns of the class and of the target, or -1
+	target  int
+}
+
+// Block is where one column lies in an encoded vector: the coordinates Offset …
+// Offset+Width-1, each in [0, 1].
+//
+// Of a one-hot block exactly one coordinate is 1 and the others are 0; the last
+// stands for a missing value where the column has one. Any other block is one
+// number, followed by a coordinate that is 1 for a missing value (the number is
+// then 0) and 0 otherwise where the column has one. The norm of a block is at
+// most 1 in either case.
+type Block struct {
+	Column        int
+	Offset, Width int
+	OneHot        bool
+}
+
+// NewSchema describes tables: records of columns of different kinds, in order,
+// at most one of them a label or a target. [Frame] holds such records.
+//
+// Errors: *[ShapeError], joined: a name or a level twice, bounds that are not in
+// order, no column to encode, a second label or target, and what each column
+// does not allow.
+func NewSchema(columns ...Column) (Schema, error) {
+	columns = slices.Clone(columns)
+	if err := validateColumns(columns); err != nil {
+		return Schema{}, err
+	}
+	return tableSchema(columns), nil
+}
+
+// tableSchema lays out columns that are valid.
+func tableSchema(columns []Column) Schema {
+	m := &mixed{columns: columns, label: -1, target: -1}
+	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
+	for i, c := range columns {
+		code := newCellCode(c, s.dim)
+		m.cells = append(m.cells, code)
+		switch c.kind {
+		case LabelColumn:
+			m.label = i
+			s.classes = slices.Clone(c.levels)
+			s.unknown = int(code.other)
+			continue
+		case TargetColumn:
+			m.target = i
+		}
+		m.blocks = append(m.blocks, Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
+		s.dim += code.width
+	}
+	return s
+}
+
+func validateColumns(columns []Column) error {
+	var errs []error
+	seen := map[string]bool{}
+	special, encoded, width := 0, 0, 0
+	for i, c := range columns {
+		errs = append(errs, c.validate(i)...)
+		if seen[c.name] {
+			errs = append(errs, &ShapeError{fmt.Sprintf("records.Column[%d].Name", i), fmt.Sprintf("%q", c.name), "a name of its own"})
+		}
+		seen[c.name] = true
+		if c.kind == LabelColumn || c.kind == TargetColumn {
+			special++
+		}
+		if c.kind != LabelColumn {
+			encoded++
+			width += len(c.levels) + 2
+		}
+	}
+	if special > 1 {
+		errs = append(errs, &ShapeError{"records.NewSchema", fmt.Sprintf("%d labels and targets", special), "at most one"})
+	}
+	if encoded == 0 || width > maxDim {
+		errs = append(errs, &ShapeError{"records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
+			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)})
+	}
+	return errors.Join(errs...)
+}
+
+// Columns are the columns of a table in order, nil for other kinds.
+func (s Schema) Columns() []Column {
+	if s.table == nil {
+		return nil
+	}
+	return slices.Clone(s.table.columns)
+}
+
+// ColumnIndex is the place of the column of that name, -1 where there is none.
+func (s Schema) ColumnIndex(name string) int {
+	if s.table == nil {
+		return -1
+	}
+	return slices.IndexFunc(s.table.columns, func(c Column) bool { return c.name == name })
+}
+
+// Blocks say how the encoded vector of a table is laid out: one block for every
+// column but the label, in order; nil for other kinds.
+func (s Schema) Blocks() []Block {
+	if s.table == nil {
+		return nil
+	}
+	return slices.Clone(s.table.blocks)
+}
+
+// Target is the place of the column that is to be predicted, -1 where there is
+// none.
+func (s Schema) Target() int {
+	if s.table == nil {
+		return -1
+	}
+	return s.table.target
+}
+
+// relabelled gives a table's schema another label, or none.
+func (s Schema) relabelled(names []string) Schema {
+	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind == LabelColumn })
+	if len(names) > 0 {
+		name := "class"
+		if s.table.label >= 0 {
+			name = s.table.columns[s.table.label].name
+		}
+		columns = append(columns, Label(name, names...))
+	}
+	return tableSchema(columns)
+}
+
+// withUnknown declares the other level of a table's label.
+func (s Schema) withUnknown(name string) Schema {
+	if s.table.label >= 0 {
+		columns := s.Columns()
+		columns[s.table.label] = columns[s.table.label].WithOther(name)
+		s = tableSchema(columns)
+	}
+	return s
+}
+
+// equal reports whether both are no table, or tables of the same columns.
+func (m *mixed) equal(o *mixed) bool {
+	if m == nil || o == nil {
+		return m == o
+	}
+	return slices.EqualFunc(m.columns, o.columns, Column.same)
+}
+
+// String counts the columns of every kind.
+func (m *mixed) String() string {
+	var count [columnKindEnd]int
+	for _, c := range m.columns {
+		count[c.kind]++
+	}
+	var parts []string
+	for k := NumericColumn; k < columnKindEnd; k++ {
+		if count[k] > 0 && k != LabelColumn {
+			parts = append(parts, fmt.Sprintf("%d %v", count[k], k))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
