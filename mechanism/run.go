@@ -86,7 +86,7 @@ func (r *Run) allowance(purpose string, e accountant.Event, res *accountant.Rese
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
-	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e), reservation: res, id: r.lanes}
+	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation(), e), reservation: res, id: r.lanes}
 }
 
 func (r *Run) nextStep() uint64 {

@@ -27,6 +27,8 @@ func termsOf(e accountant.Event) terms {
 		t := inner(e.Event)
 		t.sampling, t.probability = samplePoisson, e.Probability
 		return t
+	case accountant.SampledSum:
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson, probability: e.Probability}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)
 		t.sampling, t.subset = sampleSubset, e
@@ -50,6 +52,15 @@ func termsOf(e accountant.Event) terms {
 		return t
 	}
 	return terms{other: e}
+}
+
+// under is what the event covers under a relation. A sampled sum's multiplier is relative
+// to the norm of one record; where a record is replaced the sum moves twice as far.
+func (t terms) under(r accountant.Relation, e accountant.Event) terms {
+	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
+		t.gaussian *= 4
+	}
+	return t
 }
 
 // inner reads an event that may hold no sampling of its own: a sample of a

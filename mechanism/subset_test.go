@@ -1,0 +1,55 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestFloydSubsets: every pair of twenty rows is as likely as any other, in rising order.
+func TestFloydSubsets(t *testing.T) {
+	const population, n = 20, 40000
+	counts := map[[2]int32]int{}
+	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: accountant.ReplaceOne}))
+	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+	a := &Allowance{run: run, terms: termsOf(e), id: 1}
+	for range n {
+		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
+		if len(rows) != 2 || rows[0] >= rows[1] {
+			t.Fatalf("%v", rows)
+		}
+		counts[[2]int32{rows[0], rows[1]}]++
+	}
+	const pairs = population * (population - 1) / 2
+	if len(counts) != pairs {
+		t.Errorf("%d pairs of %d", len(counts), pairs)
+	}
+	for _, c := range counts {
+		sixSigma(t, "pair", c, n, 1.0/pairs)
+	}
+}
+
+// TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves the sum twice.
+func TestSampledSumCovers(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: r}))
+		draw := func(effect float64) error {
+			g, err := run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.PoissonSample(5, nil, nil)
+			out := make([]float64, 2)
+			return g.Release(effect, Part{Sum: NewFixedSum(2, GridFor(1)), Std: 1, Out: out})
+		}
+		most := SumSensitivity(r, 0.25)
+		if err := draw(most); err != nil {
+			t.Errorf("%v: %v", r, err)
+		}
+		if err := draw(most * 1.01); !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%v: more than the event pays for was drawn: %v", r, err)
+		}
+	}
+}
