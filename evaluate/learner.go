@@ -86,32 +86,23 @@ func (l Learner) Name() string {
 // classes, or no records.
 // Guarantee: none; see the package. The classifier itself remembers what it was
 // trained on.
-func (l Learner) Fit(d records.Data) (*Classifier, error) {
-	s := d.Schema()
-	err := l.Validate()
-	if s.Classes() < 1 {
-		err = errors.Join(err, &ConfigError{"evaluate.Learner.Fit", s, "records with classes"})
-	}
-	if d.Len() == 0 {
-		err = errors.Join(err, &ConfigError{"evaluate.Learner.Fit", "no records", "some to learn from"})
-	}
+func (l Learner) Fit(d records.Data) (*Classifier, error) { return fit(l, d) }
+
+func (l Learner) learn(x *design) (Scorer, error) {
+	l = l.withDefaults(x.rows())
+	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, x.dim, x.classes, l.Seed)
 	if err != nil {
 		return nil, err
 	}
-	l = l.withDefaults(d.Len())
-	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, s.Dim(), s.Classes(), l.Seed)
-	if err != nil {
-		return nil, err
-	}
-	l.train(net, d)
-	return &Classifier{net: net, schema: s, name: l.Name()}, nil
+	l.train(net, x)
+	return network{net}, nil
 }
 
 // train is minibatch Adam with a learning rate that falls linearly to 0.
-func (l Learner) train(net *models.Classifier, d records.Data) {
+func (l Learner) train(net *models.Classifier, x *design) {
 	var (
 		b     device.Batch
-		n     = d.Len()
+		n     = x.rows()
 		order = make([]int32, n)
 		step  = newStep(l, net)
 		rng   = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))
@@ -123,8 +114,7 @@ func (l Learner) train(net *models.Classifier, d records.Data) {
 	for range l.Epochs {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for lo := 0; lo < n; lo += l.Batch {
-			d.Gather(order[lo:min(lo+l.Batch, n)], &b)
-			toUnit(d.Schema(), &b)
+			x.gather(order[lo:min(lo+l.Batch, n)], &b)
 			step.take(net, b)
 		}
 	}
@@ -161,54 +151,15 @@ func (s *step) take(net *models.Classifier, b device.Batch) {
 	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
 }
 
-// toUnit scales dense records from the schema's public bounds to [0, 1], which
-// is what one learning rate serves.
-func toUnit(s records.Schema, b *device.Batch) {
-	lo, hi := s.Bounds()
-	if b.Sparse != nil || lo == 0 && hi == 1 {
-		return
-	}
-	shift, scale := float32(lo), float32(1/(hi-lo))
-	for i := range b.Rows {
-		row := b.Dense.Row(i)
-		for j := range row {
-			row[j] = (row[j] - shift) * scale
-		}
+// network lets a trained network judge records.
+type network struct{ net *models.Classifier }
+
+func (n network) Scores(b device.Batch, dst []float64) {
+	p := make([]float32, len(dst))
+	n.net.Predict(b, device.HostMatrix(b.Rows, n.net.Classes(), p))
+	for i, v := range p {
+		dst[i] = float64(v)
 	}
 }
 
-// Classifier names the class of records. It is safe for concurrent use.
-type Classifier struct {
-	net    *models.Classifier
-	schema records.Schema
-	name   string
-}
-
-// Predict names the most probable class of every record.
-//
-// Errors: *[ConfigError] for records of another dimension or other bounds than
-// those it was trained on.
-func (c *Classifier) Predict(d records.Data) ([]int32, error) {
-	if err := c.compatible(d.Schema()); err != nil {
-		return nil, err
-	}
-	const chunk = 1024
-	var b device.Batch
-	out := make([]int32, d.Len())
-	for lo := 0; lo < len(out); lo += chunk {
-		hi := min(lo+chunk, len(out))
-		d.Range(lo, hi, &b)
-		toUnit(d.Schema(), &b)
-		c.net.PredictClass(b, out[lo:hi])
-	}
-	return out, nil
-}
-
-func (c *Classifier) compatible(s records.Schema) error {
-	lo, hi := s.Bounds()
-	wantLo, wantHi := c.schema.Bounds()
-	if s.Dim() != c.schema.Dim() || lo != wantLo || hi != wantHi {
-		return &ConfigError{"evaluate.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema)}
-	}
-	return nil
-}
+func (n network) Probabilities(b device.Batch, dst []float64) { n.Scores(b, dst) }

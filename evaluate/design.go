@@ -1,0 +1,140 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// design is all training records at once, dense ones scaled to [0, 1]: most
+// classifiers go through them many times.
+type design struct {
+	schema  records.Schema
+	batch   device.Batch
+	labels  []int32
+	dim     int
+	classes int
+
+	binning sync.Once
+	binned  *bins
+}
+
+// load reads labelled records.
+//
+// Errors: *[ConfigError], joined, for records without classes or no records.
+func load(d records.Data) (*design, error) {
+	s := d.Schema()
+	var err error
+	if s.Classes() < 1 {
+		err = &ConfigError{"evaluate.Method.Fit", s, "records with classes"}
+	}
+	if d.Len() == 0 {
+		err = errors.Join(err, &ConfigError{"evaluate.Method.Fit", "no records", "some to learn from"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	x := &design{schema: s, dim: s.Dim(), classes: s.Classes()}
+	d.Range(0, d.Len(), &x.batch)
+	toUnit(s, &x.batch)
+	x.labels = x.batch.Labels
+	return x, nil
+}
+
+// rows is the number of records.
+func (x *design) rows() int { return x.batch.Rows }
+
+// gather copies some records into b.
+func (x *design) gather(rows []int32, b *device.Batch) {
+	b.Rows, b.Labels = len(rows), b.Labels[:0]
+	for _, r := range rows {
+		b.Labels = append(b.Labels, x.labels[r])
+	}
+	if x.batch.Sparse != nil {
+		b.Sparse = gatherSparse(x.batch.Sparse, rows, b.Sparse)
+		return
+	}
+	need := len(rows) * x.dim
+	data := b.Dense.Data
+	if cap(data) < need {
+		data = make([]float32, need)
+	}
+	b.Dense = device.HostMatrix(len(rows), x.dim, data[:need])
+	for i, r := range rows {
+		copy(b.Dense.Row(i), x.batch.Dense.Row(int(r)))
+	}
+}
+
+func gatherSparse(from *device.Sparse, rows []int32, to *device.Sparse) *device.Sparse {
+	if to == nil {
+		to = &device.Sparse{}
+	}
+	to.Cols, to.Offsets, to.Items = from.Cols, append(to.Offsets[:0], 0), to.Items[:0]
+	for _, r := range rows {
+		to.Items = append(to.Items, from.Row(int(r))...)
+		to.Offsets = append(to.Offsets, len(to.Items))
+	}
+	return to
+}
+
+// counts is the number of records of each class.
+func (x *design) counts() []float64 {
+	n := make([]float64, x.classes)
+	for _, l := range x.labels {
+		n[l]++
+	}
+	return n
+}
+
+// atMost refuses records too wide for a classifier that needs dim² numbers.
+func (x *design) atMost(dim int, name string) error {
+	if x.dim <= dim {
+		return nil
+	}
+	return &ConfigError{"evaluate." + name, x.schema, fmt.Sprintf("at most %d coordinates", dim)}
+}
+
+// rowReader hands out the records of a batch as dense rows.
+type rowReader struct {
+	b       device.Batch
+	scratch []float32
+}
+
+func newRowReader(b device.Batch) *rowReader {
+	r := &rowReader{b: b}
+	if b.Sparse != nil {
+		r.scratch = make([]float32, b.Sparse.Cols)
+	}
+	return r
+}
+
+// row is valid until the next call.
+func (r *rowReader) row(i int) []float32 {
+	if r.b.Sparse == nil {
+		return r.b.Dense.Row(i)
+	}
+	clear(r.scratch)
+	for _, item := range r.b.Sparse.Row(i) {
+		r.scratch[item] = 1
+	}
+	return r.scratch
+}
+
+// toUnit scales dense records from the schema's public bounds to [0, 1], which
+// is what one learning rate serves.
+func toUnit(s records.Schema, b *device.Batch) {
+	lo, hi := s.Bounds()
+	if b.Sparse != nil || lo == 0 && hi == 1 {
+		return
+	}
+	shift, scale := float32(lo), float32(1/(hi-lo))
+	for i := range b.Rows {
+		row := b.Dense.Row(i)
+		for j := range row {
+			row[j] = (row[j] - shift) * scale
+		}
+	}
+}
