@@ -63,6 +63,8 @@ func Check(d Data) error {
 		return t.check()
 	case *SetTable:
 		return t.check()
+	case *MappedSets:
+		return t.check()
 	}
 	return checkEncoded(d)
 }

@@ -1,0 +1,219 @@
+package records
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"golang.org/x/exp/mmap"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// MappedSets are sets in a file that [SetWriter] wrote, read where they lie: the
+// operating system brings in the pages that are asked for and drops those that are
+// not, so the data may be larger than memory. It is immutable and safe for
+// concurrent use until it is closed.
+//
+// Whatever bytes the file holds, what is handed out lies in the schema: items
+// outside the universe are dropped, repetitions too, the order is restored, and of a
+// row that claims more than the schema's largest size only that many are read. Nothing
+// of this fails, since by then an error would depend on a record; [Check] is the
+// strict test.
+//
+// The file must stay as it is while it is open: on most systems a mapped file
+// that is cut short ends the process that reads it.
+type MappedSets struct {
+	schema Schema
+	file   io.ReaderAt
+	closer io.Closer
+	unit   string
+	n      int
+	shift  uint
+	starts []uint64 // where each block begins, and where the last one ends
+	room   sync.Pool
+}
+
+// OpenSets maps a file of sets.
+//
+// Errors: [ErrFormat] for a file that [SetWriter] did not finish; the system's.
+func OpenSets(path string) (*MappedSets, error) {
+	f, err := mmap.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	m, err := ReadSets(f, int64(f.Len()))
+	if err != nil {
+		return nil, closing(f, err)
+	}
+	m.closer = f
+	return m, nil
+}
+
+func closing(c io.Closer, err error) error {
+	if again := c.Close(); again != nil {
+		return fmt.Errorf("%w; closing: %w", err, again)
+	}
+	return err
+}
+
+// ReadSets reads sets from anything that can be read at an offset, of the given size
+// in bytes. It reads the head, the foot and the list of blocks; memory is bounded by the
+// list, 8 bytes for some thousand records.
+//
+// Errors: those of [OpenSets].
+func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
+	h, err := readMappedHead(r, size)
+	if err != nil {
+		return nil, err
+	}
+	m := &MappedSets{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}
+	m.room.New = func() any { return new(mappedScratch) }
+	if m.starts, err = h.readStarts(r, size); err != nil {
+		return nil, err
+	}
+	return m, m.checkBlocks()
+}
+
+// checkBlocks wants room in every block for the offsets of its rows.
+func (m *MappedSets) checkBlocks() error {
+	for b := range len(m.starts) - 1 {
+		lo, hi := m.starts[b], m.starts[b+1]
+		if hi < lo || hi-lo < offsetBytes*uint64(m.blockRows(b)+1) {
+			return malformed("block %d is too short for its rows", b)
+		}
+	}
+	return nil
+}
+
+func (m *MappedSets) blockRows(b int) int { return min(m.n-b<<m.shift, 1<<m.shift) }
+
+// Close ends the use of the file. No record may be read afterwards.
+func (m *MappedSets) Close() error {
+	if m.closer == nil {
+		return nil
+	}
+	return m.closer.Close()
+}
+
+// Schema is the public description of the records.
+func (m *MappedSets) Schema() Schema { return m.schema }
+
+// Len is the number of records; see [Data] for when it is private.
+func (m *MappedSets) Len() int { return m.n }
+
+// Unit is who one record is; see [UnitOf].
+func (m *MappedSets) Unit() string { return m.unit }
+
+// Gather reads the given rows.
+//
+// Shapes: b.Sparse has len(rows) rows over Dim items.
+func (m *MappedSets) Gather(rows []int32, b *device.Batch) {
+	s := m.room.Get().(*mappedScratch)
+	defer m.room.Put(s)
+	out := sparseBuffer(b, len(rows), m.schema.dim)
+	for k, i := range rows {
+		out.Items = m.append(out.Items, int(i), s)
+		out.Offsets[k+1] = len(out.Items)
+	}
+	b.Labels = nil
+	indexRows(b, rows)
+}
+
+// Range reads rows lo … hi-1.
+//
+// Shapes: b.Sparse has hi-lo rows over Dim items.
+func (m *MappedSets) Range(lo, hi int, b *device.Batch) {
+	s := m.room.Get().(*mappedScratch)
+	defer m.room.Put(s)
+	out := sparseBuffer(b, hi-lo, m.schema.dim)
+	for i := lo; i < hi; i++ {
+		out.Items = m.append(out.Items, i, s)
+		out.Offsets[i-lo+1] = len(out.Items)
+	}
+	b.Labels = nil
+	indexRange(b, lo, hi)
+}
+
+// mappedScratch is the room that reading one row takes.
+type mappedScratch struct {
+	bounds [2 * offsetBytes]byte
+	bytes  []byte
+}
+
+// append adds one record, brought into the schema, to dst.
+func (m *MappedSets) append(dst []uint32, row int, s *mappedScratch) []uint32 {
+	if row < 0 || row >= m.n {
+		panic(fmt.Sprintf("records: row %d of %d", row, m.n))
+	}
+	raw := m.raw(row, s)
+	width, dim := m.schema.itemBytes(), int64(m.schema.dim)
+	from, sorted := len(dst), true
+	for ; len(raw) >= width; raw = raw[width:] {
+		item := readItem(raw, width)
+		if int64(item) >= dim {
+			continue
+		}
+		sorted = sorted && (len(dst) == from || dst[len(dst)-1] < item)
+		dst = append(dst, item)
+	}
+	if sorted {
+		return dst
+	}
+	slices.Sort(dst[from:])
+	return dst[:from+len(slices.Compact(dst[from:]))]
+}
+
+// raw are the bytes of one row's items; none where the file makes no sense or cannot be read.
+func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
+	b, at := row>>m.shift, row&(1<<m.shift-1)
+	start, end := m.starts[b], m.starts[b+1]
+	if !m.fill(s.bounds[:], start+offsetBytes*uint64(at)) {
+		return nil
+	}
+	lo, hi := uint64(binary.LittleEndian.Uint32(s.bounds[:])), uint64(binary.LittleEndian.Uint32(s.bounds[offsetBytes:]))
+	width := uint64(m.schema.itemBytes())
+	first := start + offsetBytes*uint64(m.blockRows(b)+1)
+	if hi < lo || hi > (end-first)/width {
+		return nil
+	}
+	n := min(hi-lo, uint64(m.schema.maxItems))
+	s.bytes = resize(s.bytes, int(n*width))
+	if !m.fill(s.bytes, first+lo*width) {
+		return nil
+	}
+	return s.bytes
+}
+
+func (m *MappedSets) fill(p []byte, at uint64) bool {
+	n, _ := m.file.ReadAt(p, int64(at))
+	return n == len(p)
+}
+
+// check reports rows that reading would change.
+func (m *MappedSets) check() error {
+	var found defects
+	s := new(mappedScratch)
+	width := m.schema.itemBytes()
+	for row := range m.n {
+		raw := m.raw(row, s)
+		for j := 0; len(raw) >= width; j++ {
+			item := readItem(raw, width)
+			if raw = raw[width:]; int64(item) >= int64(m.schema.dim) {
+				found.add(row, j, "item outside the universe")
+			} else if len(raw) >= width && readItem(raw, width) <= item {
+				found.add(row, j+1, "items out of order")
+			}
+		}
+	}
+	return found.err()
+}
+
+func readItem(p []byte, width int) uint32 {
+	if width == 2 {
+		return uint32(binary.LittleEndian.Uint16(p))
+	}
+	return binary.LittleEndian.Uint32(p)
+}

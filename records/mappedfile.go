@@ -1,0 +1,242 @@
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// A file of sets is, in little-endian numbers:
+//
+//	head    magic, universe and largest size (16 + 8 + 8 bytes)
+//	blocks  2^shift rows each: offsets of 32 bits, one more than rows; items of 16 or 32 bits
+//	starts  where each block begins and where the last one ends, 64 bits each
+//	foot    number of rows, where starts begins, unit, magic (3·8 + 16 bytes)
+//
+// Shift and the width of an item follow from the schema. What is known only at the
+// end stands at the end, so a writer needs no more memory than a block and the starts.
+const (
+	mappedMagic = "privgen sets 1\r\n"
+	headBytes   = 32
+	footBytes   = 40
+	offsetBytes = 4
+	startBytes  = 8
+)
+
+func (s Schema) itemBytes() int {
+	if s.narrow() {
+		return 2
+	}
+	return 4
+}
+
+// SetWriter writes sets into a file that [OpenSets] maps, in memory that does not grow
+// with their number.
+type SetWriter struct {
+	to      *bufio.Writer
+	encoder setEncoder
+	blocks  blockWriter
+	starts  []uint64
+	at      uint64
+	rows    int
+	parts   int
+	unit    string
+	bytes   []byte
+	err     error
+}
+
+// NewSetWriter begins a file.
+//
+// Errors: *[ShapeError] for a schema that is not one of sets without classes; the writer's, wrapped.
+func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
+	if err := unlabelledSets(s); err != nil {
+		return nil, err
+	}
+	out := &SetWriter{to: bufio.NewWriterSize(w, 1<<16), encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}
+	head := append([]byte(mappedMagic), make([]byte, headBytes-len(mappedMagic))...)
+	binary.LittleEndian.PutUint64(head[16:], uint64(s.dim))
+	binary.LittleEndian.PutUint64(head[24:], uint64(s.maxItems))
+	out.write(head)
+	return out, out.failure()
+}
+
+// Add appends one record, encoded as [SetTable] says.
+//
+// Errors: *[ShapeError] where there are more rows than a table holds; the writer's, wrapped.
+func (w *SetWriter) Add(items []uint32) error {
+	if w.rows == maxRows {
+		return &ShapeError{"records rows", w.rows, "at most 2³¹-1"}
+	}
+	if w.blocks.add(w.encoder.encode(w.rows, items)) {
+		w.flushBlock()
+	}
+	w.rows++
+	return w.failure()
+}
+
+// Append appends records that are encoded already. The file keeps their unit where they are
+// all it holds: a person in two parts would be two records.
+//
+// Errors: *[ShapeError] for another schema, and those of [SetWriter.Add].
+func (w *SetWriter) Append(d Data) error {
+	if s := w.encoder.schema; !d.Schema().Equal(s) {
+		return &ShapeError{"records.SetWriter.Append", d.Schema().String(), s.String()}
+	}
+	if w.rows == 0 && w.parts == 0 {
+		w.unit = UnitOf(d)
+	}
+	before := w.rows
+	w.parts++
+	err := EachSet(d, func(_ int, items []uint32) error { return w.Add(items) })
+	if w.parts > 1 || before > 0 {
+		w.unit = UnitRecord
+	}
+	return err
+}
+
+// Close writes what a reader needs to find the blocks. It does not close the writer below.
+func (w *SetWriter) Close() error {
+	w.flushBlock()
+	w.starts = append(w.starts, w.at)
+	startsAt := w.at
+	var number [startBytes]byte
+	for _, s := range w.starts {
+		binary.LittleEndian.PutUint64(number[:], s)
+		w.write(number[:])
+	}
+	foot := make([]byte, footBytes)
+	binary.LittleEndian.PutUint64(foot, uint64(w.rows))
+	binary.LittleEndian.PutUint64(foot[8:], startsAt)
+	if w.unit == UnitUser {
+		foot[16] = 1
+	}
+	copy(foot[24:], mappedMagic)
+	w.write(foot)
+	if w.err == nil {
+		w.err = w.to.Flush()
+	}
+	return w.failure()
+}
+
+// flushBlock writes the open block.
+func (w *SetWriter) flushBlock() {
+	b := &w.blocks.open
+	if b.rows() == 0 {
+		return
+	}
+	w.starts = append(w.starts, w.at)
+	p := w.bytes[:0]
+	for _, o := range b.offsets {
+		p = binary.LittleEndian.AppendUint32(p, o)
+	}
+	for _, item := range b.narrow {
+		p = binary.LittleEndian.AppendUint16(p, item)
+	}
+	for _, item := range b.wide {
+		p = binary.LittleEndian.AppendUint32(p, item)
+	}
+	w.bytes = p
+	w.write(p)
+	w.blocks.empty()
+}
+
+func (w *SetWriter) write(p []byte) {
+	if w.err == nil {
+		_, w.err = w.to.Write(p)
+	}
+	w.at += uint64(len(p))
+}
+
+func (w *SetWriter) failure() error {
+	if w.err != nil {
+		return fmt.Errorf("records: writing: %w", w.err)
+	}
+	return nil
+}
+
+// WriteSets writes sets as a file that [OpenSets] maps.
+//
+// Errors: those of [NewSetWriter] and [SetWriter.Add].
+func WriteSets(to io.Writer, d Data) error {
+	w, err := NewSetWriter(to, d.Schema())
+	if err != nil {
+		return err
+	}
+	if err := w.Append(d); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// mappedHead is what head and foot say.
+type mappedHead struct {
+	schema   Schema
+	rows     int
+	startsAt uint64
+	unit     string
+}
+
+func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
+	var h mappedHead
+	if size < headBytes+footBytes {
+		return h, malformed("a file of sets is longer")
+	}
+	var head [headBytes]byte
+	var foot [footBytes]byte
+	if err := readAt(r, head[:], 0); err != nil {
+		return h, err
+	}
+	if err := readAt(r, foot[:], size-footBytes); err != nil {
+		return h, err
+	}
+	if !bytes.HasPrefix(head[:], []byte(mappedMagic)) || !bytes.HasSuffix(foot[:], []byte(mappedMagic)) {
+		return h, malformed("no finished file of sets")
+	}
+	universe, most := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint64(head[24:])
+	rows := binary.LittleEndian.Uint64(foot[:])
+	if universe > maxDim || most > maxDim || rows > maxRows {
+		return h, malformed("sizes of a file of sets are out of range")
+	}
+	h = mappedHead{Sets(int(universe), int(most)), int(rows), binary.LittleEndian.Uint64(foot[8:]), UnitRecord}
+	if foot[16] == 1 {
+		h.unit = UnitUser
+	}
+	if err := h.schema.Validate(); err != nil {
+		return h, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return h, nil
+}
+
+// readStarts reads the list of blocks, whose length the file's size bears out.
+func (h mappedHead) readStarts(r io.ReaderAt, size int64) ([]uint64, error) {
+	shift := h.schema.blockShift()
+	blocks := (h.rows + 1<<shift - 1) >> shift
+	end := uint64(size) - footBytes
+	if h.startsAt < headBytes || h.startsAt > end || (end-h.startsAt) != startBytes*uint64(blocks+1) {
+		return nil, malformed("the list of blocks does not fit the number of rows")
+	}
+	raw := make([]byte, end-h.startsAt)
+	if err := readAt(r, raw, int64(h.startsAt)); err != nil {
+		return nil, err
+	}
+	starts := make([]uint64, blocks+1)
+	for i := range starts {
+		starts[i] = binary.LittleEndian.Uint64(raw[startBytes*i:])
+		if starts[i] < headBytes || starts[i] > h.startsAt {
+			return nil, malformed("block %d lies outside the file", i)
+		}
+	}
+	return starts, nil
+}
+
+func readAt(r io.ReaderAt, p []byte, at int64) error {
+	if n, err := r.ReadAt(p, at); n < len(p) {
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		return truncated("a file of sets", err)
+	}
+	return nil
+}
