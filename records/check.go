@@ -14,7 +14,7 @@ const maxDefects = 20
 // and what is wrong there, never the value.
 type Defect struct {
 	Row     int // counted from 0
-	Column  int // counted from 0; -1 for the label
+	Column  int // counted from 0, of a table among the columns of its schema; -1 for the label
 	Problem string
 }
 
@@ -62,6 +62,8 @@ func Check(d Data) error {
 	case *Table:
 		return t.check()
 	case *SetTable:
+		return t.check()
+	case *Frame:
 		return t.check()
 	case *MappedSets:
 		return t.check()

@@ -11,13 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// CSV says how a file of comma-separated numbers is laid out. The zero value is
-// a file without a header whose last column, if the schema has classes, is the
-// class name.
+// CSV says how a file of comma-separated values is laid out.
+//
+// [CSV.Read] and [CSV.Write] are for vectors and images. The zero value is then a
+// file of numbers without a header whose last column, if the schema has classes,
+// is the class name.
+//
+// [CSV.ReadFrame], [CSV.Stream] and [CSV.WriteFrame] are for tables. Their columns
+// are found by name, in any order and among others that are ignored, where a
+// header or Names names them; otherwise a line holds exactly the columns of the
+// schema, in its order.
 type CSV struct {
-	Comma       rune // separator; 0 for a comma
-	Header      bool // the first line holds column names, which are skipped
-	LabelColumn int  // column of the class name, counted from 1; 0 for the last
+	Comma       rune     // separator; 0 for a comma
+	Comment     rune     // lines that begin with it are skipped; 0 for none
+	Header      bool     // the first line holds column names; Read skips them
+	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
+	Names       []string // tables: the names of the file's columns, instead of those in the header
+	Missing     []string // tables: texts of a missing value, the first of which is written; nil for "" and "?"
 }
 
 // Read reads dense records, one a line, plain or gzip-compressed. A class that
@@ -38,6 +48,7 @@ func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 	lines.ReuseRecord = true
 	lines.TrimLeadingSpace = true
 	lines.FieldsPerRecord = c.columns(s)
+	lines.Comment = c.Comment
 	if c.Comma != 0 {
 		lines.Comma = c.Comma
 	}
@@ -72,10 +83,27 @@ func (c CSV) validate(s Schema) error {
 	if c.LabelColumn < 0 || c.LabelColumn > c.columns(s) || c.LabelColumn > 0 && s.Classes() == 0 {
 		err = errors.Join(err, &ShapeError{"records.CSV.LabelColumn", c.LabelColumn, "a column of the file, and a schema with classes"})
 	}
-	if bad := c.Comma; bad == '"' || bad == '\r' || bad == '\n' || bad == utf8.RuneError || !utf8.ValidRune(bad) {
-		err = errors.Join(err, &ShapeError{"records.CSV.Comma", fmt.Sprintf("%q", bad), "a separator"})
+	if s.kind == MixedTable {
+		err = errors.Join(err, &ShapeError{"records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"})
 	}
-	return err
+	return errors.Join(err, c.validateCharacters())
+}
+
+// validateCharacters wants a comma and a comment that a file can have.
+func (c CSV) validateCharacters() error {
+	var errs []error
+	for _, r := range []struct {
+		field string
+		value rune
+	}{{"Comma", c.Comma}, {"Comment", c.Comment}} {
+		if bad := r.value; bad == '"' || bad == '\r' || bad == '\n' || bad == utf8.RuneError || !utf8.ValidRune(bad) {
+			errs = append(errs, &ShapeError{"records.CSV." + r.field, fmt.Sprintf("%q", bad), "a character that is no quote and no line end"})
+		}
+	}
+	if c.Comment != 0 && (c.Comment == c.Comma || c.Comma == 0 && c.Comment == ',') {
+		errs = append(errs, &ShapeError{"records.CSV.Comment", fmt.Sprintf("%q", c.Comment), "another character than the separator"})
+	}
+	return errors.Join(errs...)
 }
 
 func (c CSV) columns(s Schema) int {

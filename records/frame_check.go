@@ -1,0 +1,48 @@
+package records
+
+import "math"
+
+func (f *Frame) check() error {
+	var found defects
+	for j, c := range f.cells {
+		code, place := &f.schema.table.cells[j], j
+		if code.kind == LabelColumn {
+			place = -1
+		}
+		for i, v := range c.numbers {
+			if problem := code.numberProblem(v); problem != "" {
+				found.add(i, place, problem)
+			}
+		}
+		for i, l := range c.levels {
+			if problem := code.levelProblem(l); problem != "" {
+				found.add(i, place, problem)
+			}
+		}
+	}
+	return found.err()
+}
+
+func (k *cellCode) numberProblem(v float64) string {
+	switch {
+	case math.Float64bits(v) == math.Float64bits(unreadable), v != v && !k.missing:
+		return "not a number"
+	case v < k.lo || v > k.hi:
+		return "outside the bounds"
+	case k.kind == IntegerColumn && v != math.Trunc(v):
+		return "not a whole number"
+	}
+	return ""
+}
+
+func (k *cellCode) levelProblem(code uint16) string {
+	switch {
+	case code < k.levels, code == missingLevel && k.missing:
+		return ""
+	case code == missingLevel:
+		return "missing"
+	case k.kind == LabelColumn:
+		return "none of the classes"
+	}
+	return "none of the levels"
+}

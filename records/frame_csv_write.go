@@ -1,0 +1,177 @@
+package records
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Value is the text of one cell, inside the schema: a number or the name of a
+// level, and "" for a missing value that is one of its own.
+func (f *Frame) Value(row, column int) string {
+	text, _ := f.text(row, column)
+	return text
+}
+
+// text is the text of one cell, or that its value is missing.
+func (f *Frame) text(row, column int) (text string, missing bool) {
+	c := &f.schema.table.columns[column]
+	if !c.kind.hasLevels() {
+		v := f.Number(row, column)
+		if v != v {
+			return "", true
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), false
+	}
+	l := f.Level(row, column)
+	if l < 0 {
+		return "", true
+	}
+	return c.levels[l], false
+}
+
+// WriteFrame writes the records of a table, one a line, as RFC 4180 quotes them
+// and with lines that end in a line feed, so that ReadFrame gives them back. Columns are those of Names where that is given, and
+// empty where the schema has none of that name; else those of the schema.
+//
+// Errors: the writer's; *[ShapeError] for a layout that does not fit, or in which
+// a missing value would be read as a level.
+func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
+	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
+}
+
+// WriteFrames is [CSV.WriteFrame] for records that come in parts, such as those a
+// generator streams, in memory that does not grow with their number. The first error of the
+// parts ends it.
+func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
+	out, err := c.frameWriter(w, s)
+	if err != nil {
+		return err
+	}
+	if c.Header {
+		out.header()
+	}
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		if !part.Schema().Equal(s) {
+			return &ShapeError{"records.CSV.WriteFrames", part.Schema().String(), s.String()}
+		}
+		f, err := frameOf(s, part)
+		if err != nil {
+			return err
+		}
+		for i := range f.n {
+			out.row(f, i)
+		}
+	}
+	if err := out.w.Flush(); err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
+}
+
+// frameWriter is a file of table rows being written. Its buffer keeps the first
+// error until it is flushed.
+type frameWriter struct {
+	w       *bufio.Writer
+	names   []string
+	columns []int    // the column of each field, or -1
+	missing []string // how each column writes a missing value
+	comma   rune
+	comment rune
+}
+
+func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
+	if err := c.validateFrames(s); err != nil {
+		return nil, err
+	}
+	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<16), names: c.Names, comma: ',', comment: c.Comment}
+	if c.Comma != 0 {
+		out.comma = c.Comma
+	}
+	for _, column := range s.table.columns {
+		text, err := c.missingText(column)
+		if err != nil {
+			return nil, err
+		}
+		out.missing = append(out.missing, text)
+		if c.Names == nil {
+			out.names = append(out.names, column.name)
+		} else if !slices.Contains(c.Names, column.name) {
+			return nil, &ShapeError{"records.CSV.Names", c.Names, fmt.Sprintf("all columns of the schema, %q too", column.name)}
+		}
+	}
+	for _, name := range out.names {
+		out.columns = append(out.columns, s.ColumnIndex(name))
+	}
+	return out, nil
+}
+
+// missingText is the first text of a missing value that is no level of the
+// column.
+func (c CSV) missingText(column Column) (string, error) {
+	if !column.missing {
+		return "", nil
+	}
+	levels := column.codes()
+	for _, text := range c.missing() {
+		if _, level := levels[text]; !level {
+			return text, nil
+		}
+	}
+	return "", &ShapeError{"records.CSV.Missing", c.missing(), fmt.Sprintf("a text that is no level of column %q", column.name)}
+}
+
+func (o *frameWriter) header() {
+	for k, name := range o.names {
+		o.field(k, name)
+	}
+	o.w.WriteByte('\n')
+}
+
+func (o *frameWriter) row(f *Frame, i int) {
+	for k, j := range o.columns {
+		text := ""
+		if j >= 0 {
+			var missing bool
+			if text, missing = f.text(i, j); missing {
+				text = o.missing[j]
+			}
+		}
+		o.field(k, text)
+	}
+	o.w.WriteByte('\n')
+}
+
+// field writes one field of a line, the k-th.
+func (o *frameWriter) field(k int, text string) {
+	if k > 0 {
+		o.w.WriteRune(o.comma)
+	}
+	if !o.quoted(k, text) {
+		o.w.WriteString(text)
+		return
+	}
+	o.w.WriteByte('"')
+	o.w.WriteString(strings.ReplaceAll(text, `"`, `""`))
+	o.w.WriteByte('"')
+}
+
+// quoted reports whether a field would be read as something else without quotes:
+// as two fields, as a comment, or, alone on a line, as no line at all.
+func (o *frameWriter) quoted(k int, text string) bool {
+	if text == "" {
+		return len(o.names) == 1
+	}
+	first, _ := utf8.DecodeRuneInString(text)
+	return strings.ContainsAny(text, "\"\r\n") || strings.ContainsRune(text, o.comma) ||
+		unicode.IsSpace(first) || k == 0 && first == o.comment
+}
