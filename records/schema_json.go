@@ -18,6 +18,8 @@ type schemaJSON struct {
 	Hi       *float64 `json:"hi,omitempty"`
 	Classes  []string `json:"classes,omitempty"`
 	Unknown  int      `json:"unknown,omitempty"`
+
+	Columns []columnJSON `json:"columns,omitempty"` // of a table, which has nothing else
 }
 
 // MarshalJSON writes a valid schema.
@@ -35,6 +37,11 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		j.Height, j.Width = s.height, s.width
 	case ItemSet:
 		j.Universe, j.MaxItems = s.dim, s.maxItems
+	case MixedTable:
+		j = schemaJSON{Kind: j.Kind}
+		for _, c := range s.table.columns {
+			j.Columns = append(j.Columns, c.json())
+		}
 	}
 	return json.Marshal(j)
 }
@@ -72,6 +79,8 @@ func (j schemaJSON) schema() (Schema, error) {
 		s = BinaryImage(j.Height, j.Width)
 	case ItemSet.String():
 		s = Sets(j.Universe, j.MaxItems)
+	case MixedTable.String():
+		return j.tableSchema()
 	}
 	s.classes, s.unknown = j.Classes, j.Unknown
 	if err := s.Validate(); err != nil {
@@ -83,11 +92,19 @@ func (j schemaJSON) schema() (Schema, error) {
 	return s, nil
 }
 
+func (j schemaJSON) tableSchema() (Schema, error) {
+	if !j.onlyOwnFields(MixedTable) || j.Classes != nil || j.Unknown != 0 {
+		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
+	}
+	return tableSchemaOf(j.Columns)
+}
+
 func (j schemaJSON) onlyOwnFields(k Kind) bool {
 	vector := k == BinaryVector || k == IntervalVector
 	image := k == GreyImage || k == BlackWhiteImage
 	return (vector || j.Dim == 0) &&
 		(image || j.Height == 0 && j.Width == 0) &&
+		(k == MixedTable || j.Columns == nil) &&
 		(k == ItemSet || j.Universe == 0 && j.MaxItems == 0) &&
 		(k == IntervalVector || j.Lo == nil && j.Hi == nil)
 }
