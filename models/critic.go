@@ -1,0 +1,301 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// CriticLoss is how a critic learns to tell records from fakes.
+type CriticLoss int
+
+const (
+	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake, all of it
+	// in the record's gradient (Gulrajani et al. 2017).
+	Wasserstein CriticLoss = iota
+	// Logistic is log(1+exp(−D(record))), and log(1+exp(D(fake))) for fakes that belong to no record.
+	Logistic
+	// Hinge is max(0, 1−D(record)), and max(0, 1+D(fake)) for fakes that belong to no record.
+	Hinge
+)
+
+var criticLossNames = [...]string{Wasserstein: "wasserstein", Logistic: "logistic", Hinge: "hinge"}
+
+// Known reports whether l is one of this package's losses.
+func (l CriticLoss) Known() bool { return l >= 0 && int(l) < len(criticLossNames) }
+
+func (l CriticLoss) String() string { return nameOf(criticLossNames[:], int(l), "CriticLoss") }
+
+// MarshalText writes the name.
+func (l CriticLoss) MarshalText() ([]byte, error) {
+	return textOf(criticLossNames[:], int(l), "critic loss")
+}
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (l *CriticLoss) UnmarshalText(text []byte) error {
+	i, err := indexOf(criticLossNames[:], string(text), "critic loss")
+	*l = CriticLoss(i)
+	return err
+}
+
+// OfRecord is the loss of a record's score, and its derivative by that.
+func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
+	loss, slope = l.OfFake(-score)
+	return loss, -slope
+}
+
+// OfFake is the loss of a fake's score, and its derivative by that.
+func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
+	switch l {
+	case Logistic:
+		return softplus(score), 1 / (1 + math.Exp(-score))
+	case Hinge:
+		if 1+score > 0 {
+			return 1 + score, 1
+		}
+		if math.IsNaN(score) {
+			return score, score
+		}
+		return 0, 0
+	}
+	return score, 1
+}
+
+// OfGenerator is what a generator that made a fake of some score has to learn from it, and its derivative: not to be
+// told from records (for Logistic in the form that does not saturate).
+func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
+	if l == Hinge {
+		return -score, -1
+	}
+	return l.OfRecord(score)
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+// A Critic gives records a score D: high for what it takes for a record, low for fakes.
+//
+// A conditional critic, of Classes() > 0, adds to a score that all classes share one of the record's class (the
+// projection of Miyato and Koyama 2018, with a head for each class). Labels outside [0, Classes) score 0, without gradient.
+//
+// Gradients belong to records: that of one record depends on it, its label, its fake and its mix alone. No layer of a
+// critic may mix records.
+type Critic interface {
+	Params() device.Params
+	Binder
+	Dim() int
+	Classes() int
+	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ + (1−mixᵢ)·fakeᵢ. The fake has the
+	// record's label. Shapes: fakes is Rows×Dim on the backend. The result is valid until the next call.
+	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
+	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
+	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
+	// AddFakeGradient adds scale·Σ ∂loss.OfFake(D(x))/∂params over the rows of x to dst, and sets scores to D.
+	// It is for fakes that no record has anything to do with.
+	AddFakeGradient(dst device.Params, x device.Matrix, labels []int32, loss CriticLoss, scale float64, scores []float64)
+	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
+	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64, scores []float64)
+}
+
+// A CriticArchitecture is a public, JSON-able description of a critic.
+type CriticArchitecture interface {
+	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with weights drawn from a
+	// public seed. Errors: joined *ConfigError values.
+	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
+	// Name is a short stable name, such as "mlp".
+	Name() string
+}
+
+// Critic builds a multilayer perceptron with one output. Its hidden layers must be piecewise linear (ReLU, LeakyReLU)
+// for Wasserstein, whose penalty then has per-example gradients of one outer product a layer, and of any kind otherwise.
+//
+// There is no layer normalisation to ask for, whose second derivatives such a product does not hold; the paper's
+// critics have none either.
+//
+// Errors: joined *ConfigError values.
+func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
+	var c checker
+	c.add(a.Validate())
+	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
+	c.critic("models.MLP", be, in, classes, loss, a.Activation)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	var units []unit
+	width := in
+	for _, wide := range a.Hidden {
+		units = append(units, &denseUnit{be: be, width: width, wide: wide, f: a.Activation.fn()})
+		width = wide
+	}
+	return newCritic(be, units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+}
+
+// Critic builds a convolutional network with one output; see MLP.Critic.
+//
+// Shapes: in must be Height·Width·Channels.
+//
+// Errors: joined *ConfigError values.
+func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
+	var c checker
+	c.add(a.Validate())
+	c.ok(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
+	c.critic("models.CNN", be, in, classes, loss, a.Activation)
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	units := a.units(be, 1)
+	units = units[:len(units)-1]
+	width := in
+	if len(units) > 0 {
+		width = units[len(units)-1].out()
+	}
+	return newCritic(be, units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+}
+
+func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss, f Activation) {
+	c.ok(be != nil, path+".Critic", be, "a backend")
+	c.positive(path+".Critic: in", in)
+	c.nonNegative(path+".Critic: classes", classes)
+	c.ok(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
+	c.ok(loss != Wasserstein || f == ReLU || f == LeakyReLU, path+".Activation", f, "ReLU or LeakyReLU for the gradient penalty")
+}
+
+// critic is a chain of dense layers and convolutions that ends in a shared score and one for each class.
+type critic struct {
+	be          device.Backend
+	chain       *chain
+	params      device.Params
+	in, classes int
+	stage       staging
+	single      *walk // one row a record
+	pair        *pairs
+	host        []float32
+}
+
+func newCritic(be device.Backend, units []unit, width, in, classes int, prefix string, seed uint64, gain float64) *critic {
+	units = append(units, &denseUnit{be: be, width: width, wide: 1 + classes, f: device.Identity})
+	n := &critic{be: be, chain: newChain(be, units...), in: in, classes: classes, stage: newStaging(be)}
+	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
+	n.chain.bind(n.params, 0)
+	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x637274)), gain)
+	n.single = newWalk(n.chain, true)
+	n.pair = newPairs(n)
+	return n
+}
+
+// Dim is the number of coordinates of a record.
+func (n *critic) Dim() int { return n.in }
+
+// Classes is the number of classes, 0 for a critic that sees no labels.
+func (n *critic) Classes() int { return n.classes }
+
+// Params are weights and biases, layer by layer.
+func (n *critic) Params() device.Params { return n.params }
+
+// Bind moves the parameters into p.
+func (n *critic) Bind(p device.Params) {
+	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
+	n.params = p
+	n.chain.bind(p, 0)
+}
+
+// label is the class of row i, -1 for a label that is none, and whether the row has a score at all.
+func (n *critic) label(labels []int32, i int) (int, bool) {
+	if n.classes == 0 {
+		return -1, true
+	}
+	if labels == nil || labels[i] < 0 || int(labels[i]) >= n.classes {
+		return -1, false
+	}
+	return int(labels[i]), true
+}
+
+// score is D of a row of the last layer's outputs.
+func (n *critic) score(out []float32, labels []int32, i int) float64 {
+	y, ok := n.label(labels, i)
+	switch {
+	case !ok:
+		return 0 * float64(out[0])
+	case y < 0:
+		return float64(out[0])
+	}
+	return float64(out[0]) + float64(out[1+y])
+}
+
+// putSlope sets the delta of the last layer's outputs to slope·∂D.
+func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64) {
+	clear(delta)
+	y, ok := n.label(labels, i)
+	if !ok {
+		return
+	}
+	delta[0] = float32(slope)
+	if y >= 0 {
+		delta[1+y] = float32(slope)
+	}
+}
+
+// run goes forward over x and turns scores into the last layer's deltas, by a rule for each row.
+func (n *critic) run(w *walk, x device.Matrix, labels []int32, rule func(i int, score float64) (slope float64)) {
+	w.forward(record{dense: x}, x.Rows)
+	if x.Rows == 0 {
+		return
+	}
+	out := toHost(n.be, w.last(), n.host)
+	last := w.lastDelta()
+	n.host = grow(n.host, x.Rows*(1+n.classes))
+	for i := range x.Rows {
+		row := n.host[i*(1+n.classes) : (i+1)*(1+n.classes)]
+		slope := rule(i, n.score(out.Row(i), labels, i))
+		n.putSlope(row, labels, i, slope)
+	}
+	n.be.Upload(last, n.host)
+}
+
+// AddFakeGradient adds the gradient of fakes outside any record's clip.
+func (n *critic) AddFakeGradient(dst device.Params, x device.Matrix, labels []int32, loss CriticLoss, scale float64, scores []float64) {
+	n.single.dx = device.Matrix{}
+	n.run(n.single, x, labels, func(i int, score float64) float64 {
+		scores[i] = score
+		_, slope := loss.OfFake(score)
+		return scale * slope
+	})
+	n.single.backward()
+	n.single.addWeightedSum(dst, 0, nil)
+}
+
+// ScoreGradient carries scores back to what was scored.
+func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64, scores []float64) {
+	n.single.dx = dx
+	n.run(n.single, x, labels, func(i int, score float64) float64 {
+		scores[i] = score
+		return slope(score)
+	})
+	n.single.backward()
+	n.single.dx = device.Matrix{}
+}
+
+// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+func (a MLP) CriticSize(in, classes int) int64 {
+	total, width := int64(0), in
+	for _, wide := range a.Hidden {
+		total, width = addSize(total, layerSize(width, wide)), wide
+	}
+	return addSize(total, layerSize(width, 1+classes))
+}
+
+// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+func (a CNN) CriticSize(_, classes int) int64 {
+	m, total := a.image(), int64(0)
+	for _, l := range a.Convolutions {
+		w := l.over(m)
+		total = addSize(total, layerSize(w.Patch(), l.Maps))
+		m.Height, m.Width = w.Grid()
+		m.Channels = l.Maps
+	}
+	width := m.Len()
+	for _, wide := range a.Hidden {
+		total, width = addSize(total, layerSize(width, wide)), wide
+	}
+	return addSize(total, layerSize(width, 1+classes))
+}

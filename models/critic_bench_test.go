@@ -1,0 +1,43 @@
+package models
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// BenchmarkCriticStep compares a step of the critic with norms and clipping against the same step without; noise and
+// optimiser, which both are measured elsewhere, come on top.
+func BenchmarkCriticStep(b *testing.B) {
+	for name, c := range map[string]criticCase{
+		"vector": {VectorCritic(), 100, 0, Wasserstein},
+		"small":  {SmallCritic28(), 784, 0, Wasserstein},
+		"paper":  {PaperCritic28(), 784, 0, Wasserstein},
+	} {
+		n := newPaired(b, c)
+		rows := 64
+		batch := criticBatch(rand.New(rand.NewPCG(1, 1)), rows, c.dim, 0)
+		fakes := device.CPU().New(rows, c.dim)
+		mix, weights, norms := make([]float32, rows), make([]float32, rows), make([]float64, rows)
+		for i := range mix {
+			mix[i], weights[i] = rand.Float32(), 1
+		}
+		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+		for _, private := range []bool{false, true} {
+			kind := name + "/plain"
+			if private {
+				kind = name + "/clipped"
+			}
+			b.Run(kind, func(b *testing.B) {
+				for b.Loop() {
+					g := n.PairGradients(batch, fakes, mix, 10)
+					if private {
+						g.SquaredNorms(norms)
+					}
+					g.AddWeightedSum(sum, weights)
+				}
+			})
+		}
+	}
+}

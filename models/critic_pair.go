@@ -1,0 +1,281 @@
+package models
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// pairs are the per-example gradients of a critic: of each record a few parts, side by side in consecutive rows, each of
+// which is one outer product a layer (one for each place of a convolution).
+//
+// Of a Wasserstein critic the parts are the record, its fake and the penalty. Let u be the derivative of D(x̂) by a
+// layer's output, z its sums and δ = φ′(z)∘u; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0 at g = 0. Where φ″ = 0,
+// g depends on a layer's weights W through the product δ·(vW) alone, v being v₀ carried forward, v ← φ′(z)∘(vW). The penalty's
+// gradient by W is therefore v⊗δ, with v in the place of the layer's input, and 0 by the bias.
+type pairs struct {
+	n      *critic
+	be     device.Backend
+	w      *walk
+	rows   int // records
+	parts  int // rows of each record
+	biased int // of these the first ones that biases have a share in
+
+	room     int
+	x        device.Matrix // what the walk reads
+	dx       device.Matrix // ∇D(x̂), then v₀
+	tangents []device.Matrix
+	edge     device.Matrix // the first layer's delta at x̂, without gaps
+	scores   []float64
+	losses   []float64
+	slopes   []float32
+	gram     gram
+	spread   []int32
+	weights  []float32
+	blocks   []device.Matrix
+	list     [][]float64
+	sums     [][]float32
+}
+
+func newPairs(n *critic) *pairs {
+	return &pairs{n: n, be: n.be, w: newWalk(n.chain, true), tangents: make([]device.Matrix, len(n.chain.units))}
+}
+
+const (
+	partRecord = iota
+	partFake
+	partPenalty
+	partsOfPair
+)
+
+// part is every parts-th row of m, from row k on.
+func part(m device.Matrix, k, parts int) device.Matrix {
+	rows := m.Rows / parts
+	if rows == 0 {
+		return device.Matrix{Cols: m.Cols, Stride: m.Cols}
+	}
+	out := device.Matrix{Rows: rows, Cols: m.Cols, Stride: parts * m.Stride}
+	if m.Mem != nil {
+		out.Mem = m.Mem.Offset(k * m.Stride)
+		return out
+	}
+	out.Data = m.Data[k*m.Stride:]
+	return out
+}
+
+// resize makes room for the parts of a number of records.
+func (p *pairs) resize(rows, parts, biased int) {
+	p.rows, p.parts, p.biased = rows, parts, biased
+	if rows*parts > p.room {
+		p.room = roomFor(rows * parts)
+		p.x = p.be.New(p.room, p.n.in)
+		p.dx, p.edge = device.Matrix{}, device.Matrix{}
+	}
+	p.losses = grow(p.losses, rows)
+	p.scores = grow(p.scores, rows*parts)
+}
+
+// roomForPenalty is made by those who need it.
+func (p *pairs) roomForPenalty() {
+	if p.dx.Rows >= p.rows {
+		return
+	}
+	room := p.room / partsOfPair
+	p.dx = p.be.New(room, p.n.in)
+	p.edge = p.be.New(room, p.n.chain.units[0].out())
+	for l, u := range p.n.chain.units[:len(p.n.chain.units)-1] {
+		p.tangents[l] = p.be.New(room, u.out())
+	}
+}
+
+// RecordGradients has one part, the record.
+func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients {
+	p := n.pair
+	p.resize(b.Rows, 1, 1)
+	if b.Rows == 0 {
+		return p
+	}
+	p.w.dx = device.Matrix{}
+	n.run(p.w, n.dense(b), b.Labels, func(i int, score float64) float64 {
+		var slope float64
+		p.losses[i], slope = loss.OfRecord(score)
+		return slope
+	})
+	p.w.backward()
+	return p
+}
+
+// dense is b's records where the backend can multiply them.
+func (n *critic) dense(b device.Batch) device.Matrix {
+	r := n.stage.record(b)
+	if r.sparse != nil {
+		return n.stage.densify(r.sparse, b.Rows)
+	}
+	return r.dense
+}
+
+// PairGradients has three parts: record, fake and penalty.
+func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients {
+	p := n.pair
+	p.resize(b.Rows, partsOfPair, partPenalty)
+	if b.Rows == 0 {
+		return p
+	}
+	p.roomForPenalty()
+	x := p.x.RowRange(0, p.rows*partsOfPair)
+	real, fake, between := part(x, partRecord, partsOfPair), part(x, partFake, partsOfPair), part(x, partPenalty, partsOfPair)
+	p.be.Apply(device.Identity, real, n.dense(b))
+	p.be.Apply(device.Identity, fake, fakes)
+	p.be.Sub(between, real, fake)
+	p.be.ScaleRows(between, mix[:b.Rows])
+	p.be.Axpy(1, fake, between)
+	n.run(p.w, x, p.labels(b.Labels), func(i int, score float64) float64 {
+		p.scores[i] = score
+		if i%partsOfPair == partRecord {
+			return -1
+		}
+		return 1
+	})
+	p.backward()
+	p.penalise(lambda)
+	return p
+}
+
+// labels are the records' for each of their parts.
+func (p *pairs) labels(of []int32) []int32 {
+	if of == nil {
+		return nil
+	}
+	p.spread = grow(p.spread, p.rows*p.parts)
+	for i := range p.spread {
+		p.spread[i] = of[i/p.parts]
+	}
+	return p.spread
+}
+
+// backward carries deltas down, and at x̂ down to the input.
+func (p *pairs) backward() {
+	p.w.dx = device.Matrix{}
+	p.w.backward()
+	edge, dx := p.edge.RowRange(0, p.rows), p.dx.RowRange(0, p.rows)
+	p.be.Apply(device.Identity, edge, part(p.w.deltas[0], partPenalty, partsOfPair))
+	p.n.chain.units[0].(criticUnit).inputGradient(p.w, edge, dx)
+}
+
+// penalise turns ∇D(x̂) into v₀, carries it forward and puts it in the place of the inputs at x̂.
+func (p *pairs) penalise(lambda float64) {
+	v := p.dx.RowRange(0, p.rows)
+	norms := p.w.na[:p.rows]
+	p.be.RowSquaredNorms(norms, v)
+	p.slopes = grow(p.slopes, p.rows)
+	for i, s := range norms {
+		norm := math.Sqrt(s)
+		p.slopes[i] = 0
+		if norm != 0 {
+			p.slopes[i] = float32(2 * lambda * (norm - 1) / norm)
+		}
+		at := i * partsOfPair
+		p.losses[i] = p.scores[at+partFake] - p.scores[at+partRecord] + lambda*(norm-1)*(norm-1)
+	}
+	p.be.ScaleRows(v, p.slopes)
+	last := len(p.n.chain.units) - 1
+	for l, u := range p.n.chain.units {
+		at := part(p.w.input(l), partPenalty, partsOfPair)
+		if l < last {
+			t := p.tangents[l].RowRange(0, p.rows)
+			u.(criticUnit).tangent(p.w, v, part(p.w.outs[l], partPenalty, partsOfPair), t)
+			p.be.Apply(device.Identity, at, v)
+			v = t
+			continue
+		}
+		p.be.Apply(device.Identity, at, v)
+	}
+}
+
+// Losses sets dst to each record's loss.
+func (p *pairs) Losses(dst []float64) { copy(dst, p.losses[:p.rows]) }
+
+// SquaredNorms sets dst to ‖gᵢ‖², or slightly more.
+func (p *pairs) SquaredNorms(dst []float64) {
+	clear(dst[:p.rows])
+	if p.rows == 0 {
+		return
+	}
+	each := p.each()
+	p.BlockSquaredNorms(each)
+	for _, block := range each {
+		addTo(dst, block[:p.rows])
+	}
+}
+
+// each is scratch for a number a record and block.
+func (p *pairs) each() [][]float64 {
+	for len(p.list) < p.n.params.Blocks() {
+		p.list = append(p.list, nil)
+	}
+	for b := range p.list {
+		p.list[b] = grow(p.list[b], p.rows)
+	}
+	return p.list
+}
+
+// BlockSquaredNorms sets dst[b][i] to the squared norm of block b's part of gᵢ, or slightly more.
+func (p *pairs) BlockSquaredNorms(dst [][]float64) {
+	if p.rows == 0 {
+		return
+	}
+	for l, u := range p.n.chain.units {
+		b := p.n.chain.blocks[l]
+		u.(criticUnit).blockNorms(p, p.w.input(l), p.w.deltas[l], dst[b][:p.rows], dst[b+1][:p.rows])
+	}
+}
+
+// AddWeightedSum adds Σ wᵢ gᵢ to dst.
+func (p *pairs) AddWeightedSum(dst device.Params, weights []float32) {
+	p.sums = p.sums[:0]
+	for range p.n.params.Blocks() {
+		p.sums = append(p.sums, weights)
+	}
+	p.AddBlockSums(dst, p.sums)
+}
+
+// AddBlockSums adds Σ weights[b][i]·gᵢ to block b of dst.
+func (p *pairs) AddBlockSums(dst device.Params, weights [][]float32) {
+	if p.rows == 0 {
+		return
+	}
+	for l, u := range p.n.chain.units {
+		b := p.n.chain.blocks[l]
+		x, delta := p.w.input(l), p.w.deltas[l]
+		p.dropNonFinite(x, delta, weights[b], weights[b+1])
+		u.(criticUnit).weightSum(p, x, delta, p.repeat(weights[b], p.parts), dst.Block(b))
+		u.(criticUnit).biasSum(p, delta, p.repeat(weights[b+1], p.biased), dst.Block(b+1))
+	}
+}
+
+// repeat gives the first share parts of each record its weight, and the others zero.
+func (p *pairs) repeat(weights []float32, share int) []float32 {
+	p.weights = grow(p.weights, p.rows*p.parts)
+	for i := range p.weights {
+		p.weights[i] = 0
+		if i%p.parts < share {
+			p.weights[i] = weights[i/p.parts]
+		}
+	}
+	return p.weights
+}
+
+// dropNonFinite clears what is not finite in the factors of records of weight zero, because 0·NaN is not 0.
+func (p *pairs) dropNonFinite(x, delta device.Matrix, weight, bias []float32) {
+	for i := range p.rows {
+		if weight[i] != 0 && bias[i] != 0 {
+			continue
+		}
+		for k := i * p.parts; k < (i+1)*p.parts; k++ {
+			if weight[i] == 0 {
+				clearNonFinite(p.be, x.RowRange(k, k+1), p.w.na[:1])
+			}
+			clearNonFinite(p.be, delta.RowRange(k, k+1), p.w.na[:1])
+		}
+	}
+}

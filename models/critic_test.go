@@ -1,0 +1,424 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// paired is a critic as a network, each record with a fake and a mix of its key.
+type paired struct {
+	Critic
+	lambda float64
+	loss   CriticLoss
+}
+
+func (n paired) fake(key uint64) []float32 {
+	f := make([]float32, n.Dim())
+	KeyedCode(f, key)
+	for j := range f {
+		f[j] = 0.5 + 0.2*f[j]
+	}
+	return f
+}
+
+func (n paired) Gradients(b device.Batch) Gradients {
+	if n.loss != Wasserstein {
+		return n.RecordGradients(b, n.loss)
+	}
+	fakes := device.CPU().New(b.Rows, n.Dim())
+	var mix []float32
+	for i := range b.Rows {
+		copy(fakes.Row(i), n.fake(b.Keys[i]))
+		mix = append(mix, KeyedShare(b.Keys[i]))
+	}
+	return n.PairGradients(b, fakes, mix, n.lambda)
+}
+
+// slow is a critic in float64, one record at a time.
+type slow struct {
+	units   []unit
+	classes int
+}
+
+// forward returns every unit's output.
+func (s slow) forward(p []float64, x []float64) [][]float64 {
+	outs := [][]float64{}
+	for _, u := range s.units {
+		y := make([]float64, u.out())
+		switch u := u.(type) {
+		case *denseUnit:
+			w, b := p[:u.width*u.wide], p[u.width*u.wide:][:u.wide]
+			p = p[len(w)+len(b):]
+			for k := range y {
+				y[k] = b[k]
+				for j, v := range x {
+					y[k] += v * w[j*u.wide+k]
+				}
+				y[k] = slowFunc(u.f, y[k])
+			}
+		case *convUnit:
+			w, b := p[:u.window.Patch()*u.maps], p[u.window.Patch()*u.maps:][:u.maps]
+			p = p[len(w)+len(b):]
+			for place := range u.window.Places() {
+				for m := range u.maps {
+					y[place*u.maps+m] = b[m]
+				}
+			}
+			slowVisit(u.window, func(place, k, pixel int) {
+				for m := range u.maps {
+					y[place*u.maps+m] += x[pixel] * w[k*u.maps+m]
+				}
+			})
+			for k := range y {
+				y[k] = slowFunc(u.f, y[k])
+			}
+		}
+		outs, x = append(outs, y), y
+	}
+	return outs
+}
+
+// slowVisit calls f for every number of every patch that lies in the image.
+func slowVisit(w device.Window, f func(place, k, pixel int)) {
+	down, across := w.Grid()
+	for place := range down * across {
+		for r := range w.Size {
+			for c := range w.Size {
+				y, x := place/across*w.Stride-w.Pad+r, place%across*w.Stride-w.Pad+c
+				if y < 0 || x < 0 || y >= w.Height || x >= w.Width {
+					continue
+				}
+				for ch := range w.Channels {
+					f(place, (r*w.Size+c)*w.Channels+ch, (y*w.Width+x)*w.Channels+ch)
+				}
+			}
+		}
+	}
+}
+
+func slowFunc(f device.Func, x float64) float64 {
+	switch f {
+	case device.Identity:
+		return x
+	case device.ReLU:
+		return max(x, 0)
+	case device.LeakyReLU:
+		if x > 0 {
+			return x
+		}
+		return device.LeakySlope * x
+	case device.Tanh:
+		return math.Tanh(x)
+	}
+	panic("not in this test")
+}
+
+func (s slow) score(p, x []float64, label int32) float64 {
+	out := s.forward(p, x)[len(s.units)-1]
+	if s.classes == 0 {
+		return out[0]
+	}
+	return out[0] + out[1+label]
+}
+
+// slope is ‖∇D(x)‖ by central differences, which are exact where D is linear.
+func (s slow) slope(p, x []float64, label int32) float64 {
+	sum := 0.0
+	for j := range x {
+		const h = 1e-7
+		save := x[j]
+		x[j] = save + h
+		up := s.score(p, x, label)
+		x[j] = save - h
+		down := s.score(p, x, label)
+		x[j] = save
+		sum += (up - down) / (2 * h) * (up - down) / (2 * h)
+	}
+	return math.Sqrt(sum)
+}
+
+func (n paired) reference() slow { return slow{n.Critic.(*critic).chain.units, n.Classes()} }
+
+// slowLoss is the loss of record i of b by the definition.
+func (n paired) slowLoss(b device.Batch) func(p []float64, i int) float64 {
+	s := n.reference()
+	return func(p []float64, i int) float64 {
+		x, label := wide(b.Dense.Row(i)), int32(0)
+		if b.Labels != nil {
+			label = b.Labels[i]
+		}
+		if n.loss != Wasserstein {
+			l, _ := n.loss.OfRecord(s.score(p, x, label))
+			return l
+		}
+		f, rho := wide(n.fake(b.Keys[i])), float64(KeyedShare(b.Keys[i]))
+		between := make([]float64, len(x))
+		for j := range x {
+			between[j] = rho*x[j] + (1-rho)*f[j]
+		}
+		g := s.slope(p, between, label)
+		return s.score(p, f, label) - s.score(p, x, label) + n.lambda*(g-1)*(g-1)
+	}
+}
+
+func wide(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+func criticBatch(rng *rand.Rand, rows, dim, classes int) device.Batch {
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	for i := range b.Dense.Data {
+		b.Dense.Data[i] = rng.Float32()
+	}
+	for i := range b.Keys {
+		b.Keys[i] = rng.Uint64()
+		if classes > 0 {
+			b.Labels = append(b.Labels, int32(rng.IntN(classes)))
+		}
+	}
+	return b
+}
+
+type criticCase struct {
+	arch    CriticArchitecture
+	dim     int
+	classes int
+	loss    CriticLoss
+}
+
+func criticCases() map[string]criticCase {
+	image := CNN{Height: 6, Width: 5, Channels: 2, Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}, Activation: LeakyReLU}
+	deep := image
+	deep.Hidden = []int{7}
+	return map[string]criticCase{
+		"linear":       {MLP{}, 4, 0, Wasserstein},
+		"one layer":    {MLP{Hidden: []int{9}, Activation: LeakyReLU}, 5, 0, Wasserstein},
+		"three layers": {MLP{Hidden: []int{8, 12, 5}, Activation: LeakyReLU}, 6, 0, Wasserstein},
+		"relu":         {MLP{Hidden: []int{16, 8}}, 6, 0, Wasserstein},
+		"conditional":  {MLP{Hidden: []int{8, 6}, Activation: LeakyReLU}, 5, 3, Wasserstein},
+		"image":        {image, 60, 0, Wasserstein},
+		"deep image":   {deep, 60, 3, Wasserstein},
+		"logistic":     {MLP{Hidden: []int{9, 4}, Activation: Tanh}, 5, 2, Logistic},
+		"hinge image":  {image, 60, 0, Hinge},
+	}
+}
+
+func newPaired(t testing.TB, c criticCase) paired {
+	n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, c.loss, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := paired{n, 10, c.loss}
+	perturb(p, rand.New(rand.NewPCG(2, 9)), 0.1)
+	return p
+}
+
+func TestCriticGradients(t *testing.T) {
+	for name, c := range criticCases() {
+		t.Run(name, func(t *testing.T) {
+			n := newPaired(t, c)
+			b := criticBatch(rand.New(rand.NewPCG(1, 5)), 7, c.dim, c.classes)
+			checkCriticDerivative(t, n, b)
+			checkFactored(t, n, b, 0.01)
+			checkEmpty(t, n, c.dim)
+			checkTotal(t, n, b)
+		})
+	}
+}
+
+// checkCriticDerivative is checkDerivative with room for a loss that is itself a difference quotient.
+func checkCriticDerivative(t *testing.T, n paired, b device.Batch) {
+	t.Helper()
+	each, loss := exampleGradients(n, b), n.slowLoss(b)
+	p := wide(n.Params().Flat.Data)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range b.Rows {
+		scale := math.Sqrt(squaredNorm(each[i]))
+		for range 50 {
+			j := rng.IntN(len(p))
+			const h = 1e-5
+			save := p[j]
+			p[j] = save + h
+			up := loss(p, i)
+			p[j] = save - h
+			down := loss(p, i)
+			p[j] = save
+			want := (up - down) / (2 * h)
+			if got := float64(each[i][j]); math.Abs(got-want) > 2e-4*(1+scale) {
+				t.Fatalf("example %d, parameter %d: gradient %v, difference quotient %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+// The norms of blocks bound the blocks' parts of materialised gradients and add up to the whole.
+func TestCriticBlockNorms(t *testing.T) {
+	for name, c := range criticCases() {
+		t.Run(name, func(t *testing.T) {
+			n := newPaired(t, c)
+			b := criticBatch(rand.New(rand.NewPCG(1, 6)), 9, c.dim, c.classes)
+			each := exampleGradients(n, b)
+			g := n.Gradients(b).(BlockGradients)
+			norms := make([][]float64, n.Params().Blocks())
+			weights := make([][]float32, len(norms))
+			want := device.NewParams(device.CPU(), n.Params().Shapes...)
+			for k := range norms {
+				norms[k], weights[k] = make([]float64, b.Rows), make([]float32, b.Rows)
+			}
+			g.BlockSquaredNorms(norms)
+			for k := range norms {
+				lo, hi := n.Params().Range(k)
+				for i := range b.Rows {
+					true := squaredNorm(each[i][lo:hi])
+					if norms[k][i] < true*(1-1e-5)-1e-9 || norms[k][i] > true*1.03+1e-4*(1+squaredNorm(each[i])) {
+						t.Errorf("block %d, example %d: %v, materialised %v", k, i, norms[k][i], true)
+					}
+					weights[k][i] = float32(i%3) - float32(k)/2
+					for j := lo; j < hi; j++ {
+						want.Flat.Data[j] += weights[k][i] * each[i][j]
+					}
+				}
+			}
+			got := device.NewParams(device.CPU(), n.Params().Shapes...)
+			g.AddBlockSums(got, weights)
+			for j, v := range got.Flat.Data {
+				if math.Abs(float64(v-want.Flat.Data[j])) > 2e-4*(1+math.Abs(float64(want.Flat.Data[j]))) {
+					t.Fatalf("coordinate %d of the sum: %v, materialised %v", j, v, want.Flat.Data[j])
+				}
+			}
+		})
+	}
+}
+
+// Whatever cancels, the stated norm is at least that of the row that is added: a record that equals its fake leaves the
+// penalty alone, and scales far from 1 leave nothing to rounding.
+func TestCriticNormsBoundWhatCancels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for name, c := range criticCases() {
+		if c.loss != Wasserstein {
+			continue
+		}
+		n := newPaired(t, c)
+		for trial := range 40 {
+			b := criticBatch(rng, 3, c.dim, c.classes)
+			for i := range b.Rows {
+				f := n.fake(b.Keys[i])
+				scale := float32(math.Exp(4 * rng.NormFloat64()))
+				for j := range f {
+					switch trial % 3 {
+					case 0:
+						b.Dense.Row(i)[j] = f[j]
+					case 1:
+						b.Dense.Row(i)[j] = f[j] * (1 + 1e-6*rng.Float32())
+					default:
+						b.Dense.Row(i)[j] *= scale
+					}
+				}
+			}
+			n.lambda = []float64{10, 1e-3, 1e4}[trial/3%3]
+			g := n.Gradients(b)
+			norms := make([]float64, b.Rows)
+			g.SquaredNorms(norms)
+			for i, row := range exampleGradients(n, b) {
+				if norms[i] < squaredNorm(row)*(1-1e-9) {
+					t.Errorf("%s, trial %d: stated %v, materialised %v", name, trial, norms[i], squaredNorm(row))
+				}
+			}
+		}
+	}
+}
+
+// A gradient of one record must not notice the others, to the bit.
+func TestCriticRecordsDoNotMix(t *testing.T) {
+	for name, c := range criticCases() {
+		n := newPaired(t, c)
+		b := criticBatch(rand.New(rand.NewPCG(4, 4)), 70, c.dim, c.classes)
+		alone, among := make([]float64, 1), make([]float64, b.Rows)
+		n.Gradients(b).SquaredNorms(among)
+		for _, i := range []int{0, 33, 69} {
+			n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
+			if alone[0] != among[i] {
+				t.Errorf("%s: record %d: %v alone, %v in a batch", name, i, alone[0], among[i])
+			}
+		}
+	}
+}
+
+func TestCriticScoreGradient(t *testing.T) {
+	for name, c := range criticCases() {
+		n := newPaired(t, c)
+		b := criticBatch(rand.New(rand.NewPCG(5, 4)), 6, c.dim, c.classes)
+		dx, scores := device.CPU().New(b.Rows, c.dim), make([]float64, b.Rows)
+		n.ScoreGradient(dx, b.Dense, b.Labels, func(float64) float64 { return 1 }, scores)
+		s, p := n.reference(), wide(n.Params().Flat.Data)
+		for i := range b.Rows {
+			label := int32(0)
+			if c.classes > 0 {
+				label = b.Labels[i]
+			}
+			x := wide(b.Dense.Row(i))
+			if want := s.score(p, x, label); math.Abs(scores[i]-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("%s: score %v, want %v", name, scores[i], want)
+			}
+			if got, want := math.Sqrt(squaredNorm(dx.Row(i))), s.slope(p, x, label); math.Abs(got-want) > 1e-3*(1+want) {
+				t.Errorf("%s: slope %v, want %v", name, got, want)
+			}
+		}
+		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+		n.AddFakeGradient(sum, b.Dense, b.Labels, c.loss, 0.5, scores)
+		j := n.Params().Len() / 2
+		loss := func() (total float64) {
+			for i := range b.Rows {
+				label := int32(0)
+				if c.classes > 0 {
+					label = b.Labels[i]
+				}
+				l, _ := c.loss.OfFake(s.score(p, wide(b.Dense.Row(i)), label))
+				total += 0.5 * l
+			}
+			return total
+		}
+		save := p[j]
+		p[j] = save + 1e-5
+		up := loss()
+		p[j] = save - 1e-5
+		if want := (up - loss()) / 2e-5; math.Abs(float64(sum.Flat.Data[j])-want) > 1e-3*(1+math.Abs(want)) {
+			t.Errorf("%s: gradient of fakes %v, want %v", name, sum.Flat.Data[j], want)
+		}
+	}
+}
+
+func TestCriticMistakes(t *testing.T) {
+	for name, build := range map[string]func() (Critic, error){
+		"no backend":      func() (Critic, error) { return MLP{}.Critic(nil, 3, 0, Wasserstein, 0) },
+		"no input":        func() (Critic, error) { return MLP{}.Critic(device.CPU(), 0, 0, Wasserstein, 0) },
+		"smooth penalty":  func() (Critic, error) { return MLP{Activation: Tanh}.Critic(device.CPU(), 3, 0, Wasserstein, 0) },
+		"batch norm":      func() (Critic, error) { return MLP{BatchNorm: true}.Critic(device.CPU(), 3, 0, Hinge, 0) },
+		"unknown loss":    func() (Critic, error) { return MLP{}.Critic(device.CPU(), 3, 0, CriticLoss(9), 0) },
+		"negative labels": func() (Critic, error) { return MLP{}.Critic(device.CPU(), 3, -1, Wasserstein, 0) },
+		"wrong image": func() (Critic, error) {
+			return CNN{Height: 4, Width: 4, Channels: 1}.Critic(device.CPU(), 15, 0, Wasserstein, 0)
+		},
+	} {
+		if n, err := build(); err == nil || n != nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestCriticSize(t *testing.T) {
+	for name, c := range criticCases() {
+		n := newPaired(t, c)
+		s := c.arch.(interface{ CriticSize(in, classes int) int64 })
+		if got := s.CriticSize(c.dim, c.classes); got != int64(n.Params().Len()) {
+			t.Errorf("%s: size %d, has %d", name, got, n.Params().Len())
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package models
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A criticUnit has weights and a bias, and knows what a gradient penalty needs of it.
+type criticUnit interface {
+	unit
+	// inputGradient sets dx to the derivative by the input, delta being the derivative by the sums before f.
+	inputGradient(w *walk, delta, dx device.Matrix)
+	// tangent sets t to f′∘(vW), y being the outputs at which f′ is meant.
+	tangent(w *walk, v, y, t device.Matrix)
+	// blockNorms sets the squared norms of the records' gradients by weights and by bias, rounded up.
+	blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64)
+	// weightSum and biasSum add gradients, with a weight for each part.
+	weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix)
+	biasSum(p *pairs, delta device.Matrix, weights []float32, dst device.Matrix)
+}
+
+func (u *denseUnit) inputGradient(_ *walk, delta, dx device.Matrix) {
+	u.be.Gemm(false, true, 1, delta, u.weight, 0, dx)
+}
+
+func (u *denseUnit) tangent(_ *walk, v, y, t device.Matrix) {
+	u.be.Gemm(false, false, 1, v, u.weight, 0, t)
+	u.be.Gradient(u.f, t, y)
+}
+
+// gram is scratch for the inner products of the parts of every record.
+type gram struct {
+	a, d   []float64 // squared norms of all rows of x and delta
+	ad, dd []float64 // inner products of two parts
+}
+
+// cancelled is how much of Σ‖a‖‖δ‖ is added to the norm of Σ a⊗δ: as much as the parts' products can be off in
+// float32, with room to spare, so that parts that all but cancel are not weighted up without bound.
+const cancelled = 0x1p-12
+
+// blockNorms of Σⱼ aⱼ⊗δⱼ is Σ (aⱼ·aₖ)(δⱼ·δₖ) by the parts' Gram matrices, in float64.
+func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
+	g := &p.gram
+	rows := p.rows * p.parts
+	g.a, g.d, g.ad, g.dd = grow(g.a, rows), grow(g.d, rows), grow(g.ad, p.rows), grow(g.dd, p.rows)
+	p.be.RowSquaredNorms(g.a, x)
+	p.be.RowSquaredNorms(g.d, delta)
+	for i := range p.rows {
+		weight[i], bias[i] = 0, 0
+		for k := i * p.parts; k < (i+1)*p.parts; k++ {
+			g.a[k], g.d[k] = bounded(g.a[k]), bounded(g.d[k])
+			weight[i] += g.a[k] * g.d[k]
+			if k%p.parts < p.biased {
+				bias[i] += g.d[k]
+			}
+		}
+	}
+	for j := range p.parts {
+		for k := j + 1; k < p.parts; k++ {
+			p.be.RowDots(g.ad, part(x, j, p.parts), part(x, k, p.parts))
+			p.be.RowDots(g.dd, part(delta, j, p.parts), part(delta, k, p.parts))
+			for i := range p.rows {
+				weight[i] += 2 * g.ad[i] * g.dd[i]
+				if k < p.biased {
+					bias[i] += 2 * g.dd[i]
+				}
+			}
+		}
+	}
+	p.roundUp(u.width+u.wide, weight, bias)
+}
+
+// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64, and of the float32 rows
+// that are summed.
+func (p *pairs) roundUp(terms int, weight, bias []float64) {
+	if p.parts == 1 {
+		return // nothing cancels
+	}
+	slack := float64(terms+32) * 0x1p-51
+	for i := range weight {
+		sw, sb := 0.0, 0.0
+		for k := i * p.parts; k < (i+1)*p.parts; k++ {
+			sw += math.Sqrt(p.gram.a[k] * p.gram.d[k])
+			if k%p.parts < p.biased {
+				sb += math.Sqrt(p.gram.d[k])
+			}
+		}
+		weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, sb)
+	}
+}
+
+func above(square, slack, size float64) float64 {
+	norm := math.Sqrt(max(square, 0)+slack*size*size) + cancelled*size
+	return norm * norm
+}
+
+func (u *denseUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix) {
+	if u.width <= u.wide {
+		u.be.Gemm(true, false, 1, p.w.scaled(x, weights), delta, 1, dst)
+		return
+	}
+	u.be.Gemm(true, false, 1, x, p.w.scaled(delta, weights), 1, dst)
+}
+
+func (u *denseUnit) biasSum(_ *pairs, delta device.Matrix, weights []float32, dst device.Matrix) {
+	u.be.ColSums(weights, delta, 1, dst)
+}
+
+func (u *convUnit) inputGradient(w *walk, delta, dx device.Matrix) {
+	for lo, hi := 0, 0; lo < delta.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, delta.Rows)
+		patches := w.patches(u.window, hi-lo)
+		u.be.Gemm(false, true, 1, u.places(delta.RowRange(lo, hi)), u.weight, 0, patches)
+		u.be.Col2Im(u.window, dx.RowRange(lo, hi), patches)
+	}
+}
+
+func (u *convUnit) tangent(w *walk, v, y, t device.Matrix) {
+	for lo, hi := 0, 0; lo < v.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, v.Rows)
+		patches := w.patches(u.window, hi-lo)
+		u.be.Im2Col(u.window, patches, v.RowRange(lo, hi))
+		u.be.Gemm(false, false, 1, patches, u.weight, 0, u.places(t.RowRange(lo, hi)))
+	}
+	u.be.Gradient(u.f, t, y)
+}
+
+// blockNorms takes the places of all parts of a record for one longer list: the gradient is AᵀD over all of them.
+func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
+	w, places := p.w, u.window.Places()
+	chunk := max(chunkRows(u.window)/p.parts, 1)
+	for lo, hi := 0, 0; lo < p.rows; lo = hi {
+		hi = min(lo+chunk, p.rows)
+		images := x.RowRange(lo*p.parts, hi*p.parts)
+		patches := w.patches(u.window, images.Rows)
+		u.be.Im2Col(u.window, patches, images)
+		u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
+		ones := u.ones(p, hi-lo)
+		u.be.BlockProductNorms(bias[lo:hi], p.parts*places, ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
+	}
+	p.reject(x, delta, weight, bias)
+}
+
+// ones is the column that biases have in the place of patches: ones at the places of parts they have a share in.
+func (u *convUnit) ones(p *pairs, rows int) device.Matrix {
+	places := u.window.Places()
+	m := p.w.scratch(rowsFor(u.window), rows*p.parts*places, 1)
+	u.be.Fill(m, 0)
+	byPart := m.Reshape(rows, p.parts*places)
+	u.be.Fill(byPart.Slice(0, rows, 0, p.biased*places), 1)
+	return m
+}
+
+// reject makes norms NaN where a factor is too large.
+func (p *pairs) reject(x, delta device.Matrix, weight, bias []float64) {
+	g := &p.gram
+	rows := p.rows * p.parts
+	g.a, g.d = grow(g.a, rows), grow(g.d, rows)
+	p.be.RowSquaredNorms(g.a, x)
+	p.be.RowSquaredNorms(g.d, delta)
+	for i := range p.rows {
+		for k := i * p.parts; k < (i+1)*p.parts; k++ {
+			weight[i] += 0 * (bounded(g.a[k]) + bounded(g.d[k]))
+			bias[i] += 0 * bounded(g.d[k])
+		}
+	}
+}
+
+func (u *convUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix) {
+	w := p.w
+	scaled := w.scaled(delta, weights)
+	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, x.Rows)
+		patches := w.patches(u.window, hi-lo)
+		u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
+		u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)
+	}
+}
+
+// biasSum adds up records first and places then, since a weight goes for all places of a part.
+func (u *convUnit) biasSum(p *pairs, delta device.Matrix, weights []float32, dst device.Matrix) {
+	sum := p.w.scratch(rowsFor(u.window), 1, delta.Cols)
+	u.be.ColSums(weights, delta, 0, sum)
+	u.be.ColSums(nil, sum.Reshape(u.window.Places(), u.maps), 1, dst)
+}

@@ -1,0 +1,60 @@
+package models
+
+import "github.com/seed7ba64551/privgen/device"
+
+// VectorCritic is a critic for vectors and tables: two hidden layers of leaky rectifiers, without normalisation.
+func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyReLU} }
+
+// VectorGenerator goes with VectorCritic.
+func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
+
+// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and stride 2 with 64, 128 and
+// 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48 million floating-point operations.
+//
+// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, and their code.
+func PaperCritic28() CNN { return critic28(64) }
+
+// SmallCritic28 is PaperCritic28 with a quarter of the maps: 3 million operations, for CPUs.
+func SmallCritic28() CNN { return critic28(16) }
+
+func critic28(maps int) CNN { return criticOf(28, 1, maps, 2*maps, 4*maps) }
+
+func criticOf(side, channels int, maps ...int) CNN {
+	a := CNN{Height: side, Width: side, Channels: channels, Activation: LeakyReLU}
+	for _, m := range maps {
+		a.Convolutions = append(a.Convolutions, Convolution{Maps: m, Size: 5, Stride: 2, Pad: 2})
+	}
+	return a
+}
+
+// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then transposed convolutions with
+// batch normalisation. Its windows have an even side, so that images double without cropping: 7, 14 and 28 pixels.
+//
+// Source: as PaperCritic28, which starts at 4 pixels and crops 8 to 7.
+func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
+
+// SmallGenerator28 is for CPUs: 3 million operations an image.
+func SmallGenerator28() ConvDecoder { return generatorOf(28, 1, 32, 16) }
+
+func generatorOf(side, channels int, maps ...int) ConvDecoder {
+	return ConvDecoder{Height: side, Width: side, Channels: channels, Maps: maps, Size: 4, Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
+}
+
+// Critic32, Critic48 and Critic64 are critics of square images of that many pixels, DCGAN's without its normalisation.
+// Channels is 1 for grey and 3 for colours.
+func Critic32(channels int) CNN { return criticOf(32, channels, 64, 128, 256) }
+
+// Critic48 is for 48×48 pixels; see Critic32.
+func Critic48(channels int) CNN { return criticOf(48, channels, 64, 128, 256, 512) }
+
+// Critic64 is for 64×64 pixels; see Critic32.
+func Critic64(channels int) CNN { return criticOf(64, channels, 64, 128, 256, 512) }
+
+// Generator32 goes with Critic32.
+func Generator32(channels int) ConvDecoder { return generatorOf(32, channels, 256, 128, 64) }
+
+// Generator48 goes with Critic48.
+func Generator48(channels int) ConvDecoder { return generatorOf(48, channels, 256, 128, 64, 32) }
+
+// Generator64 goes with Critic64.
+func Generator64(channels int) ConvDecoder { return generatorOf(64, channels, 512, 256, 128, 64) }

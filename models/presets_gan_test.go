@@ -1,0 +1,48 @@
+package models
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// flops of a forward pass: two for each multiplication by a weight.
+func flops(a CNN) int {
+	total := 0
+	for _, u := range a.units(device.CPU(), 1) {
+		switch u := u.(type) {
+		case *convUnit:
+			total += 2 * u.window.Places() * u.window.Patch() * u.maps
+		case *denseUnit:
+			total += 2 * u.width * u.wide
+		}
+	}
+	return total
+}
+
+func TestGANPresets(t *testing.T) {
+	if f := flops(PaperCritic28()); f < 45e6 || f > 50e6 {
+		t.Errorf("the paper's critic takes %d operations", f)
+	}
+	if f := flops(SmallCritic28()); f > 5e6 {
+		t.Errorf("the critic for CPUs takes %d operations", f)
+	}
+	for side, pair := range map[int]struct {
+		c CNN
+		g ConvDecoder
+	}{
+		28: {SmallCritic28(), SmallGenerator28()}, 29: {PaperCritic28(), PaperGenerator28()},
+		32: {Critic32(1), Generator32(1)}, 48: {Critic48(3), Generator48(3)}, 64: {Critic64(3), Generator64(3)},
+	} {
+		if err := pair.c.Validate(); err != nil {
+			t.Errorf("%d: %v", side, err)
+		}
+		g, err := pair.g.NewDecoding(device.CPU(), 8, nil, 1)
+		if err != nil {
+			t.Fatalf("%d: %v", side, err)
+		}
+		if want := pair.c.image().Len(); g.Dim() != want {
+			t.Errorf("%d: images of %d numbers for a critic of %d", side, g.Dim(), want)
+		}
+	}
+}
