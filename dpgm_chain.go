@@ -106,10 +106,11 @@ func (p *DPGMPlan) Stages() []dpgm.Stage { return append([]dpgm.Stage(nil), p.pl
 
 // Fit carries out the plan on private records, on a ledger of its own.
 //
-// Guarantee: the generator satisfies the plan's (ε, δ) under its relation.
+// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that
+// the data state: a record, or a user (see records.UnitOf).
 // Errors: dpgm.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *DPGMPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget), data, opts...)
+	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is

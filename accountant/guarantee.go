@@ -39,7 +39,7 @@ func (l *Ledger) Guarantee() Guarantee {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
-	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation, Unit: "record", Lower: r.Lower,
+	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation, Unit: l.shared.root.unitName(), Lower: r.Lower,
 		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.root.notPrivate}
 	if err != nil {
 		g.Accountant = "none: " + err.Error()

@@ -20,6 +20,8 @@ type Ledger struct {
 	index   map[string]*entry
 
 	notPrivate string
+	unit       string // whose presence is protected; empty for a record's
+	joined     int    // ledgers merged into this one
 	policy     Policy
 	filter     float64 // order of the Rényi filter; 0 when off
 	spending   bool    // something has been taken
@@ -100,6 +102,19 @@ type LedgerOption func(*Ledger)
 
 // WithPolicy installs a hook that can refuse reservations.
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
+
+// WithUnit names whose presence or content the guarantee protects, such as "user"; without it that is "record". It is an assertion about the data
+// and changes no price: another unit holds only where all rows of each such unit are bounded, clipped and sampled as one record in everything the
+// ledger pays for. Algorithms that know what their records are refuse a ledger that claims more.
+func WithUnit(unit string) LedgerOption {
+	return func(l *Ledger) {
+		if l.unit = unit; unit == defaultUnit {
+			l.unit = "" // one way to say it
+		}
+	}
+}
+
+const defaultUnit = "record"
 
 // WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events' parameters (noise, sampling, whether to go
 // on) are chosen after looking at earlier releases. Everything is then priced at that order alone. Choose the order before the first
@@ -325,6 +340,20 @@ func (l *Ledger) MarkNotPrivate(reason string) {
 	if root.notPrivate == "" {
 		root.notPrivate = reason
 	}
+}
+
+// Unit is whose presence or content the ledger's guarantee protects: see WithUnit.
+func (l *Ledger) Unit() string {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	return l.shared.root.unitName()
+}
+
+func (l *Ledger) unitName() string {
+	if l.unit == "" {
+		return defaultUnit
+	}
+	return l.unit
 }
 
 // NotPrivate is the first reason given to MarkNotPrivate, or empty.

@@ -14,6 +14,7 @@ type savedLedger struct {
 	Budget      Budget       `json:"budget"`
 	FilterOrder float64      `json:"filter_order,omitempty"`
 	NotPrivate  string       `json:"not_private,omitempty"`
+	Unit        string       `json:"unit,omitempty"` // of the outermost ledger only
 	Entries     []savedEntry `json:"entries"`
 	Parts       []savedParts `json:"parts,omitempty"`
 }
@@ -40,7 +41,7 @@ func (l *Ledger) snapshot() (savedLedger, error) {
 		return savedLedger{}, l.shared.root.fault
 	}
 	s, err := l.save()
-	s.NotPrivate = l.shared.root.notPrivate
+	s.NotPrivate, s.Unit = l.shared.root.notPrivate, l.shared.root.unit
 	s.Version = ledgerVersion
 	return s, err
 }
@@ -103,6 +104,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 		return nil, &ParamError{"accountant.WithFilter.order", l.filter, "the order the ledger was kept with"}
 	}
 	l.notPrivate = s.NotPrivate
+	l.unit = s.Unit
 	if err := l.restore(s, 0); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (l *Ledger) restore(s savedLedger, depth int) error {
 	for _, p := range s.Parts {
 		g := &partGroup{purpose: p.Purpose}
 		for _, sc := range p.Ledgers {
-			if sc.Version != 0 || sc.NotPrivate != "" || sc.Budget != s.Budget || sc.FilterOrder != s.FilterOrder {
+			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget || sc.FilterOrder != s.FilterOrder {
 				errs = append(errs, &ParamError{"accountant.Ledger.parts", p.Purpose, "the budget and the filter of the ledger they belong to, and no version"})
 				continue
 			}

@@ -109,8 +109,20 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
+	l.shared.root.adoptUnit(saved.Unit)
 	if saved.NotPrivate != "" && l.shared.root.notPrivate == "" {
 		l.shared.root.notPrivate = saved.NotPrivate
 	}
 	return l.restore(saved, 0)
+}
+
+// adoptUnit keeps a unit only while every ledger that was joined has it: what holds for users in one and for records in another holds for
+// records.
+func (l *Ledger) adoptUnit(unit string) {
+	if l.joined == 0 {
+		l.unit = unit
+	} else if l.unit != unit {
+		l.unit = ""
+	}
+	l.joined++
 }

@@ -64,6 +64,9 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err := p.affordable(ledger); err != nil {
 		return nil, err
 	}
+	if err := checkUnit(ledger, data); err != nil {
+		return nil, err
+	}
 	r := &run{plan: p, config: p.Config, data: data, ledger: ledger, options: o, start: time.Now()}
 	var err error
 	if r.parts, err = newParts(o.backend, r.config); err != nil { // public, and may fail: before anything is spent
@@ -102,6 +105,15 @@ func (p *Plan) affordable(ledger *accountant.Ledger) error {
 	}
 	if cost.Upper > budget.Epsilon {
 		return fmt.Errorf("dpgm: the run would bring the ledger to ε = %.4g of %.4g: %w", cost.Upper, budget.Epsilon, accountant.ErrBudgetExceeded)
+	}
+	return nil
+}
+
+// checkUnit refuses a ledger that promises more than the records can keep: where persons
+// have several records, what hides one record does not hide a person.
+func checkUnit(ledger *accountant.Ledger, data records.Data) error {
+	if got, want := records.UnitOf(data), ledger.Unit(); want != records.UnitRecord && got != want {
+		return &accountant.ParamError{Path: "dpgm.Fit.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
 	}
 	return nil
 }

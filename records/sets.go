@@ -165,19 +165,3 @@ func (t *SetTable) Unit() string {
 	}
 	return t.unit
 }
-
-// The units that one record can be.
-const (
-	UnitRecord = "record" // a row as it was read: a person may have several
-	UnitUser   = "user"   // all that one person contributes
-)
-
-// UnitOf says whose presence a guarantee about these records protects: UnitUser
-// where every row holds all that one person contributes, bounded by the schema, and
-// UnitRecord where nothing says so. Data of any type may state it by a method Unit() string.
-func UnitOf(d Data) string {
-	if u, ok := d.(interface{ Unit() string }); ok && u.Unit() == UnitUser {
-		return UnitUser
-	}
-	return UnitRecord
-}

@@ -168,6 +168,9 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
 		return &accountant.ParamError{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
 	}
+	if got, want := records.UnitOf(data), t.ledger.Unit(); want != records.UnitRecord && got != want {
+		return &accountant.ParamError{Path: "sgd.Steps.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
+	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {
 			return accountant.ErrReservationExhausted
