@@ -39,6 +39,10 @@ type Config struct {
 func (c Config) Validate() error {
 	var errs []error
 	errs = append(errs, paramErrors(c.Schema.Validate()), c.Budget.Validate())
+	if c.Schema.Kind() == records.MixedTable {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Schema", Value: c.Schema.String(),
+			Want: "vectors, images or sets: the columns of a table depend on one another within a one-hot block"})
+	}
 	errs = append(errs, c.validateClustering()...)
 	errs = append(errs, c.validateModel())
 	train := c.Train

@@ -171,7 +171,9 @@ func (g *generator) table(rows []row) records.Data {
 	}
 	var d records.Data
 	var err error
-	if g.schema.Sparse() {
+	if g.schema.Kind() == records.MixedTable {
+		d, err = g.frame(rows)
+	} else if g.schema.Sparse() {
 		sets := make([][]uint32, len(rows))
 		for i, r := range rows {
 			sets[i] = r.items

@@ -142,7 +142,13 @@ func TestSamplesAreCoupled(t *testing.T) {
 }
 
 func TestNeighbours(t *testing.T) {
+	table, err := records.NewSchema(records.Numeric("a", -1, 5).WithMissing(), records.Ordinal("b", "x", "y", "z"),
+		records.Categorical("c", "x", "y").WithMissing(), records.Flag("d", "n", "y"), records.Label("e", "n", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []records.Schema{
+		table,
 		records.Binary(4), records.Interval(3, -1, 2), records.Image(2, 3), records.BinaryImage(2, 2).WithLabels("a", "b"), records.Sets(20, 5),
 		records.Sets(20, 5).WithLabels("x", "y", "z"),
 	} {
