@@ -1,10 +1,6 @@
 package privacytest
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mathext"
-)
+import "gonum.org/v1/gonum/mathext"
 
 // binomialAtLeast is the probability of k or more successes in n trials.
 func binomialAtLeast(k, n int, p float64) float64 {
@@ -41,14 +37,3 @@ func lowerRate(k, n int, alpha float64) float64 {
 
 // upperRate is the same from above.
 func upperRate(k, n int, alpha float64) float64 { return 1 - lowerRate(n-k, n, alpha) }
-
-// epsilonBound is the lower confidence bound of ε from k0 of n0 and k1 of n1
-// observations in an event: P0 ≤ e^ε·P1 + δ. Both rates are bounded, each with
-// half of alpha.
-func epsilonBound(k0, n0, k1, n1 int, delta, alpha float64) float64 {
-	p0 := lowerRate(k0, n0, alpha/2) - delta
-	if p0 <= 0 {
-		return 0
-	}
-	return math.Max(math.Log(p0/upperRate(k1, n1, alpha/2)), 0)
-}

@@ -132,24 +132,3 @@ func TestBrokenNoiseIsRefuted(t *testing.T) {
 		})
 	}
 }
-
-// TestFalseAlarmRate: with the rate set to 1 %, correct twins are refuted no more
-// often than that, within three standard errors.
-func TestFalseAlarmRate(t *testing.T) {
-	runs := 200
-	if *audit {
-		runs = 10000
-	}
-	alarms := 0
-	for i := range runs {
-		c := claims[i%len(claims)]
-		claim := Claim[int]{Run: c.right, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta, FalseAlarm: 0.01, Samples: 2000}
-		if claim.Refuted(t) {
-			alarms++
-		}
-	}
-	if limit := 0.01*float64(runs) + 3*math.Sqrt(0.01*0.99*float64(runs)); float64(alarms) > limit {
-		t.Errorf("%d alarms in %d runs", alarms, runs)
-	}
-	t.Logf("%d alarms in %d runs", alarms, runs)
-}

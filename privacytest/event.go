@@ -13,9 +13,14 @@ type score struct {
 	of   func(out []float64) float64
 }
 
+// outputs counts them.
+func outputs() score {
+	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
+}
+
 // scores are the directions in which two data sets are compared.
 func scores(a, b [][]float64) []score {
-	list := []score{{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}}
+	list := []score{outputs()}
 	dim := 0
 	for _, outs := range [][][]float64{a, b} {
 		for _, o := range outs {
@@ -89,39 +94,6 @@ func means(outs [][]float64, dim int) []float64 {
 		}
 	}
 	return m
-}
-
-// choose finds the event that promises the largest bound on fresh draws.
-func choose(a, b [][]float64, delta float64) event {
-	best, most := event{score: score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}, relation: "≥"}, -1.0
-	for _, s := range scores(a, b) {
-		x, y := values(s, a), values(s, b)
-		for _, e := range candidates(s, x.sorted, y.sorted) {
-			for _, e.swap = range []bool{false, true} {
-				p, q := x, y
-				if e.swap {
-					p, q = y, x
-				}
-				if v := promise(p.count(e), q.count(e), len(a), delta); v > most {
-					best, most = e, v
-				}
-			}
-		}
-	}
-	return best
-}
-
-// promise is a cheap stand-in for the bound: rates moved by three standard
-// errors and a floor. It only ranks events; the bound itself is exact.
-func promise(k0, k1, n int, delta float64) float64 {
-	p, q := float64(k0)/float64(n), float64(k1)/float64(n)
-	const sigmas = 4
-	lower := p - sigmas*math.Sqrt(p*(1-p)/float64(n)) - sigmas/float64(n) - delta
-	upper := q + sigmas*math.Sqrt(q*(1-q)/float64(n)) + 2*sigmas/float64(n)
-	if lower <= 0 {
-		return 0
-	}
-	return math.Log(lower / upper)
 }
 
 // sample is one score's values, sorted, those that are no numbers apart.
