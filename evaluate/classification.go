@@ -10,10 +10,17 @@ import (
 )
 
 // Classification says how well a classifier names the classes of records.
+//
+// The areas under curves come in two conventions, which differ a lot: Scores
+// ranks records by the classifier's numbers, [Classification.Hard] by nothing but
+// the class they are named, as papers on synthetic tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"` // records by true class, then by named class
+	// Scores is the ranking of the second of two classes, or the mean of those of
+	// each class against the rest, by the classifier's scores.
+	Scores Ranking `json:"on_scores"`
 }
 
 // Test names the classes of labelled records and compares.
@@ -26,17 +33,19 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
 		return Classification{}, &ConfigError{"evaluate.Classifier.Test", s, fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())}
 	}
-	named, err := c.Predict(d)
+	scores, err := c.Scores(d)
 	if err != nil {
 		return Classification{}, err
 	}
-	confusion, err := tabulateClasses(d, named)
-	return Classification{Model: c.name, Classes: s.ClassNames(), Confusion: confusion}, err
+	labels := labelsOf(d)
+	confusion, err := tabulateClasses(labels, c.named(scores), s.Classes())
+	if err != nil {
+		return Classification{}, err
+	}
+	return Classification{c.name, s.ClassNames(), confusion, rankClasses(scores, labels, s.Classes())}, nil
 }
 
-func tabulateClasses(d records.Data, named []int32) ([][]int, error) {
-	k := d.Schema().Classes()
-	labels := labelsOf(d)
+func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 	confusion := make([][]int, k)
 	for i := range confusion {
 		confusion[i] = make([]int, k)
@@ -74,14 +83,9 @@ func (c Classification) Accuracy() float64 {
 // a class that neither occurs nor is ever named is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
-	for i, row := range c.Confusion {
-		actual, named := 0, 0
-		for j := range row {
-			actual += row[j]
-			named += c.Confusion[j][i]
-		}
-		if actual+named > 0 {
-			sum += 2 * float64(row[i]) / float64(actual+named)
+	for i := range c.Confusion {
+		if f1, _, met := c.f1(i); met {
+			sum += f1
 			classes++
 		}
 	}
@@ -89,6 +93,68 @@ func (c Classification) MacroF1() float64 {
 		return 0
 	}
 	return sum / float64(classes)
+}
+
+// WeightedF1 is the mean of the same over records: each class counts by how
+// often it occurs.
+func (c Classification) WeightedF1() float64 {
+	sum := 0.0
+	for i := range c.Confusion {
+		f1, actual, _ := c.f1(i)
+		sum += f1 * float64(actual)
+	}
+	return sum / float64(max(c.Records(), 1))
+}
+
+// f1 is the harmonic mean of precision and recall of one class, how often it
+// occurs, and whether it occurs or is named at all.
+func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
+	named := 0
+	for j, n := range c.Confusion[class] {
+		actual += n
+		named += c.Confusion[j][class]
+	}
+	if actual+named == 0 {
+		return 0, 0, false
+	}
+	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
+}
+
+// Hard is the ranking by the class that records are named alone: 1 for the class
+// itself, 0 for any other. Its ROC is, for two classes, the balanced accuracy.
+func (c Classification) Hard() Ranking {
+	k := len(c.Confusion)
+	if k == 2 {
+		return c.hard(1)
+	}
+	var mean Ranking
+	ranked := 0.0
+	for i := range c.Confusion {
+		if _, actual, _ := c.f1(i); actual == 0 || actual == c.Records() {
+			continue
+		}
+		r := c.hard(i)
+		mean.ROC, mean.PRC, ranked = mean.ROC+r.ROC, mean.PRC+r.PRC, ranked+1
+	}
+	if ranked == 0 {
+		return Ranking{0.5, 0}
+	}
+	return Ranking{mean.ROC / ranked, mean.PRC / ranked}
+}
+
+// hard is the ranking by being named one class.
+func (c Classification) hard(class int) Ranking {
+	actual, named, total := 0, 0, c.Records()
+	for j, n := range c.Confusion[class] {
+		actual += n
+		named += c.Confusion[j][class]
+	}
+	right := c.Confusion[class][class]
+	if actual == 0 || actual == total {
+		return Ranking{0.5, ratio(actual, total)}
+	}
+	recall, fall := ratio(right, actual), ratio(named-right, total-actual)
+	return Ranking{(1 + recall - fall) / 2, recall*ratio(right, named) + (1-recall)*ratio(actual, total)}
 }
 
 // String prints the accuracy, marked as not private.
@@ -114,10 +180,12 @@ func (c Classification) Table() string {
 func (c Classification) MarshalJSON() ([]byte, error) {
 	type plain Classification
 	return marshal("classification", struct {
-		Accuracy float64 `json:"accuracy"`
-		MacroF1  float64 `json:"macro_f1"`
+		Accuracy   float64 `json:"accuracy"`
+		MacroF1    float64 `json:"macro_f1"`
+		WeightedF1 float64 `json:"weighted_f1"`
+		Hard       Ranking `json:"on_hard_predictions"`
 		plain
-	}{c.Accuracy(), c.MacroF1(), plain(c)})
+	}{c.Accuracy(), c.MacroF1(), c.WeightedF1(), c.Hard(), plain(c)})
 }
 
 // Utility compares a classifier trained on synthetic records with the same
@@ -133,13 +201,13 @@ type Utility struct {
 // Errors: those of [Learner.Fit] and [Classifier.Test], joined.
 // Guarantee: none; see the package.
 func (l Learner) Utility(synthetic, train, test records.Data) (Utility, error) {
-	a, first := l.fitAndTest(synthetic, test)
-	b, second := l.fitAndTest(train, test)
+	a, first := fitAndTest(l, synthetic, test)
+	b, second := fitAndTest(l, train, test)
 	return Utility{Synthetic: a, Real: b}, errors.Join(first, second)
 }
 
-func (l Learner) fitAndTest(train, test records.Data) (Classification, error) {
-	c, err := l.Fit(train)
+func fitAndTest(m Method, train, test records.Data) (Classification, error) {
+	c, err := m.Fit(train)
 	if err != nil {
 		return Classification{}, err
 	}
