@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -182,6 +183,11 @@ func WithArchitecture(a models.Architecture) LoadOption {
 	return func(l *release.Loading) { l.Architectures = append(l.Architectures, a) }
 }
 
+// WithDecoding is WithArchitecture for the generators of systems that train them on public codes.
+func WithDecoding(a models.DecodingArchitecture) LoadOption {
+	return func(l *release.Loading) { l.Decodings = append(l.Decodings, a) }
+}
+
 // Load reads a generator that Save wrote.
 //
 // Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file
@@ -207,6 +213,8 @@ func decode(f *artefact.File, l release.Loading) (released, error) {
 	switch f.Kind {
 	case dpgm.Kind:
 		return dpgm.Decode(f, l)
+	case merf.Kind:
+		return merf.Decode(f, l)
 	}
 	return nil, fmt.Errorf("%w: written by an unknown system %.40q", ErrFormat, f.Kind)
 }

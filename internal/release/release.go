@@ -25,4 +25,5 @@ func All() Draw { return Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()} }
 type Loading struct {
 	Backend       device.Backend        // nil for the CPU
 	Architectures []models.Architecture // that are not the module's own, found by name
+	Decodings     []models.DecodingArchitecture
 }

@@ -1,0 +1,125 @@
+package merf
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// Config describes what is released about the records. Every field is public.
+type Config struct {
+	Schema records.Schema
+	Budget accountant.Budget
+	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema, from
+	// public data or from experience, never from the private records.
+	Kernel rff.EmbeddingKernel
+	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is DefaultCountShare.
+	CountShare float64
+	// Nominal is the public number of records, under replace-one only. Without classes it is required, since nothing
+	// else says how many there are; with classes it makes their noisy counts better.
+	Nominal int
+	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its sensitivity; 0 finds the
+	// least that fits the budget.
+	NoiseMultiplier float64
+	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records. The zero value
+	// is one release, which is several times more exact at the same ε.
+	Batches Batches
+	// Seed is of public randomness: the frequencies of features.
+	Seed uint64
+}
+
+// Batches is the variant of the paper in which every step of training releases the noisy embedding of its own
+// mini-batch, under accounting that fits its sampler: each step samples every record independently.
+//
+// A generator that minimises the squared distance to each step's embedding in turn has the gradient of the distance to
+// their average, plus noise; so only the average is kept, and it is trained against like any other embedding.
+type Batches struct {
+	Probability float64 `json:"probability"` // with which a record is in a sample
+	Steps       int     `json:"steps"`       // number of samples and releases
+}
+
+func (b Batches) none() bool { return b == Batches{} }
+
+// Validate reports every mistake, as joined *accountant.ParamError values.
+func (c Config) Validate() error {
+	var k checker
+	k.add(paramErrors(c.Schema.Validate()))
+	k.add(c.Budget.Validate())
+	k.ok(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
+	k.ok(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier, "a positive finite number, or 0 to find it")
+	c.validateSize(&k)
+	if !c.Batches.none() {
+		k.ok(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability, "a probability in (0, 1)")
+		k.ok(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
+	}
+	c.validateKernel(&k)
+	return k.err()
+}
+
+func (c Config) validateSize(k *checker) {
+	if c.Budget.Relation == accountant.AddOrRemoveOne {
+		k.ok(c.Nominal == 0, "merf.Config.Nominal", c.Nominal, "0: under add_or_remove_one the number of records is private")
+		return
+	}
+	k.ok(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal, "the public number of records, or 0 where there are classes")
+	k.ok(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
+		"the public number of records: without classes no count is released")
+}
+
+// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must fail
+// before anything is spent.
+func (c Config) validateKernel(k *checker) {
+	if c.Kernel == nil {
+		k.ok(false, "merf.Config.Kernel", nil, "a feature map such as rff.RBF")
+		return
+	}
+	if c.Schema.Validate() != nil {
+		return // reported by itself
+	}
+	e, err := c.features()
+	if err != nil {
+		k.add(err)
+		return
+	}
+	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.Kernel)
+	b := boundsOf(e)
+	k.ok(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
+	k.ok(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim, fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
+	k.ok(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
+	k.ok(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change, "a bound of the features' change, at most twice that of the norm")
+}
+
+// maxSums bounds how many numbers are released.
+const maxSums = 1 << 28
+
+// features draws the feature map.
+func (c Config) features() (rff.Embedding, error) {
+	e, err := c.Kernel.Embedding(layout(c.Schema), c.Seed)
+	return e, paramErrors(err)
+}
+
+func boundsOf(e rff.Embedding) bounds {
+	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim()}
+}
+
+// event is one release with the given noise multiplier.
+func (c Config) event(z float64) accountant.Event {
+	if c.Batches.none() {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	}
+	return accountant.PoissonSampled{Probability: c.Batches.Probability, Event: accountant.Gaussian{NoiseMultiplier: z}}
+}
+
+// releases is how often it happens.
+func (c Config) releases() int { return max(c.Batches.Steps, 1) }
+
+func (c Config) noise(e rff.Embedding) noise {
+	b := boundsOf(e)
+	share := c.CountShare
+	if share == 0 {
+		share = DefaultCountShare(b.dim)
+	}
+	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
+}

@@ -1,0 +1,51 @@
+package merf
+
+import (
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// heads are how the coordinates of encoded records leave a generator: in [0,1].
+func heads(s records.Schema) []models.Head {
+	return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
+}
+
+// decode turns what the network states, probabilities and numbers in [0,1], into records of the draw's schema.
+func (s *sampler) decode(flat []float32, n int) (records.Data, error) {
+	schema := s.model.DrawSchema(s.draw)
+	switch {
+	case schema.IsBinary():
+		s.bernoulli(flat)
+	default:
+		unitOf(schema).stretch(flat)
+		schema.Clamp(flat)
+	}
+	if schema.Sparse() {
+		return s.sets(schema, flat, n)
+	}
+	return records.FromFlat(schema, flat, s.labels...)
+}
+
+// bernoulli draws every coordinate from its mean.
+func (s *sampler) bernoulli(flat []float32) {
+	for i, p := range flat {
+		flat[i] = 0
+		if s.rng.Float32() < p {
+			flat[i] = 1
+		}
+	}
+}
+
+func (s *sampler) sets(schema records.Schema, flat []float32, n int) (records.Data, error) {
+	offsets, items := []int{0}, []uint32(nil)
+	dim := schema.Dim()
+	for i := range n {
+		for j, v := range flat[i*dim : (i+1)*dim] {
+			if v != 0 {
+				items = append(items, uint32(j))
+			}
+		}
+		offsets = append(offsets, len(items))
+	}
+	return records.FromCSR(schema, offsets, items, s.labels...)
+}

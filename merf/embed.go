@@ -1,0 +1,194 @@
+package merf
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Embed releases the noisy embedding of private records.
+//
+// Guarantee: everything in the returned embedding is a function of releases that the ledger holds, noise of the exact
+// class; the events are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded before any record is read, ctx.Err(). No error depends on a record's
+// value.
+func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
+	if data == nil {
+		return nil, &accountant.ParamError{Path: "merf.Embed.data", Value: nil, Want: "records"}
+	}
+	if err := p.check(ledger); err != nil {
+		return nil, err
+	}
+	if !data.Schema().Equal(p.Config.Schema) {
+		return nil, ErrSchema
+	}
+	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error { return r.all(ctx, data) })
+}
+
+// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their number. A piece is read
+// to its end before the next one is asked for, and not kept.
+//
+// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream decides what its errors
+// say about the records. A plan with Batches needs random access and is refused.
+func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, error], ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
+	if stream == nil {
+		return nil, &accountant.ParamError{Path: "merf.EmbedStream.stream", Value: nil, Want: "records"}
+	}
+	if err := p.check(ledger); err != nil {
+		return nil, err
+	}
+	if !p.Config.Batches.none() {
+		return nil, &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: "none for a stream, which is read once"}
+	}
+	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error {
+		for data, err := range stream {
+			if err != nil {
+				return err
+			}
+			if err := r.sums.Add(ctx, data); err != nil {
+				return err
+			}
+		}
+		return r.release()
+	})
+}
+
+// Release adds noise to the sums of shards and releases them as one embedding. The shards' own numbers are merged into
+// the first; releasing them again costs again.
+//
+// Guarantee: that of Embed for the records of all shards together, each of which must be in one shard once.
+// Errors: those of Embed; *accountant.ParamError for shards of unequal plans, or a plan with Batches.
+func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*Partial, opts ...Option) (*Embedding, error) {
+	if err := p.check(ledger); err != nil {
+		return nil, err
+	}
+	if !p.Config.Batches.none() {
+		return nil, &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: "none: a sample is drawn from all shards"}
+	}
+	var k checker
+	for _, s := range shards {
+		k.ok(s != nil && p.sameSums(s.plan), "merf.Release.shards", "a partial sum", "sums of the plan")
+	}
+	if err := k.err(); err != nil {
+		return nil, err
+	}
+	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error {
+		for _, s := range shards {
+			r.sums.workers[0].merge(s.total())
+		}
+		return r.release()
+	})
+}
+
+// check judges what is public about a run before it begins.
+func (p *Plan) check(ledger *accountant.Ledger) error {
+	if p == nil || p.features == nil {
+		return &accountant.ParamError{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+	}
+	if ledger == nil {
+		return &accountant.ParamError{Path: "merf.Embed.ledger", Value: nil, Want: "a ledger"}
+	}
+	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
+		return &accountant.ParamError{Path: "merf.Embed.ledger", Value: got, Want: "the plan's relation, " + want.String()}
+	}
+	return nil
+}
+
+// releasing is one run under way.
+type releasing struct {
+	options
+	plan      *Plan
+	ledger    *accountant.Ledger
+	allowance *mechanism.Allowance
+	sums      *Partial
+	out       *Embedding
+	start     time.Time
+	done      int
+}
+
+// embed reserves the whole plan, then lets fill read records and release.
+func (p *Plan) embed(ctx context.Context, ledger *accountant.Ledger, o options, fill func(*releasing) error) (*Embedding, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	allowance, err := mechanism.Begin(ctx, ledger).Reserve(PurposeEmbed, p.Event, p.Count)
+	if err != nil {
+		return nil, err
+	}
+	r := &releasing{options: o, plan: p, ledger: ledger, allowance: allowance, out: p.newEmbedding(), start: time.Now()}
+	r.sums = p.NewPartial(WithBackend(o.backend))
+	if err := fill(r); err != nil {
+		return nil, err
+	}
+	r.out.guarantee = ledger.Guarantee()
+	return r.out, nil
+}
+
+// all releases the embedding of all records, or those of samples.
+func (r *releasing) all(ctx context.Context, data records.Data) error {
+	if r.plan.Config.Batches.none() {
+		if err := r.sums.Add(ctx, data); err != nil {
+			return err
+		}
+		return r.release()
+	}
+	var rows []int32
+	var keys []uint64
+	for range r.plan.Count {
+		grant, err := r.allowance.Next()
+		if err != nil {
+			return err
+		}
+		rows, keys = grant.PoissonSample(data.Len(), rows[:0], keys[:0])
+		r.sums.reset()
+		if err := r.sums.addRows(ctx, data, rows); err != nil {
+			return err
+		}
+		if err := r.releaseUnder(grant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *releasing) release() error {
+	grant, err := r.allowance.Next()
+	if err != nil {
+		return err
+	}
+	return r.releaseUnder(grant)
+}
+
+// releaseUnder draws the noise and adds what is released to the embedding: with samples, the mean of all steps' sums
+// divided by the public probability, so that it stands for all records whatever the plan.
+func (r *releasing) releaseUnder(grant *mechanism.Grant) error {
+	n, total, e := r.plan.noise, r.sums.total(), r.out
+	noisy := []mechanism.Part{{Sum: total.sums, Std: n.sum, Out: make([]float64, len(e.sums))}}
+	if n.count > 0 {
+		noisy = append(noisy, mechanism.Part{Sum: total.counts, Std: n.count, Out: make([]float64, len(e.counts))})
+	}
+	if err := grant.Release(n.effect, noisy...); err != nil {
+		return err
+	}
+	share := 1.0
+	if b := r.plan.Config.Batches; !b.none() {
+		share = 1 / (b.Probability * float64(b.Steps))
+	}
+	addScaled(e.sums, share, noisy[0].Out)
+	if n.count > 0 {
+		addScaled(e.counts, share, noisy[1].Out)
+	}
+	r.done++
+	r.progress(Progress{Stage: PurposeEmbed, Step: r.done, Of: r.plan.Count, Epsilon: r.ledger.EpsilonSoFar(), Elapsed: time.Since(r.start)})
+	return nil
+}
+
+func addScaled(dst []float64, scale float64, src []float64) {
+	for i, v := range src {
+		dst[i] += scale * v
+	}
+}

@@ -1,0 +1,120 @@
+package merf
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and the public
+// description of the features. It holds nothing else: saving it, giving it away and training any number of generators
+// against it reveal nothing beyond its Guarantee. It is immutable and safe for concurrent use.
+type Embedding struct {
+	config    Config
+	features  rff.Embedding
+	noise     noise
+	sums      []float64 // classes × features
+	counts    []float64 // classes; with the nominal size in place of counts that were not released
+	guarantee accountant.Guarantee
+}
+
+func (p *Plan) newEmbedding() *Embedding {
+	c := p.Config
+	e := &Embedding{config: c, features: p.features, noise: p.noise.perRecord(c.Batches),
+		sums: make([]float64, classesOf(c.Schema)*p.Features()), counts: make([]float64, classesOf(c.Schema))}
+	if p.noise.count == 0 {
+		e.counts[0] = float64(c.Nominal)
+	}
+	return e
+}
+
+// perRecord is the noise of the average of all releases, in units of sums over all records.
+func (n noise) perRecord(b Batches) noise {
+	if !b.none() {
+		f := 1 / (b.Probability * math.Sqrt(float64(b.Steps)))
+		n.sum, n.count = f*n.sum, f*n.count
+	}
+	return n
+}
+
+// Guarantee says what was promised, to whom, and what it does not cover.
+func (e *Embedding) Guarantee() accountant.Guarantee { return e.guarantee }
+
+// Schema is the schema of the records.
+func (e *Embedding) Schema() records.Schema { return e.config.Schema }
+
+// Classes is the number of sums: one for each class, or one of all records where there are no classes.
+func (e *Embedding) Classes() int { return len(e.counts) }
+
+// Features is the number of features.
+func (e *Embedding) Features() int { return e.features.Dim() }
+
+// Sum is a copy of the noisy sum of a class's features.
+func (e *Embedding) Sum(class int) []float64 { return slices.Clone(e.sum(class)) }
+
+func (e *Embedding) sum(class int) []float64 {
+	d := e.Features()
+	return e.sums[class*d : (class+1)*d]
+}
+
+// Counts are the noisy numbers of records of the classes: they may be negative and are not whole.
+func (e *Embedding) Counts() []float64 { return slices.Clone(e.counts) }
+
+// SumStd is the standard deviation of the noise on each coordinate of each sum.
+func (e *Embedding) SumStd() float64 { return e.noise.sum }
+
+// CountStd is that of the noise on each count; 0 where the number of records is public.
+func (e *Embedding) CountStd() float64 { return e.noise.count }
+
+// String says what the embedding is, in public numbers.
+func (e *Embedding) String() string {
+	return fmt.Sprintf("embedding of %v: %d features, noise ±%.4g on sums, ±%.4g on counts", e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
+}
+
+// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is public, and never below
+// floor standard deviations of their noise.
+func (e *Embedding) sizes(floor float64) []float64 {
+	out := e.adjusted()
+	for i, v := range out {
+		out[i] = max(v, floor*e.noise.count, 1)
+	}
+	return out
+}
+
+// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is positive.
+func (e *Embedding) proportions() []float64 {
+	out, total := e.adjusted(), 0.0
+	for i, v := range out {
+		out[i] = max(v, 0)
+		total += out[i]
+	}
+	for i := range out {
+		if total > 0 {
+			out[i] /= total
+		} else {
+			out[i] = 1 / float64(len(out))
+		}
+	}
+	return out
+}
+
+// adjusted are the counts with their sum brought to the public number of records where there is one: the most probable
+// counts given both.
+func (e *Embedding) adjusted() []float64 {
+	out := slices.Clone(e.counts)
+	if e.config.Nominal == 0 || e.noise.count == 0 {
+		return out
+	}
+	excess := -float64(e.config.Nominal)
+	for _, v := range out {
+		excess += v
+	}
+	for i := range out {
+		out[i] -= excess / float64(len(out))
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package merf
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// KindEmbedding is the name of a released embedding in a file.
+const KindEmbedding = "merf embedding"
+
+// embeddingHeader is everything an embedding consists of but its numbers.
+type embeddingHeader struct {
+	Schema    records.Schema       `json:"schema"`
+	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if only its owner can write it down
+	Seed      uint64               `json:"seed,string"`
+	Nominal   int                  `json:"nominal,omitempty"`
+	SumStd    float64              `json:"sumStd"`
+	CountStd  float64              `json:"countStd"`
+	Guarantee accountant.Guarantee `json:"guarantee"`
+}
+
+const (
+	sectionSums   = "sums"
+	sectionCounts = "counts"
+)
+
+// Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A kernel that is not
+// package rff's own is left out and has to be given to LoadEmbedding. Errors are the writer's.
+func (e *Embedding) Save(w io.Writer) error {
+	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal, SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
+	if kernel, err := rff.MarshalEmbedding(e.config.Kernel); err == nil {
+		h.Kernel = kernel
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("merf: %w", err)
+	}
+	return artefact.Write(w, &artefact.File{Kind: KindEmbedding, Header: head, Sections: []artefact.Section{
+		{Name: sectionSums, Data: floats64(e.sums)}, {Name: sectionCounts, Data: floats64(e.counts)}}})
+}
+
+// LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file holds none.
+//
+// Errors: artefact.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small multiple of the
+// file's size.
+func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
+	f, err := artefact.Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("merf: %w", err)
+	}
+	return decodeEmbedding(f, kernel)
+}
+
+func decodeEmbedding(f *artefact.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
+	if f.Kind != KindEmbedding {
+		return nil, malformed(fmt.Errorf("written as %.40q", f.Kind))
+	}
+	var h embeddingHeader
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return nil, malformed(err)
+	}
+	e, err := h.embedding(kernel)
+	if err != nil {
+		return nil, err
+	}
+	classes := classesOf(h.Schema)
+	if e.sums, err = readSection(f, sectionSums, int64(classes)*int64(e.Features())); err != nil {
+		return nil, err
+	}
+	if e.counts, err = readSection(f, sectionCounts, int64(classes)); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// embedding rebuilds what the header describes; numbers are still to come.
+func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, error) {
+	if err := h.Schema.Validate(); err != nil {
+		return nil, malformed(err)
+	}
+	if !(h.SumStd > 0) || !finite(h.SumStd) || !(h.CountStd >= 0) || !finite(h.CountStd) || h.Nominal < 0 {
+		return nil, malformed(fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd, h.Nominal))
+	}
+	c := Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal}
+	switch {
+	case h.Kernel != nil:
+		k, err := rff.UnmarshalEmbedding(h.Kernel)
+		if err != nil {
+			return nil, malformed(err)
+		}
+		c.Kernel = k
+	case len(kernel) == 1 && kernel[0] != nil:
+		c.Kernel = kernel[0]
+	default:
+		return nil, malformed(fmt.Errorf("it holds no kernel, and none was given"))
+	}
+	features, err := c.features()
+	if err != nil {
+		return nil, malformed(err)
+	}
+	return &Embedding{config: c, features: features, noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}, nil
+}
+
+func readSection(f *artefact.File, name string, want int64) ([]float64, error) {
+	data, err := f.Section(name)
+	if err != nil {
+		return nil, err
+	}
+	if want > maxSums || int64(len(data)) != 8*want {
+		return nil, malformed(fmt.Errorf("%d bytes of %s for %d numbers", len(data), name, want))
+	}
+	out := make([]float64, want)
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		if !finite(out[i]) {
+			return nil, malformed(fmt.Errorf("a number that is not finite"))
+		}
+	}
+	return out, nil
+}
+
+func floats64(v []float64) []byte {
+	b := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }

@@ -1,0 +1,226 @@
+package merf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise is
+// added, so that many shards together get the noise of one release.
+//
+// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads them; it prints
+// itself as [private] and refuses to be written.
+//
+// Sums are kept in fixed point: they depend neither on the order of records nor on how these were spread over shards
+// and workers. A Partial is not safe for concurrent use; give each goroutine its own.
+type Partial struct {
+	plan    *Plan
+	be      device.Backend
+	workers []*worker
+}
+
+// NewPartial returns the sum over no records.
+func (p *Plan) NewPartial(opts ...Option) *Partial {
+	o := collect(opts)
+	a := &Partial{plan: p, be: o.backend}
+	for range max(o.backend.Workers(), 1) {
+		a.workers = append(a.workers, newWorker(p, o.backend))
+	}
+	return a
+}
+
+// Add adds every record of data.
+//
+// Errors: ErrSchema; the context's, after which some of the records may have been added.
+func (a *Partial) Add(ctx context.Context, data records.Data) error {
+	if data == nil || !data.Schema().Equal(a.plan.Config.Schema) {
+		return ErrSchema
+	}
+	return a.each(ctx, data.Len(), func(w *worker, lo, hi int) { w.add(w.reader.read(data, lo, hi)) })
+}
+
+// addRows adds some rows.
+func (a *Partial) addRows(ctx context.Context, data records.Data, rows []int32) error {
+	return a.each(ctx, len(rows), func(w *worker, lo, hi int) { w.add(w.reader.gather(data, rows[lo:hi])) })
+}
+
+// each cuts n rows into pieces and lets every worker do its share of them.
+func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
+	step := a.workers[0].rows()
+	var group sync.WaitGroup
+	errs := make([]error, len(a.workers))
+	for i, w := range a.workers {
+		run := func() {
+			for lo := i * step; lo < n; lo += len(a.workers) * step {
+				if errs[i] = ctx.Err(); errs[i] != nil {
+					return
+				}
+				do(w, lo, min(lo+step, n))
+			}
+		}
+		if i*step < n {
+			group.Go(run)
+		}
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// Merge adds another shard's sums, which must be of an equal plan.
+//
+// Errors: *accountant.ParamError for a shard of another plan.
+func (a *Partial) Merge(other *Partial) error {
+	var k checker
+	k.ok(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum", "another one, of an equal plan")
+	if err := k.err(); err != nil {
+		return err
+	}
+	for _, w := range other.workers {
+		a.workers[0].merge(w)
+	}
+	return nil
+}
+
+// sameSums reports whether two plans make the same sums of the same records.
+func (p *Plan) sameSums(o *Plan) bool {
+	if p == o {
+		return true
+	}
+	mine, err := p.MarshalJSON()
+	if err != nil {
+		return false
+	}
+	theirs, err := o.MarshalJSON()
+	return err == nil && string(mine) == string(theirs)
+}
+
+// total merges the workers' sums into the first worker's.
+func (a *Partial) total() *worker {
+	for _, w := range a.workers[1:] {
+		a.workers[0].merge(w)
+		w.reset()
+	}
+	return a.workers[0]
+}
+
+func (a *Partial) reset() {
+	for _, w := range a.workers {
+		w.reset()
+	}
+}
+
+const redacted = "[private]"
+
+// String is [private].
+func (a *Partial) String() string { return redacted }
+
+// GoString is [private].
+func (a *Partial) GoString() string { return redacted }
+
+// Format prints [private] whatever the verb.
+func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
+
+// LogValue is [private].
+func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalJSON returns ErrPrivate.
+func (a *Partial) MarshalJSON() ([]byte, error) { return nil, ErrPrivate }
+
+// MarshalBinary returns ErrPrivate.
+func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }
+
+// MarshalText returns ErrPrivate.
+func (a *Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
+
+// GobEncode returns ErrPrivate.
+func (a *Partial) GobEncode() ([]byte, error) { return nil, ErrPrivate }
+
+// worker is one goroutine's share of a sum.
+type worker struct {
+	plan     *Plan
+	be       device.Backend
+	reader   reader
+	sums     *mechanism.FixedSum // classes × features
+	counts   *mechanism.FixedSum // classes; nil where counts are not released
+	features device.Matrix
+	host     []float32
+	squared  []float64
+}
+
+func newWorker(p *Plan, be device.Backend) *worker {
+	classes, dim := classesOf(p.Config.Schema), p.Features()
+	w := &worker{plan: p, be: be, reader: reader{unit: unitOf(p.Config.Schema)},
+		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
+	if p.noise.count > 0 {
+		w.counts = mechanism.NewFixedSum(classes, mechanism.GridFor(p.noise.count))
+	}
+	return w
+}
+
+// rows is how many records are mapped at a time: about eight megabytes of features.
+func (w *worker) rows() int { return min(max((1<<21)/w.plan.Features(), 16), 4096) }
+
+// add adds the features of a batch, each row held to the bound of the norm.
+func (w *worker) add(b device.Batch) {
+	if b.Rows == 0 {
+		return
+	}
+	w.makeRoom()
+	f := w.features.RowRange(0, b.Rows)
+	w.plan.features.Transform(w.be, b, f)
+	w.be.RowSquaredNorms(w.squared[:b.Rows], f)
+	f = w.onHost(f)
+	bound, dim := w.plan.features.NormBound(), f.Cols
+	for i := range b.Rows {
+		class := 0
+		if b.Labels != nil {
+			class = int(b.Labels[i])
+		}
+		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
+			w.sums.AddRowAt(class*dim, f.Row(i), scale)
+		}
+		if w.counts != nil {
+			w.counts.AddInt(class, 1)
+		}
+	}
+}
+
+func (w *worker) makeRoom() {
+	if w.features.Rows == 0 {
+		w.features = w.be.New(w.rows(), w.plan.Features())
+		w.squared = make([]float64, w.rows())
+	}
+}
+
+func (w *worker) onHost(f device.Matrix) device.Matrix {
+	if f.Mem == nil {
+		return f
+	}
+	if len(w.host) < f.Rows*f.Cols {
+		w.host = make([]float32, w.rows()*f.Cols)
+	}
+	host := device.HostMatrix(f.Rows, f.Cols, w.host)
+	w.be.Download(host.Data, f)
+	return host
+}
+
+func (w *worker) merge(o *worker) {
+	w.sums.Merge(o.sums)
+	if w.counts != nil {
+		w.counts.Merge(o.counts)
+	}
+}
+
+func (w *worker) reset() {
+	w.sums.Reset()
+	if w.counts != nil {
+		w.counts.Reset()
+	}
+}

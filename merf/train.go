@@ -1,0 +1,163 @@
+package merf
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// Train fits a generator to a released embedding: the mean features of its records, class by class, to the released
+// means.
+//
+// Guarantee: training sees nothing but the embedding, so the model has the embedding's guarantee and costs nothing more,
+// however many generators are trained and compared.
+// Errors: *accountant.ParamError values, joined; ctx.Err().
+func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option) (*Model, error) {
+	if e == nil {
+		return nil, &accountant.ParamError{Path: "merf.Train.embedding", Value: nil, Want: "a released embedding"}
+	}
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	g = g.withDefaults()
+	o := collect(opts)
+	t, err := newTraining(e, g, o.backend)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	for step := range g.Steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.step(step)
+		o.progress(Progress{Stage: StageTrain, Step: step + 1, Of: g.Steps, Epsilon: e.guarantee.Epsilon, Elapsed: time.Since(start)})
+	}
+	t.finish()
+	return &Model{schema: e.config.Schema, generator: g, backend: o.backend, net: t.net, shares: e.proportions(), guarantee: e.guarantee}, nil
+}
+
+// training is one generator being trained. Steps allocate nothing once they are warm.
+type training struct {
+	e      *Embedding
+	g      GeneratorConfig
+	be     device.Backend
+	net    models.Decoding
+	rng    *rand.Rand
+	each   int // records of each class in a batch
+	target target
+
+	grad, average      device.Params
+	first, second      device.Matrix // Adam's moments
+	codes, dx          device.Matrix
+	features           device.Matrix // of the batch, then the derivative of the loss by them
+	mean, pull         device.Matrix // of one class, and what all its records are pulled by
+	means              []device.Matrix
+	hostCodes, factors []float32
+}
+
+func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
+	s := e.config.Schema
+	width, classes := codeWidth(g.Latent, s), e.Classes()
+	net, err := g.Architecture.NewDecoding(be, width, heads(s), g.Seed)
+	if err != nil {
+		return nil, paramErrors(err)
+	}
+	t := &training{e: e, g: g, be: be, net: net, rng: rand.New(rand.NewPCG(g.Seed, 0x6d657266)), target: e.target(g)}
+	t.each = max(g.Batch/classes, 2)
+	rows, p := t.each*classes, net.Params()
+	t.grad, t.average = device.NewParams(be, p.Shapes...), device.NewParams(be, p.Shapes...)
+	be.Apply(device.Identity, t.average.Flat, p.Flat)
+	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
+	t.codes, t.dx, t.features = be.New(rows, width), be.New(rows, net.Dim()), be.New(rows, e.Features())
+	t.mean, t.pull = be.New(1, e.Features()), be.New(1, e.Features())
+	for _, m := range t.target.means {
+		row := be.New(1, len(m))
+		be.Upload(row, m)
+		t.means = append(t.means, row)
+	}
+	t.hostCodes, t.factors = make([]float32, rows*width), make([]float32, t.each)
+	return t, nil
+}
+
+// step moves the parameters once.
+func (t *training) step(step int) {
+	t.draw()
+	x := t.net.Forward(t.codes)
+	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	for c := range t.means {
+		t.derive(c, t.features.RowRange(c*t.each, (c+1)*t.each))
+	}
+	t.e.features.Backward(t.be, x, t.features, t.dx)
+	t.be.Fill(t.grad.Flat, 0)
+	t.net.Backward(t.dx, t.grad, device.Matrix{})
+	t.move(step)
+}
+
+// draw fills the codes of a batch: as many of each class.
+func (t *training) draw() {
+	fillCodes(t.rng, t.hostCodes, t.codes.Cols, t.g.Latent, func(i int) int { return i / t.each })
+	t.be.Upload(t.codes, t.hostCodes)
+}
+
+// derive turns the features of a class's records into the derivative of the loss by them.
+//
+// The squared distance of a batch's mean to the target is larger, in expectation, than that of the generator's mean, by the
+// batch's own variance, so minimising it costs diversity. Products of two different records have no such term:
+//
+//	w·( Σ_{i≠j} φᵢ·φⱼ / (B(B−1)) − 2 μ·Σ φᵢ/B ),
+//
+// whose derivative by φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
+//
+// Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
+func (t *training) derive(class int, f device.Matrix) {
+	b := float32(t.each)
+	scale := 2 * t.target.weight[class] / b
+	t.be.ColSums(nil, f, 0, t.mean)
+	t.be.Fill(t.pull, 0)
+	t.be.Axpy(scale/(b-1), t.mean, t.pull)
+	t.be.Axpy(-scale, t.means[class], t.pull)
+	for i := range t.factors {
+		t.factors[i] = -scale / (b - 1)
+	}
+	t.be.ScaleRows(f, t.factors)
+	t.be.BiasApply(device.Identity, f, t.pull)
+}
+
+// move takes one step of Adam, at a rate that falls evenly on a logarithmic scale, and moves the average after it.
+func (t *training) move(step int) {
+	p := t.net.Params().Flat
+	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))
+	t.be.Adam(p, t.grad.Flat, t.first, t.second, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1})
+	keep := min(t.g.Average, float64(1+step)/float64(10+step))
+	t.be.Sub(t.grad.Flat, p, t.average.Flat) // the gradient is spent
+	t.be.Axpy(float32(1-keep), t.grad.Flat, t.average.Flat)
+}
+
+// finish puts the average into the network and lets batch norm see what its layers now do.
+func (t *training) finish() {
+	t.be.Apply(device.Identity, t.net.Params().Flat, t.average.Flat)
+	for range 40 {
+		t.draw()
+		t.net.Forward(t.codes)
+	}
+}
+
+// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where there is room for it.
+func fillCodes(rng *rand.Rand, dst []float32, width, latent int, class func(i int) int) {
+	for i := range len(dst) / width {
+		row := dst[i*width : (i+1)*width]
+		clear(row[latent:])
+		for j := range latent {
+			row[j] = float32(rng.NormFloat64())
+		}
+		if latent < width {
+			row[latent+class(i)] = 1
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package merf
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// GeneratorConfig says which generator is trained against an embedding, and how. None of it costs anything, and zero
+// values stand for the defaults named here.
+type GeneratorConfig struct {
+	Architecture models.DecodingArchitecture // default models.MLP with two hidden layers of 200 and batch norm
+	Latent       int                         // Gaussian coordinates of a code, beside the class; default 16
+	Steps        int                         // default 2000
+	Batch        int                         // synthetic records a step, all classes together; default 512
+	LR           float64                     // learning rate of Adam; default 0.005
+	Decay        float64                     // what the learning rate has fallen to, by and by, at the end; default 0.05
+	Average      float64                     // decay of the moving average of parameters that is kept, in [0, 1); default 0.98
+	Weights      Weighting                   // of the classes' distances
+	Floor        float64                     // a count is taken for at least this many standard deviations of its noise; default 3
+	Shrink       bool                        // shrink each released mean by its own signal and noise (Wiener), see Embedding
+	Labels       LabelDraw                   // how often each class is generated
+	Seed         uint64                      // of initial weights and of codes
+}
+
+// Weighting is how much each class's squared distance counts.
+type Weighting int
+
+const (
+	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for classes that are
+	// large enough to be seen, near 0 for those that drown in the noise.
+	BySignal Weighting = iota
+	// Uniform gives all classes weight 1.
+	Uniform
+	// ByProportion weights classes by their noisy proportions.
+	ByProportion
+)
+
+var weightingNames = [...]string{BySignal: "signal", Uniform: "uniform", ByProportion: "proportion"}
+
+func (w Weighting) known() bool { return w >= 0 && int(w) < len(weightingNames) }
+
+func (w Weighting) String() string {
+	if !w.known() {
+		return fmt.Sprintf("Weighting(%d)", int(w))
+	}
+	return weightingNames[w]
+}
+
+// MarshalText writes the name.
+func (w Weighting) MarshalText() ([]byte, error) { return nameText(w.known(), w.String()) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (w *Weighting) UnmarshalText(text []byte) error {
+	i, err := indexOf(weightingNames[:], text)
+	*w = Weighting(i)
+	return err
+}
+
+// LabelDraw is how often each class is generated where no class is asked for.
+type LabelDraw int
+
+const (
+	// NoisyProportions draws labels as often as the released counts say, clamped at zero.
+	NoisyProportions LabelDraw = iota
+	// UniformLabels draws every class equally often: what a learner wants that is judged by its balanced accuracy.
+	UniformLabels
+)
+
+var labelDrawNames = [...]string{NoisyProportions: "proportions", UniformLabels: "uniform"}
+
+func (l LabelDraw) known() bool { return l >= 0 && int(l) < len(labelDrawNames) }
+
+func (l LabelDraw) String() string {
+	if !l.known() {
+		return fmt.Sprintf("LabelDraw(%d)", int(l))
+	}
+	return labelDrawNames[l]
+}
+
+// MarshalText writes the name.
+func (l LabelDraw) MarshalText() ([]byte, error) { return nameText(l.known(), l.String()) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (l *LabelDraw) UnmarshalText(text []byte) error {
+	i, err := indexOf(labelDrawNames[:], text)
+	*l = LabelDraw(i)
+	return err
+}
+
+func nameText(known bool, name string) ([]byte, error) {
+	if !known {
+		return nil, fmt.Errorf("merf: unknown %s", name)
+	}
+	return []byte(name), nil
+}
+
+func indexOf(names []string, text []byte) (int, error) {
+	for i, n := range names {
+		if n == string(text) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("merf: unknown name %.40q", text)
+}
+
+func orDefault[T comparable](x *T, value T) {
+	var zero T
+	if *x == zero {
+		*x = value
+	}
+}
+
+// withDefaults fills in what was left zero.
+func (g GeneratorConfig) withDefaults() GeneratorConfig {
+	if g.Architecture == nil {
+		g.Architecture = models.MLP{Hidden: []int{200, 200}, BatchNorm: true}
+	}
+	orDefault(&g.Latent, 16)
+	orDefault(&g.Steps, 2000)
+	orDefault(&g.Batch, 512)
+	orDefault(&g.LR, 0.005)
+	orDefault(&g.Decay, 0.05)
+	orDefault(&g.Average, 0.98)
+	orDefault(&g.Floor, 3)
+	return g
+}
+
+// Validate reports every mistake, as joined *accountant.ParamError values.
+func (g GeneratorConfig) Validate() error {
+	g = g.withDefaults()
+	var k checker
+	positive := func(path string, n int) { k.ok(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer") }
+	positive("Latent", g.Latent)
+	positive("Steps", g.Steps)
+	positive("Batch", g.Batch)
+	k.ok(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent, fmt.Sprintf("at most %d", maxLatent))
+	k.ok(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
+	k.ok(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
+	k.ok(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average, "a decay in [0, 1)")
+	k.ok(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor, "a positive number of standard deviations")
+	k.ok(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
+	k.ok(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
+	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
+		k.add(paramErrors(v.Validate()))
+	}
+	return k.err()
+}
+
+// maxLatent bounds codes, so that sizes stay far from overflowing.
+const maxLatent = 1 << 20
+
+// codeWidth is the width of what a generator reads: the latent coordinates, then the class, one-hot.
+func codeWidth(latent int, s records.Schema) int {
+	if s.Classes() > 1 {
+		return latent + s.Classes()
+	}
+	return latent
+}
