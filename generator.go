@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -213,6 +214,8 @@ func decode(f *artefact.File, l release.Loading) (released, error) {
 	switch f.Kind {
 	case dpgm.Kind:
 		return dpgm.Decode(f, l)
+	case mix.Kind:
+		return mix.Decode(f, l)
 	case merf.Kind:
 		return merf.Decode(f, l)
 	}

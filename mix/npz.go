@@ -1,0 +1,86 @@
+package mix
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Arrays of an exported release: x holds features, y the soft labels, one row a mixture.
+const (
+	npzFeatures = "x.npy"
+	npzLabels   = "y.npy"
+)
+
+// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y (rows×classes), for NumPy and whatever reads its files.
+func (r *Rows) WriteNPZ(w io.Writer) error {
+	z := zip.NewWriter(w)
+	if err := writeMember(z, npzFeatures, r.dim, r.features); err != nil {
+		return err
+	}
+	if r.classes > 0 {
+		if err := writeMember(z, npzLabels, r.classes, r.labels); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
+	t, err := records.FromFlat(anyNumbers(cols), flat)
+	if err != nil {
+		return err
+	}
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // noise does not compress
+	if err != nil {
+		return err
+	}
+	return records.WriteNPY(w, t)
+}
+
+// anyNumbers is a schema that leaves every finite number as it is.
+func anyNumbers(cols int) records.Schema {
+	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
+}
+
+// ReadNPZ reads what [Rows.WriteNPZ] wrote, for dim features and classes label coordinates (0 for none).
+//
+// Errors: records.ErrFormat.
+func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: not an npz file", records.ErrFormat)
+	}
+	features, err := readMember(z, npzFeatures, dim)
+	if err != nil {
+		return nil, err
+	}
+	var labels []float32
+	if classes > 0 {
+		if labels, err = readMember(z, npzLabels, classes); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := RowsOf(dim, classes, features, labels)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", records.ErrFormat, err)
+	}
+	return rows, nil
+}
+
+func readMember(z *zip.Reader, name string, cols int) ([]float32, error) {
+	f, err := z.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: no array %s", records.ErrFormat, name)
+	}
+	defer f.Close()
+	t, err := records.ReadNPY(f, anyNumbers(cols))
+	if err != nil {
+		return nil, err
+	}
+	flat, _ := t.Flat()
+	return flat, nil
+}

@@ -1,0 +1,96 @@
+package mix
+
+import (
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They are a data set like any
+// other, to be exported, reloaded and learnt from; coordinates may lie outside the records' domain and labels need not add up to 1
+// (see [Project]).
+type Rows struct {
+	dim, classes int
+	features     []float32
+	labels       []float32
+}
+
+func newRows(p *Plan, n int) *Rows {
+	d, k := p.Config.dim(), p.Config.Schema.Classes()
+	return &Rows{dim: d, classes: k, features: make([]float32, n*d), labels: make([]float32, n*k)}
+}
+
+// RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label coordinates.
+//
+// Errors: *accountant.ParamError for lengths that do not fit.
+func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
+	if dim < 1 || len(features)%max(dim, 1) != 0 {
+		return nil, &accountant.ParamError{Path: "mix.RowsOf.features", Value: len(features), Want: "a multiple of a positive dimension"}
+	}
+	if classes < 0 || len(labels) != len(features)/dim*classes {
+		return nil, &accountant.ParamError{Path: "mix.RowsOf.labels", Value: len(labels), Want: "one number for each row and class"}
+	}
+	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
+}
+
+// Len is the number of rows.
+func (r *Rows) Len() int { return len(r.features) / r.dim }
+
+// Dim is the number of features.
+func (r *Rows) Dim() int { return r.dim }
+
+// Classes is the number of label coordinates.
+func (r *Rows) Classes() int { return r.classes }
+
+// Features are those of row i, sharing storage.
+func (r *Rows) Features(i int) []float32 { return r.features[i*r.dim : (i+1)*r.dim] }
+
+// Labels are the label coordinates of row i, sharing storage.
+func (r *Rows) Labels(i int) []float32 { return r.labels[i*r.classes : (i+1)*r.classes] }
+
+// Matrices are features and labels of all rows, sharing storage.
+func (r *Rows) Matrices() (features, labels device.Matrix) {
+	return device.HostMatrix(r.Len(), r.dim, r.features), device.HostMatrix(r.Len(), r.classes, r.labels)
+}
+
+// Class is the largest label coordinate of row i, the first of equals; -1 without labels.
+func (r *Rows) Class(i int) int {
+	best := -1
+	for k, v := range r.Labels(i) {
+		if best < 0 || v > r.Labels(i)[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// Clone is a copy that shares nothing.
+func (r *Rows) Clone() *Rows {
+	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...), labels: append([]float32(nil), r.labels...)}
+}
+
+// Table is the rows as records of a schema with hard labels: features clamped into it, the largest label coordinate as the class.
+//
+// Errors: *accountant.ParamError for a schema of another dimension or number of classes, or one of sets.
+func (r *Rows) Table(s records.Schema) (*records.Table, error) {
+	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() {
+		return nil, &accountant.ParamError{Path: "mix.Rows.Table.schema", Value: s.String(), Want: "dense records of the rows' dimension and classes"}
+	}
+	flat := append([]float32(nil), r.features...)
+	s.Clamp(flat)
+	var labels []int32
+	if r.classes > 0 {
+		labels = make([]int32, r.Len())
+		for i := range labels {
+			labels[i] = int32(r.Class(i))
+		}
+	}
+	t, err := records.FromFlat(s, flat, labels...)
+	return t, paramErrors(err)
+}
+
+// put copies rows to position at.
+func (r *Rows) put(at int, o *Rows) {
+	copy(r.features[at*r.dim:], o.features)
+	copy(r.labels[at*r.classes:], o.labels)
+}
