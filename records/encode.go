@@ -1,6 +1,9 @@
 package records
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // encoder turns raw values into a schema's values. It is total: whatever the
 // input, the output is in the schema.
@@ -33,8 +36,8 @@ func (e encoder) row(dst, src []float32) {
 // Shapes: any number of coordinates; of a table whole rows, and a rest that is no row is clamped to [0, 1].
 func (s Schema) Clamp(values []float32) {
 	if s.table != nil && s.dim > 0 {
-		for ; len(values) >= s.dim; values = values[s.dim:] {
-			s.table.clampRow(values[:s.dim])
+		for row := range slices.Chunk(values[:len(values)/s.dim*s.dim], s.dim) {
+			s.table.clampRow(row)
 		}
 	}
 	newEncoder(s).row(values, values)

@@ -29,7 +29,7 @@ func (k *cellCode) numberProblem(v float64) string {
 		return "not a number"
 	case v < k.lo || v > k.hi:
 		return "outside the bounds"
-	case k.kind == IntegerColumn && v != math.Trunc(v):
+	case k.kind == IntegerColumn && v == v && v != math.Trunc(v):
 		return "not a whole number"
 	}
 	return ""

@@ -11,7 +11,13 @@ import (
 )
 
 func schemas() map[string]records.Schema {
+	table, _ := records.NewSchema(records.Numeric("a", -1, 2).WithMissing(), records.Categorical("b", "x", "y").WithOther("y"),
+		records.Label("c", "n", "y").WithAlias("n", "no").WithOther("y"))
+	other, _ := records.NewSchema(records.Numeric("a", -1, 2).Logarithmic(), records.Categorical("b", "x", "y"), records.Target("c", 0, 1))
 	return map[string]records.Schema{
+		"table":        table,
+		"bare table":   table.WithoutLabels(),
+		"another one":  other,
 		"binary":       records.Binary(5),
 		"interval":     records.Interval(3, -2, 7),
 		"image":        records.Image(28, 28).WithLabels("0", "1", "2"),

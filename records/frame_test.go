@@ -1,0 +1,540 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// people has a column of every kind, with everything that a column can be told.
+func people(t testing.TB) records.Schema {
+	t.Helper()
+	return must(records.NewSchema(
+		records.Numeric("height", 50, 250),
+		records.Numeric("gain", 0, 99999).Logarithmic().WithMissing(),
+		records.Integer("age", 17, 90),
+		records.Integer("children", -3, 20).WithMissing(),
+		records.Ordinal("school", "none", "some, a bit", "all").WithOther("some, a bit"),
+		records.Ordinal("size", "S", "M", "L", "XL").WithMissing(),
+		records.Categorical("work", "private", "\"self\"", "none").WithOther("none").WithAlias("private", "Private", "priv."),
+		records.Label("income", "<=50K", ">50K").WithAlias("<=50K", "<=50K.").WithAlias(">50K", ">50K."),
+		records.Categorical("land", "Köln", "?", "#x").WithMissing(),
+		records.Flag("sex", "Female", "Male"),
+		records.Flag("smokes", "no", "yes").WithMissing(),
+	))(t)
+}
+
+func TestBlocksCoverTheVector(t *testing.T) {
+	s := people(t)
+	at, last := 0, -1
+	for _, b := range s.Blocks() {
+		c := s.Columns()[b.Column]
+		if b.Offset != at || b.Column <= last || c.Kind() == records.LabelColumn {
+			t.Errorf("block %+v of %s, want one at %d", b, c.Name(), at)
+		}
+		want := 1
+		if c.Kind() == records.CategoricalColumn {
+			want = len(c.Levels())
+		}
+		if c.HasMissing() {
+			want++
+		}
+		if b.Width != want || b.OneHot != (c.Kind() == records.CategoricalColumn) {
+			t.Errorf("block %+v of %s, want width %d", b, c.Name(), want)
+		}
+		at, last = at+b.Width, b.Column
+	}
+	if at != s.Dim() || s.Classes() != 2 || s.ClassName(1) != ">50K" || s.IsBinary() || s.Sparse() || s.IsImage() {
+		t.Errorf("%d coordinates of %d, %v", at, s.Dim(), s)
+	}
+	if lo, hi := s.Bounds(); lo != 0 || hi != 1 {
+		t.Errorf("bounds %v, %v", lo, hi)
+	}
+}
+
+func TestCellsAreEncodedAsDeclared(t *testing.T) {
+	s := must(records.NewSchema(
+		records.Numeric("a", -1, 3), records.Numeric("b", 0, 9).Logarithmic().WithMissing(), records.Integer("c", 0, 4),
+		records.Ordinal("d", "x", "y", "z").WithMissing(), records.Categorical("e", "x", "y", "z").WithOther("y"),
+		records.Categorical("f", "x", "y").WithMissing(), records.Flag("g", "no", "yes"), records.Label("h", "p", "q").WithOther("q")))(t)
+	nan := math.NaN()
+	for _, c := range []struct {
+		row   []any
+		want  []float32
+		label int
+	}{
+		{[]any{1.0, 0, 1, "y", "z", "y", true, "p"}, []float32{.5, 0, 0, .25, .5, 0, 0, 0, 1, 0, 1, 0, 1}, 0},
+		{[]any{nan, nil, 2.4, nil, "?", nil, "no", "?"}, []float32{0, 0, 1, .5, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
+		{[]any{math.Inf(1), 1e300, -7, "w", nil, "w", nil, nil}, []float32{1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
+		{[]any{"1", []byte("9"), int8(4), "z ", "x", "x", "yes", "q"}, []float32{.5, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1}, 1},
+		{[]any{float32(-1), uint8(0), "3", "x", "y", "y", false, "q"}, []float32{0, 0, 0, .75, 0, 0, 0, 1, 0, 0, 1, 0, 0}, 1},
+		{[]any{"one", "x", "", 3, 2.5, nan, 1, ""}, []float32{0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
+	} {
+		f := must(records.FromValues(s, c.row))(t)
+		if got := f.Row(nil, 0); !slices.Equal(got, c.want) || f.Label(0) != c.label {
+			t.Errorf("%v becomes %v of class %d, want %v of %d", c.row, got, f.Label(0), c.want, c.label)
+		}
+	}
+}
+
+func TestLogarithmBendsTheScale(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("a", 10, 109).Logarithmic()))(t)
+	f := must(records.FromValues(s, []any{19}, []any{10}, []any{109}))(t)
+	got := []float32{f.Row(nil, 0)[0], f.Row(nil, 1)[0], f.Row(nil, 2)[0]}
+	if !slices.Equal(got, []float32{.5, 0, 1}) {
+		t.Errorf("10, 19 and 109 lie at %v", got)
+	}
+}
+
+// TestMaxNormIsAttained by a row with every number at its upper bound, and
+// exceeded by none.
+func TestMaxNormIsAttained(t *testing.T) {
+	s := people(t)
+	f := must(records.FromValues(s, []any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
+	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got || s.MaxNorm() > got*(1+1e-15) {
+		t.Errorf("norm %v of %v", got, s.MaxNorm())
+	}
+}
+
+func norm(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum)
+}
+
+// validRow fails the test unless an encoded row is one that the schema can hold.
+func validRow(t *testing.T, s records.Schema, row []float32) {
+	t.Helper()
+	for _, b := range s.Blocks() {
+		block := row[b.Offset:][:b.Width]
+		ones := 0
+		for _, v := range block {
+			if !(v >= 0 && v <= 1) {
+				t.Fatalf("coordinate %v in %v", v, block)
+			}
+			if v == 1 {
+				ones++
+			}
+		}
+		if b.OneHot && (ones != 1 || norm(block) != 1) || !b.OneHot && b.Width == 2 && block[1] != 0 && (block[1] != 1 || block[0] != 0) {
+			t.Fatalf("block %+v holds %v", b, block)
+		}
+	}
+}
+
+// hostile is a random encoded coordinate: mostly inside, often on an edge, and
+// sometimes any float32 there is.
+func hostile(r *rand.Rand) float32 {
+	switch r.IntN(8) {
+	case 0:
+		return math.Float32frombits(r.Uint32())
+	case 1:
+		return float32(r.IntN(2))
+	case 2:
+		return float32(r.IntN(5)) / 4
+	}
+	return r.Float32()*1.2 - 0.1
+}
+
+// TestAMillionDecodedRowsAreValid: they pass the strict test, come back from CSV
+// unchanged, and are encoded inside the schema.
+func TestAMillionDecodedRowsAreValid(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() {
+		n = 10_000
+	}
+	const chunk = 10_000
+	s := people(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	flat, labels := make([]float32, chunk*s.Dim()), make([]int32, chunk)
+	var b device.Batch
+	for lo := 0; lo < n; lo += chunk {
+		for i := range flat {
+			flat[i] = hostile(r)
+		}
+		for i := range labels {
+			labels[i] = r.Int32N(2)
+		}
+		f := must(records.DecodeFlat(s, flat, labels...))(t)
+		if err := records.Check(f); err != nil {
+			t.Fatal(err)
+		}
+		back := throughCSV(t, records.CSV{}, f)
+		if !sameFrame(f, back) {
+			t.Fatal("the rows come back otherwise from CSV")
+		}
+		back.Range(0, back.Len(), &b)
+		if !slices.Equal(b.Labels, labels) {
+			t.Fatal("labels changed")
+		}
+		for i := range b.Rows {
+			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
+				t.Fatalf("norm %v", norm(row))
+			} else {
+				validRow(t, s, row)
+			}
+		}
+	}
+}
+
+func throughCSV(t *testing.T, c records.CSV, f *records.Frame) *records.Frame {
+	t.Helper()
+	var file bytes.Buffer
+	if err := c.WriteFrame(&file, f); err != nil {
+		t.Fatal(err)
+	}
+	return must(c.ReadFrame(&file, f.Schema()))(t)
+}
+
+// sameFrame compares every cell.
+func sameFrame(a, b *records.Frame) bool {
+	if a.Len() != b.Len() || !a.Schema().Equal(b.Schema()) {
+		return false
+	}
+	for j := range a.Schema().Columns() {
+		for i := range a.Len() {
+			x, y := a.Number(i, j), b.Number(i, j)
+			if x != y && (x == x || y == y) || a.Level(i, j) != b.Level(i, j) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// TestEncodingIsStable: what is decoded is encoded where it was, up to the digits
+// that decoding drops.
+func TestEncodingIsStable(t *testing.T) {
+	s := people(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	flat, labels := make([]float32, 1000*s.Dim()), make([]int32, 1000)
+	for i := range flat {
+		flat[i] = hostile(r)
+	}
+	s.Clamp(flat)
+	f := must(records.DecodeFlat(s, flat, labels...))(t)
+	var b device.Batch
+	f.Range(0, f.Len(), &b)
+	for i, v := range b.Dense.Data {
+		if math.Abs(float64(v-flat[i])) > 1.5e-7 {
+			t.Fatalf("%v becomes %v", flat[i], v)
+		}
+	}
+	again := slices.Clone(b.Dense.Data)
+	s.Clamp(again)
+	if !slices.Equal(again, b.Dense.Data) {
+		t.Error("clamping moves a row of the schema")
+	}
+}
+
+func TestClampMakesRowsOfTheSchema(t *testing.T) {
+	s := people(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	flat := make([]float32, 500*s.Dim()+3)
+	for i := range flat {
+		flat[i] = hostile(r)
+	}
+	s.Clamp(flat)
+	for i := range 500 {
+		validRow(t, s, flat[i*s.Dim():(i+1)*s.Dim()])
+	}
+	for _, v := range flat[500*s.Dim():] {
+		if !(v >= 0 && v <= 1) {
+			t.Errorf("a rest of %v", v)
+		}
+	}
+}
+
+func TestFrameIsData(t *testing.T) {
+	s := people(t)
+	r := rand.New(rand.NewPCG(7, 8))
+	flat, labels := make([]float32, 40*s.Dim()), make([]int32, 40)
+	for i := range flat {
+		flat[i] = hostile(r)
+	}
+	for i := range labels {
+		labels[i] = r.Int32N(2)
+	}
+	f := must(records.DecodeFlat(s, flat, labels...))(t)
+	var all, some device.Batch
+	f.Range(0, 40, &all)
+	rows := []int32{7, 7, 0, 39}
+	f.Gather(rows, &some)
+	taken := f.Take(rows)
+	for k, i := range rows {
+		for _, got := range [][]float32{some.Dense.Row(k), taken.Row(nil, k), f.Slice(int(i), 40).Row(nil, 0)} {
+			if !slices.Equal(got, all.Dense.Row(int(i))) {
+				t.Errorf("row %d read as %v", i, got)
+			}
+		}
+		if some.Labels[k] != labels[i] || some.Index[k] != i || taken.Label(k) != int(labels[i]) {
+			t.Errorf("label or index of row %d", i)
+		}
+	}
+	joined := must(records.Concat(s, f.Slice(0, 13), onlyData{f.Slice(13, 13)}, f.Slice(13, 40)))(t).(*records.Frame)
+	if !sameFrame(joined, f) || !slices.Equal(joined.Labels(), labels) {
+		t.Error("parts joined are not the whole")
+	}
+	bare := f.WithoutLabels()
+	bare.Range(0, 40, &some)
+	if some.Labels != nil || bare.Labels() != nil || bare.Label(0) != -1 || !slices.Equal(some.Dense.Data, all.Dense.Data) {
+		t.Error("without labels the records differ")
+	}
+	for l, rows := range f.RowsByLabel() {
+		for _, i := range rows {
+			if labels[i] != int32(l) {
+				t.Errorf("row %d in class %d", i, l)
+			}
+		}
+	}
+}
+
+// onlyData hides what a frame is.
+type onlyData struct{ records.Data }
+
+func TestForeignDataOfATableIsJoined(t *testing.T) {
+	s := people(t)
+	f := must(records.DecodeFlat(s, make([]float32, 2*s.Dim()), 1, 0))(t)
+	joined := must(records.Concat(s, onlyData{f}, f))(t).(*records.Frame)
+	if joined.Len() != 4 || !sameFrame(joined.Slice(0, 2), f) || records.Check(onlyData{f}) != nil {
+		t.Error("foreign data joined")
+	}
+}
+
+func TestReadingAllocatesNothing(t *testing.T) {
+	s := people(t)
+	f := must(records.DecodeFlat(s, make([]float32, 9*s.Dim()), make([]int32, 9)...))(t)
+	var b device.Batch
+	rows := []int32{1, 2, 3}
+	f.Range(0, 9, &b)
+	if n := testing.AllocsPerRun(100, func() { f.Gather(rows, &b); f.Range(2, 8, &b) }); n > 0 {
+		t.Errorf("%v allocations a batch", n)
+	}
+}
+
+func TestCheckReportsCells(t *testing.T) {
+	s := people(t)
+	good := []any{180, nil, 40, nil, "all", nil, "private", "<=50K", nil, "Male", nil}
+	odd := func(column string, v any) []any {
+		row := slices.Clone(good)
+		row[s.ColumnIndex(column)] = v
+		return row
+	}
+	for _, c := range []struct {
+		column string
+		value  any
+		want   string
+	}{
+		{"height", math.NaN(), "not a number"}, {"height", "tall", "not a number"}, {"gain", "much", "not a number"},
+		{"height", 251, "outside the bounds"}, {"age", math.Inf(-1), "outside the bounds"}, {"age", 17.5, "not a whole number"},
+		{"school", "?", "none of the levels"}, {"school", nil, "missing"}, {"sex", nil, "missing"}, {"land", "Bonn", "none of the levels"},
+		{"income", nil, "missing"}, {"income", "50K", "none of the classes"},
+	} {
+		f := must(records.FromValues(s, good, odd(c.column, c.value)))(t)
+		var d *records.Defect
+		err := records.Check(f)
+		if !errors.As(err, &d) || d.Row != 1 || d.Problem != c.want || strings.Contains(err.Error(), fmt.Sprint(c.value)) && c.value != nil {
+			t.Errorf("%s %v: %v, want %q", c.column, c.value, err, c.want)
+		}
+		if want := s.ColumnIndex(c.column); d != nil && d.Column != want && c.column != "income" || c.column == "income" && d.Column != -1 {
+			t.Errorf("%s: column %d", c.column, d.Column)
+		}
+		validRow(t, s, f.Row(nil, 1))
+	}
+	if err := records.Check(must(records.FromValues(s, good, odd("gain", math.NaN())))(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("a", 0, 1), records.Flag("b", "n", "y")))(t)
+	b := must(records.NewFrameBuilder(s))(t)
+	type level string
+	for _, row := range [][]any{{1}, {1, 2, 3}, {1, struct{}{}}, {[]int{1}, "y"}, {1, 2i}} {
+		var shape *records.ShapeError
+		if err := b.Append(row...); !errors.As(err, &shape) {
+			t.Errorf("%v: %v", row, err)
+		}
+	}
+	if err := b.Append(0.5, level("y")); err != nil {
+		t.Error(err)
+	}
+	if f := b.Frame(); f.Len() != 1 || f.Value(0, 0) != "0.5" || f.Value(0, 1) != "y" || b.Len() != 0 || b.Frame().Len() != 0 {
+		t.Errorf("%d rows, %q and %q", f.Len(), f.Value(0, 0), f.Value(0, 1))
+	}
+}
+
+func TestSchemaOfATableReportsMistakes(t *testing.T) {
+	many := make([]string, 1<<16)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	ok := records.Numeric("ok", 0, 1)
+	for want, columns := range map[string][]records.Column{
+		"at least one beside the label":              {records.Label("a", "x")},
+		`records.Column[1].Name: "a"`:                {records.Numeric("a", 0, 1), records.Flag("a", "n", "y")},
+		`records.Column[0].Name: ""`:                 {records.Numeric("", 0, 1)},
+		`records.Column[0].Name: " a"`:               {records.Numeric(" a", 0, 1)},
+		`records.Column[0].Kind`:                     {{}},
+		`records.Column["a"].Bounds: [1, 1]`:         {records.Numeric("a", 1, 1)},
+		`records.Column["a"].Bounds: [2, 1]`:         {records.Integer("a", 2, 1)},
+		`records.Column["b"].Bounds: [NaN, 1]`:       {records.Target("b", math.NaN(), 1)},
+		`records.Column["a"].Bounds: [0, +Inf]`:      {records.Numeric("a", 0, math.Inf(1))},
+		`records.Column["c"].Bounds: [-1e+308`:       {records.Numeric("c", -1e308, 1e308)},
+		`records.Column["big"].Bounds`:               {records.Integer("big", 0, 1<<60)},
+		`records.Column["a"].Levels: 0`:              {records.Categorical("a")},
+		`records.Column["a"].Levels: 1:`:             {records.Ordinal("a", "x")},
+		`records.Column["a"].Levels: 65536`:          {records.Categorical("a", many...)},
+		`records.Column["a"].Levels[1]: "x"`:         {records.Categorical("a", "x", "x")},
+		`records.Column["a"].Levels[0]: ""`:          {records.Flag("a", "", "x")},
+		`records.Column["a"].Levels[1]: "\ny"`:       {records.Flag("a", "x", "\ny")},
+		`records.Column["a"].WithOther: "z"`:         {records.Flag("a", "x", "y").WithOther("z")},
+		`records.Column["a"].WithAlias: "y" for "x"`: {records.Flag("a", "x", "y").WithAlias("x", "y")},
+		`records.Column["a"].WithAlias: "q" for "y"`: {records.Flag("a", "x", "y").WithAlias("x", "q").WithAlias("y", "q")},
+		`records.Column["b"].WithAlias: "q" for "z"`: {records.Flag("b", "x", "y").WithAlias("z", "q")},
+		`records.Column["a"].WithMissing: label`:     {ok, records.Label("a", "x").WithMissing()},
+		`records.Column["a"].WithMissing: target`:    {ok, records.Target("a", 0, 1).WithMissing()},
+		`records.Column["a"].Bounds: flag`:           {records.Flag("a", "n", "y").Logarithmic()},
+		`records.Column["a"].Levels: numeric`:        {records.Numeric("a", 0, 1).WithOther("x")},
+		`2 labels and targets`:                       {records.Target("a", 0, 1), records.Label("b", "x")},
+	} {
+		s, err := records.NewSchema(columns...)
+		var shape *records.ShapeError
+		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) || s.Validate() == nil {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	if _, err := records.NewSchema(records.Numeric("a", 1, 0), records.Flag("b", "x", "x")); err == nil ||
+		!strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("not every mistake: %v", err)
+	}
+}
+
+func TestLabelsOfATableChange(t *testing.T) {
+	s := people(t)
+	bare := s.WithoutLabels()
+	if bare.Classes() != 0 || len(bare.Columns()) != len(s.Columns())-1 || bare.Dim() != s.Dim() || bare.Equal(s) || s.Classes() != 2 {
+		t.Errorf("without labels: %v", bare)
+	}
+	again := bare.WithLabels("a", "b", "c").WithUnknown("b")
+	if again.Classes() != 3 || again.ColumnIndex("class") != len(again.Columns())-1 || again.Validate() != nil {
+		t.Errorf("with labels: %v", again)
+	}
+	f := must(records.DecodeFlat(again, make([]float32, again.Dim()), 9))(t)
+	if f.Label(0) != 1 {
+		t.Errorf("an unknown class becomes %d", f.Label(0))
+	}
+	if s.WithLabels("a", "a").Validate() == nil || s.WithUnknown("no").Validate() == nil {
+		t.Error("wrong labels are valid")
+	}
+	if renamed := s.WithLabels("x"); renamed.ColumnIndex("income") != len(s.Columns())-1 {
+		t.Errorf("the label column is now %v", renamed.Columns())
+	}
+}
+
+func TestTablesAreNoVectors(t *testing.T) {
+	s := people(t)
+	var shape *records.ShapeError
+	if _, err := records.FromFlat(s, make([]float32, s.Dim()), 0); !errors.As(err, &shape) {
+		t.Errorf("FromFlat: %v", err)
+	}
+	if _, err := (records.CSV{}).Read(strings.NewReader(""), s); !errors.As(err, &shape) {
+		t.Errorf("Read: %v", err)
+	}
+	for _, o := range []records.Schema{records.Interval(3, 0, 1), {}, records.Sets(3, 1)} {
+		if _, err := records.DecodeFlat(o, make([]float32, 3)); !errors.As(err, &shape) {
+			t.Errorf("DecodeFlat: %v", err)
+		}
+		if _, err := (records.CSV{}).ReadFrame(strings.NewReader(""), o); !errors.As(err, &shape) {
+			t.Errorf("ReadFrame: %v", err)
+		}
+	}
+	for _, labels := range [][]int32{nil, {0, 1}} {
+		if _, err := records.DecodeFlat(s, make([]float32, s.Dim()), labels...); !errors.As(err, &shape) {
+			t.Errorf("%d labels: %v", len(labels), err)
+		}
+	}
+	if _, err := records.DecodeFlat(s, make([]float32, s.Dim()+1), 0); !errors.As(err, &shape) {
+		t.Errorf("a row and a bit: %v", err)
+	}
+}
+
+func TestDecodedNumbersAreLegible(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("a", 0, 250), records.Numeric("b", 0, 1e12), records.Numeric("c", 1e-9, 2e-9),
+		records.Numeric("d", 0, 1e6).Logarithmic()))(t)
+	f := must(records.DecodeFlat(s, []float32{1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3}))(t)
+	for j, want := range []string{"83.33333", "333333340000", "1.3333333333333334e-09", "98.999985"} {
+		got := f.Value(0, j)
+		if len(got) > len(want)+2 || math.Abs(f.Number(0, j)/number(t, want)-1) > 1e-6 {
+			t.Errorf("column %d reads %s, want about %s", j, got, want)
+		}
+	}
+}
+
+func number(t *testing.T, text string) (v float64) {
+	t.Helper()
+	if _, err := fmt.Sscan(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestSchemaFile(t *testing.T) {
+	for name, s := range schemas() {
+		path := t.TempDir() + "/schema.json"
+		if err := records.SaveSchema(path, s); err != nil {
+			t.Fatal(err)
+		}
+		back, err := records.OpenSchema(path)
+		if err != nil || !back.Equal(s) {
+			t.Errorf("%s: %v, %v", name, back, err)
+		}
+	}
+	var text bytes.Buffer
+	if err := records.WriteSchema(&text, people(t)); err != nil {
+		t.Fatal(err)
+	}
+	back := must(records.ReadSchema(&text))(t)
+	f := must(records.FromValues(back, []any{1, 1, 1, 1, "all", "S", "priv.", ">50K.", "?", "Male", "no"}))(t)
+	if f.Value(0, 6) != "private" || f.Label(0) != 1 {
+		t.Error("aliases are lost")
+	}
+	for _, text := range []string{"", "{", "{} {}", `{"kind":"table"}`} {
+		if _, err := records.ReadSchema(strings.NewReader(text)); err == nil {
+			t.Errorf("%q is a schema", text)
+		}
+	}
+}
+
+func TestHostileTableJSON(t *testing.T) {
+	const good = `{"name":"a","type":"flag","levels":["n","y"]}`
+	for _, columns := range []string{
+		``, `{}`, `{"name":"a"}`, `{"name":"a","type":"numeric"}`, `{"name":"a","type":"numeric","lo":0}`, `{"name":"a","type":"numeric","lo":1,"hi":0}`,
+		`{"name":"a","type":"flag","levels":["n","y"],"lo":0,"hi":1}`, `{"name":"a","type":"flag","levels":["n"]}`, good + "," + good,
+		`{"name":"a","type":"flag","levels":["n","y"],"aliases":{"q":"z"}}`, `{"name":"a","type":"flag","levels":["n","y"],"bogus":1}`,
+		`{"name":"a","type":"integer","lo":0.5,"hi":2}`, `{"name":"a","type":"label","levels":["x"]}`, `{"name":"a","type":"numeric","lo":0,"hi":1,"levels":["x"]}`,
+	} {
+		var s records.Schema
+		if err := json.Unmarshal([]byte(`{"kind":"table","columns":[`+columns+`]}`), &s); err == nil {
+			t.Errorf("%s is accepted as %v", columns, s)
+		}
+	}
+	for _, text := range []string{`{"kind":"table","dim":2,"columns":[` + good + `]}`, `{"kind":"table","classes":["x"],"columns":[` + good + `]}`,
+		`{"kind":"binary","dim":2,"columns":[` + good + `]}`} {
+		var s records.Schema
+		if err := json.Unmarshal([]byte(text), &s); err == nil {
+			t.Errorf("%s is accepted as %v", text, s)
+		}
+	}
+}
