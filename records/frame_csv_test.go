@@ -1,0 +1,331 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// pets is a small table with a missing value and an alias.
+func pets(t testing.TB) records.Schema {
+	t.Helper()
+	return must(records.NewSchema(records.Integer("age", 0, 30).WithMissing(), records.Categorical("kind", "cat", "dog", "other").WithOther("other"),
+		records.Numeric("kg", 0, 90), records.Label("home", "no", "yes").WithAlias("yes", "yes.", "Y")))(t)
+}
+
+// cellsOf are the texts of a frame.
+func cellsOf(f *records.Frame) string {
+	var rows []string
+	for i := range f.Len() {
+		var row []string
+		for j := range f.Schema().Columns() {
+			row = append(row, f.Value(i, j))
+		}
+		rows = append(rows, strings.Join(row, ","))
+	}
+	return strings.Join(rows, ";")
+}
+
+func TestFramesAreReadFromManyLayouts(t *testing.T) {
+	const want = "3,cat,4.5,yes;,other,0,no"
+	for name, c := range map[string]struct {
+		layout records.CSV
+		text   string
+	}{
+		"by position":      {records.CSV{}, "3,cat,4.5,yes\n,bird,?,no\n"},
+		"blanks, dots":     {records.CSV{}, " 3, cat , 4.5, yes. \r\n\r\n?,bird, ,no\r\n\n"},
+		"quotes":           {records.CSV{}, "\"3\", \"cat\",\"4.5\",\"Y\"\n\"\",\"a \"\"bird\"\"\n\",\"x\",\"no\""},
+		"a header":         {records.CSV{Header: true}, "kg,home,x,kind,age\n4.5,yes,1,cat,3\n,no,2,bird,\n"},
+		"a marked header":  {records.CSV{Header: true}, "\ufeff\"age\",kind , kg,home\n3,cat,4.5,yes\n,bird,,no\n"},
+		"names":            {records.CSV{Names: []string{"", "home", "kg", "", "kind", "age"}}, "a,yes,4.5,b,cat,3\na,no,,b,bird,\n"},
+		"names for header": {records.CSV{Header: true, Names: []string{"age", "kind", "kg", "home"}}, "a,b,c,d\n3,cat,4.5,yes\n,bird,,no\n"},
+		"tabs":             {records.CSV{Comma: '\t'}, "3\tcat\t4.5\tyes\n\tbird\t\tno\n"},
+		"a comment":        {records.CSV{Comment: '|'}, "|1x3 validator\n3,cat,4.5,yes\n|\n,bird,,no\n"},
+		"missing texts":    {records.CSV{Missing: []string{"-1", "n/a"}}, "3,cat,4.5,yes\n-1,bird,n/a,no\n"},
+		"blank lines":      {records.CSV{}, "\n3,cat,4.5,yes\n   \n,bird,,no\n \t\n"},
+	} {
+		for how, text := range map[string][]byte{"plain": []byte(c.text), "gzip": gz([]byte(c.text))} {
+			f, err := c.layout.ReadFrame(bytes.NewReader(text), pets(t))
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, how, err)
+				continue
+			}
+			if got := cellsOf(f); got != want {
+				t.Errorf("%s, %s: %s", name, how, got)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoFileOfTheTable(t *testing.T) {
+	for text, layout := range map[string]records.CSV{
+		"1,cat,2\n":                         {},
+		"1,cat,2,yes,5\n":                   {},
+		"1,cat,2,yes\n1,cat\n":              {},
+		"":                                  {Header: true},
+		"age,kind,kg\n":                     {Header: true},
+		"age,kind,kg,home,age\n1,2,3,4,5\n": {Header: true},
+		"\"1,cat,2,yes\n":                   {},
+		"1,c\"at,2,yes\n":                   {},
+		"\x1f\x8b":                          {},
+		"1,2\n":                             {Names: []string{"age", "kind", "kg", "home"}},
+		"1,2,3,4\n":                         {Names: []string{"age", "kind", "kg", "Home"}},
+	} {
+		if _, err := layout.ReadFrame(strings.NewReader(text), pets(t)); !errors.Is(err, records.ErrFormat) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	var shape *records.ShapeError
+	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','}, {Names: []string{"a", "a"}}} {
+		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
+			t.Errorf("%+v: %v", layout, err)
+		}
+	}
+}
+
+func TestFramesComeBackFromEveryLayout(t *testing.T) {
+	s := people(t)
+	f := must(records.FromValues(s,
+		[]any{1.5, nil, 40, nil, "some, a bit", nil, `"self"`, ">50K", nil, "Male", nil},
+		[]any{0.1 + 0.2, 1e-7, 17, -3, "none", "XL", "none", "<=50K", "#x", "Female", "no"},
+		[]any{123456.75, 9e4, 90, 20, "all", "S", "private", ">50K", "Köln", "Male", "yes"}))(t)
+	names := []string{"x", "smokes"}
+	for _, c := range s.Columns() {
+		if c.Name() != "smokes" {
+			names = append(names, c.Name())
+		}
+	}
+	for _, c := range []records.CSV{{}, {Header: true}, {Comma: ';', Header: true}, {Comma: '\t'}, {Comment: '"' + 1}, {Comment: '1'},
+		{Names: names}, {Names: names, Header: true}, {Missing: []string{"?", "NA"}}, {Missing: []string{"missing", "?"}, Comma: 'é'}} {
+		if back := throughCSV(t, c, f); !sameFrame(f, back) {
+			t.Errorf("%+v: %s", c, cellsOf(back))
+		}
+	}
+	var out bytes.Buffer
+	if err := (records.CSV{Missing: []string{"?"}}).WriteFrame(&out, f); err == nil {
+		t.Error("a missing value is written as a level")
+	}
+	if err := (records.CSV{Names: names[2:]}).WriteFrame(&out, f); err == nil {
+		t.Error("a column is left out")
+	}
+}
+
+func TestWrittenFramesAreQuoted(t *testing.T) {
+	s := must(records.NewSchema(records.Categorical("a", `x"y`, "p,q", "#z").WithMissing(), records.Numeric("b", 0, 1)))(t)
+	var out bytes.Buffer
+	f := must(records.FromValues(s, []any{`x"y`, 0}, []any{"p,q", 1}, []any{nil, .5}, []any{"#z", 0}))(t)
+	if err := (records.CSV{Header: true, Comment: '#'}).WriteFrame(&out, f); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); got != "a,b\n\"x\"\"y\",0\n\"p,q\",1\n,0.5\n\"#z\",0\n" {
+		t.Errorf("%q", got)
+	}
+	lone := must(records.NewSchema(records.Numeric("a", 0, 1).WithMissing()))(t)
+	if back := throughCSV(t, records.CSV{}, must(records.FromValues(lone, []any{nil}, []any{1}))(t)); cellsOf(back) != ";1" {
+		t.Errorf("a lone missing value comes back as %s", cellsOf(back))
+	}
+}
+
+func TestStreamsAreTheFile(t *testing.T) {
+	var text strings.Builder
+	for i := range 25 {
+		fmt.Fprintf(&text, "%d,dog,%d,yes\n", i, i)
+	}
+	s := pets(t)
+	var parts []records.Data
+	var sizes []int
+	for f, err := range (records.CSV{}).Stream(strings.NewReader(text.String()), s, 10) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, f)
+		sizes = append(sizes, f.Len())
+	}
+	whole := must(records.CSV{}.ReadFrame(strings.NewReader(text.String()), s))(t)
+	if !slices.Equal(sizes, []int{10, 10, 5}) || !sameFrame(whole, must(records.Concat(s, parts...))(t).(*records.Frame)) {
+		t.Errorf("parts of %v", sizes)
+	}
+	for range (records.CSV{}).Stream(strings.NewReader(text.String()), s, 5) {
+		break // leaving early is no mistake
+	}
+	rows, fault := 0, error(nil)
+	for f, err := range (records.CSV{}).Stream(strings.NewReader(text.String()+"1,2\n"), s, 10) {
+		if fault = err; err == nil {
+			rows += f.Len()
+		}
+	}
+	if rows != 20 || !errors.Is(fault, records.ErrFormat) {
+		t.Errorf("%d rows, %v", rows, fault)
+	}
+	for _, err := range (records.CSV{}).Stream(strings.NewReader(""), s, 0) {
+		if err == nil {
+			t.Error("frames of no rows")
+		}
+	}
+	for f := range (records.CSV{}).Stream(strings.NewReader(""), s, 5) {
+		t.Errorf("an empty file has %d rows", f.Len())
+	}
+}
+
+// lines is an endless supply of rows, cut after n.
+type lines struct {
+	row  string
+	n    int
+	rest string
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	if l.rest == "" {
+		if l.n == 0 {
+			return 0, io.EOF
+		}
+		k := min(l.n, 512)
+		l.n -= k
+		l.rest = strings.Repeat(l.row, k)
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+var longStream = flag.Bool("long", false, "stream ten million rows of fifty columns")
+
+// TestStreamingTakesConstantMemory reads far more rows than one part holds.
+func TestStreamingTakesConstantMemory(t *testing.T) {
+	n, columns := 200_000, []records.Column{}
+	if *longStream {
+		n = 10_000_000
+	}
+	var row []string
+	for i := range 50 {
+		name := fmt.Sprintf("c%d", i)
+		if i%2 == 0 {
+			columns, row = append(columns, records.Numeric(name, 0, 100)), append(row, "12.25")
+		} else {
+			columns, row = append(columns, records.Categorical(name, "a", "b", "c")), append(row, "b")
+		}
+	}
+	s := must(records.NewSchema(columns...))(t)
+	in := &lines{row: strings.Join(row, ",") + "\n", n: n}
+	rows, most := 0, uint64(0)
+	var m runtime.MemStats
+	for f, err := range (records.CSV{}).Stream(in, s, 1000) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows += f.Len(); rows%(n/10) == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	t.Logf("%d rows, at most %d MB live", rows, most>>20)
+	if rows != n || most > 64<<20 {
+		t.Errorf("%d rows, %d MB", rows, most>>20)
+	}
+}
+
+func TestPartsOfAnotherSchemaAreNotWritten(t *testing.T) {
+	f := must(records.FromValues(pets(t), []any{1, "cat", 2, "yes"}))(t)
+	fault := errors.New("no more")
+	for want, parts := range map[string]func(func(records.Data, error) bool){
+		"WriteFrames": func(yield func(records.Data, error) bool) { yield(f.WithoutLabels(), nil) },
+		"no more":     func(yield func(records.Data, error) bool) { _ = yield(f, nil) && yield(nil, fault) },
+	} {
+		if err := (records.CSV{}).WriteFrames(io.Discard, pets(t), parts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	if err := (records.CSV{}).WriteFrame(failing{}, f); err == nil {
+		t.Error("a full disk is not noticed")
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func FuzzReadFrame(f *testing.F) {
+	s := people(f)
+	f.Add([]byte("1,2,3,4,none,S,none,>50K.,?,Male,yes\n"), false)
+	f.Add([]byte("\ufeff\"1\", x,NaN,-inf,\"some, a bit\",,,,,,\r\n\n |\n"), false)
+	var names []string
+	for _, c := range s.Columns() {
+		names = append(names, c.Name())
+	}
+	header := strings.Join(names, ",") + ",extra\n"
+	f.Add([]byte(header+"1,2,3,4,none,S,none,>50K.,?,Male,yes,0\n"), true)
+	f.Add(gz([]byte(header)), true)
+	f.Add([]byte(strings.Replace(header, "age", "land", 1)), true)
+	f.Fuzz(func(t *testing.T, data []byte, header bool) {
+		c := records.CSV{Header: header, Comment: '|'}
+		frame, err := c.ReadFrame(bytes.NewReader(data), s)
+		inSchema(t, dataOf(frame), err)
+		if err != nil {
+			return
+		}
+		for i := range frame.Len() {
+			validRow(t, s, frame.Row(nil, i))
+		}
+		_ = records.Check(frame)
+		back := throughCSV(t, c, frame)
+		if !sameFrame(frame, back) || records.Check(back) != nil {
+			t.Fatalf("%s comes back as %s", cellsOf(frame), cellsOf(back))
+		}
+	})
+}
+
+// dataOf keeps a nil frame from becoming data.
+func dataOf(f *records.Frame) records.Data {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+// floats reads every four bytes as a float32, so that all of them turn up.
+func floats(data []byte) []float32 {
+	out := make([]float32, len(data)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return out
+}
+
+func FuzzDecodeFlat(f *testing.F) {
+	s := people(f)
+	f.Add([]byte(nil))
+	f.Add(bytes.Repeat([]byte{0, 0, 0xc0, 0x7f}, s.Dim()))
+	f.Add(bytes.Repeat([]byte{0, 0, 0x80, 0xff, 0, 0, 0x80, 0x3f}, s.Dim()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		flat := floats(data)
+		flat = flat[:len(flat)/s.Dim()*s.Dim()]
+		labels := make([]int32, len(flat)/s.Dim())
+		for i := range labels {
+			labels[i] = int32(data[i]) - 3
+		}
+		frame, err := records.DecodeFlat(s, flat, labels...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := records.Check(frame); err != nil {
+			t.Fatal(err)
+		}
+		for i := range frame.Len() {
+			validRow(t, s, frame.Row(nil, i))
+		}
+		if !sameFrame(frame, throughCSV(t, records.CSV{Header: true}, frame)) {
+			t.Fatal("the rows come back otherwise from CSV")
+		}
+	})
+}
