@@ -73,6 +73,27 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
+// Resume continues what the ledger, saved and read back, still holds of a purpose's reservation. It costs nothing, because it
+// was counted when it was reserved; noise and samples are under this run's own key. See accountant.Ledger.Resume for what a saved
+// ledger cannot know.
+//
+// Errors: accountant.ErrReservationExhausted where nothing is left.
+func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	res, err := r.ledger.Resume(purpose, e)
+	left := 0
+	if err == nil {
+		left = res.Remaining()
+	}
+	r.tellSpend(purpose, e, left, err)
+	if err != nil {
+		return nil, err
+	}
+	return r.allowance(purpose, res.Event(), res), nil
+}
+
 // Spend reserves one release of event e and takes it at once.
 func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 	a, err := r.Reserve(purpose, e, 1)

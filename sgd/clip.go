@@ -8,7 +8,7 @@ import (
 )
 
 // A Clip is a policy that bounds the norm of each example's gradient. The
-// policies are those of this package: DPNorm, Quantile and Normalize.
+// policies are those of this package: DPNorm, Quantile, Normalize and Groups.
 type Clip interface {
 	check(k *checker, c Config)
 	// multipliers are the noise multipliers of the policy's own releases in each

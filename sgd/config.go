@@ -14,8 +14,8 @@ type Config struct {
 	// ClipNorm is C, the norm to which each example's gradient is clipped. Zero
 	// where Clip chooses the norm.
 	ClipNorm float64
-	// Clip is a clipping policy instead of a fixed norm: DPNorm, Quantile or
-	// Normalize. Nil for a fixed norm.
+	// Clip is a clipping policy instead of a fixed norm: DPNorm, Quantile,
+	// Normalize or Groups. Nil for a fixed norm.
 	Clip Clip
 	// SamplingProbability is q, with which each record joins a step's batch,
 	// independently of all others.

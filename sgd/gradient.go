@@ -25,7 +25,9 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data r
 		if current == nil || len(t.index) > t.microBatch() {
 			current = t.gradients(data, lo)
 		}
-		t.addClipped(current)
+		if err := t.addClipped(current); err != nil {
+			return Private{}, err
+		}
 		loss += t.loss(current)
 	}
 	return Private{loss / float64(max(len(t.index), 1)), t.lossy && len(t.index) > 0}, nil
@@ -60,13 +62,17 @@ func (t *Trainer) gradients(data records.Data, lo int) models.Gradients {
 
 // addClipped clips with norms of these very gradients, not with those of a first
 // pass: a network whose gradients differ between calls stays within its bound.
-func (t *Trainer) addClipped(g models.Gradients) {
+func (t *Trainer) addClipped(g models.Gradients) error {
+	if t.groups != nil {
+		return t.groups.addClipped(t.sum, g, t.batch.Rows)
+	}
 	norms, weights := t.scratch[:t.batch.Rows], t.weights[:t.batch.Rows]
 	g.SquaredNorms(norms)
 	for i, s := range norms {
 		weights[i] = weight(t.clip.factor(s))
 	}
 	g.AddWeightedSum(t.sum, weights)
+	return nil
 }
 
 func (t *Trainer) loss(g models.Gradients) float64 {

@@ -22,6 +22,7 @@ type clipJSON struct {
 	DPNorm    *DPNorm    `json:"dpNorm,omitempty"`
 	Quantile  *Quantile  `json:"quantile,omitempty"`
 	Normalize *Normalize `json:"normalize,omitempty"`
+	Groups    *Groups    `json:"groups,omitempty"`
 }
 
 // MarshalJSON writes the configuration.
@@ -43,6 +44,8 @@ func tagClip(c Clip) (*clipJSON, error) {
 		return &clipJSON{Quantile: &c}, nil
 	case Normalize:
 		return &clipJSON{Normalize: &c}, nil
+	case Groups:
+		return &clipJSON{Groups: &c}, nil
 	}
 	return nil, fmt.Errorf("sgd: a clipping policy of type %T cannot be written", c)
 }
@@ -75,6 +78,9 @@ func (j *clipJSON) policy() (Clip, error) {
 	}
 	if j.Normalize != nil {
 		found = append(found, *j.Normalize)
+	}
+	if j.Groups != nil {
+		found = append(found, *j.Groups)
 	}
 	if len(found) != 1 {
 		return nil, fmt.Errorf("sgd: %d clipping policies: want one", len(found))

@@ -34,6 +34,9 @@ type Trainer struct {
 	run       *mechanism.Run
 	allowance *mechanism.Allowance
 	clip      clipper
+	groups    *grouping // clip, where that is by groups
+	public    *publicPart
+	resumed   bool
 	opt       *optim.State
 	spans     []span
 
@@ -76,6 +79,15 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Opti
 	}
 	t.relation = ledger.Relation()
 	t.clip = cfg.clip().start(t.relation, cfg.NominalBatch)
+	if g, ok := t.clip.(*grouping); ok {
+		if err := g.attach(net, t.spans); err != nil {
+			return nil, err
+		}
+		t.groups = g
+	}
+	if t.public, err = newPublicPart(t.be, cfg, net); err != nil {
+		return nil, err
+	}
 	t.prepare()
 	return t, nil
 }
@@ -177,13 +189,36 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		}
 		return nil
 	}
+	return t.reserve(ctx)
+}
+
+func (t *Trainer) reserve(ctx context.Context) error {
 	run := mechanism.Begin(ctx, t.ledger)
-	allowance, err := run.Reserve(t.purpose, t.Event(), t.cfg.Steps)
+	take := func() (*mechanism.Allowance, error) { return run.Reserve(t.purpose, t.Event(), t.cfg.Steps) }
+	if t.resumed {
+		take = func() (*mechanism.Allowance, error) { return run.Resume(t.purpose, t.Event()) }
+	}
+	allowance, err := take()
 	if err != nil {
 		return err
 	}
 	t.run, t.allowance = run, allowance
 	return nil
+}
+
+// Reserve makes the reservation that the first iteration of Steps would make, for those who must know that it holds before
+// they begin. Once it has succeeded it does nothing.
+//
+// Errors: ErrBusy; those of the ledger.
+func (t *Trainer) Reserve(ctx context.Context) error {
+	if !t.running.TryLock() {
+		return ErrBusy
+	}
+	defer t.running.Unlock()
+	if t.allowance != nil {
+		return nil
+	}
+	return t.reserve(ctx)
 }
 
 // step spends first, then draws, then returns.
@@ -199,6 +234,11 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if s, ok := t.net.(models.Stepper); ok {
 		s.BeginStep()
 	}
+	if t.groups != nil {
+		if err := t.groups.begin(); err != nil {
+			return Step{}, err
+		}
+	}
 	loss, err := t.clippedSum(ctx, grant, data)
 	if err != nil {
 		return Step{}, err
@@ -206,6 +246,9 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	bound := t.clip.bound()
 	if err := t.release(grant, bound); err != nil {
 		return Step{}, err
+	}
+	if t.groups != nil {
+		bound = t.groups.clipNorm()
 	}
 	return Step{Number: t.cfg.Steps - t.allowance.Remaining(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(), ClipNorm: bound, Loss: loss}, nil
 }
@@ -219,6 +262,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	if t.sum.Flat.Mem != nil {
 		t.be.Download(t.hostSum, t.sum.Flat)
 	}
+	t.public.refresh()
 	t.opt.BeginStep()
 	t.mix = t.averageWeight()
 	err := grant.ReleaseGradient(mechanism.Gradient{
@@ -245,9 +289,13 @@ func (t *Trainer) averageWeight() float32 {
 // are disjoint and come from several goroutines.
 func (t *Trainer) absorb(offset int, noisy []float64) {
 	lo := offset
-	for _, s := range t.spans {
+	spans := t.spans
+	if t.groups != nil {
+		spans = t.groups.spans
+	}
+	for _, s := range spans {
 		if n := min(s.end-lo, len(noisy)); n > 0 {
-			t.opt.UpdateRange(t.master, lo, noisy[:n], s.scale)
+			t.opt.UpdateRange(t.master, lo, t.public.added(lo, noisy[:n], s.scale), s.scale)
 			lo, noisy = lo+n, noisy[n:]
 		}
 	}

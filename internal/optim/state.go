@@ -1,0 +1,45 @@
+package optim
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+var errState = errors.New("optim: a state of the wrong length or form")
+
+// AppendState appends the step and the moments, so that an optimiser of the same size can go on from there.
+func (s *State) AppendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.t))
+	for _, list := range [][]float32{s.m, s.v} {
+		for _, x := range list {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+	}
+	return dst
+}
+
+// StateLen is the number of bytes that AppendState appends.
+func (s *State) StateLen() int { return 8 + 4*(len(s.m)+len(s.v)) }
+
+// SetState restores what AppendState wrote. Errors: another length; a moment that is not finite; a negative step.
+func (s *State) SetState(state []byte) error {
+	if len(state) != s.StateLen() {
+		return errState
+	}
+	step := int64(binary.LittleEndian.Uint64(state))
+	values := make([]float32, (len(state)-8)/4)
+	for i := range values {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return errState
+		}
+		values[i] = x
+	}
+	if step < 0 || step > math.MaxInt32 {
+		return errState
+	}
+	s.t = int(step)
+	copy(s.v, values[copy(s.m, values):])
+	return nil
+}

@@ -1,0 +1,300 @@
+package sgd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// Groups clips groups of parameters, each as one vector, to norms of their own: layers whose gradients differ in size
+// then do not drown in one another's noise. All groups of a step are released together and are one event, of the
+// configuration's noise multiplier, however many there are.
+//
+// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j the joint release has
+// multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the groups are; k releases of noise σ·c_j each would
+// cost as much as one of σ/√k.
+//
+// The network's gradients must be models.BlockGradients.
+type Groups struct {
+	// List has each parameter block of the network in one group. Empty where the network states its groups itself,
+	// as a Grouped.
+	List  []Group `json:"list,omitempty"`
+	Split Split   `json:"split,omitempty"`
+}
+
+// Group is a set of parameter blocks that is clipped as one vector.
+type Group struct {
+	Blocks   []int   `json:"blocks"`   // as counted by the network's Params
+	ClipNorm float64 `json:"clipNorm"` // c_j
+}
+
+// Grouped is a network that states its groups anew for every step, after BeginStep. They must come from public data,
+// released parameters and public randomness alone.
+type Grouped interface{ ClipGroups() []Group }
+
+// Split is how the noise is spread over groups.
+type Split int
+
+const (
+	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all coordinates then add
+	// up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat clipping to the norm √Σ c_j² would add.
+	Least Split = iota
+	// Equal is s_j = z·√k·c_j.
+	Equal
+)
+
+var splitNames = [...]string{Least: "least", Equal: "equal"}
+
+func (s Split) known() bool { return s >= 0 && int(s) < len(splitNames) }
+
+func (s Split) String() string {
+	if !s.known() {
+		return fmt.Sprintf("Split(%d)", int(s))
+	}
+	return splitNames[s]
+}
+
+// MarshalText writes the name.
+func (s Split) MarshalText() ([]byte, error) {
+	if !s.known() {
+		return nil, fmt.Errorf("sgd: unknown split %d", int(s))
+	}
+	return []byte(splitNames[s]), nil
+}
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (s *Split) UnmarshalText(text []byte) error {
+	for i, name := range splitNames {
+		if name == string(text) {
+			*s = Split(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("sgd: unknown split %q", text)
+}
+
+// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under add-or-remove-one, where
+// the joint release has multiplier 1. Under replace-one all of them double with the sensitivity.
+//
+// Guarantee: Σ (clipNorm_j/Noise_j)² = 1 but for rounding.
+func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
+	out := make([]float64, len(clipNorms))
+	total := 0.0
+	for j, c := range clipNorms {
+		total += c * math.Sqrt(float64(sizes[j]))
+	}
+	for j, c := range clipNorms {
+		if s == Equal {
+			out[j] = math.Sqrt(float64(len(clipNorms))) * c
+			continue
+		}
+		out[j] = math.Sqrt(c / math.Sqrt(float64(sizes[j])) * total)
+	}
+	return out
+}
+
+func (g Groups) check(k *checker, _ Config) {
+	k.ok(g.Split.known(), "Clip.Split", g.Split, "Least or Equal")
+	for i, group := range g.List {
+		k.ok(len(group.Blocks) > 0, fmt.Sprintf("Clip.List[%d].Blocks", i), len(group.Blocks), "at least one block")
+		k.norm(fmt.Sprintf("Clip.List[%d].ClipNorm", i), group.ClipNorm)
+	}
+}
+
+func (g Groups) multipliers() []float64 { return nil }
+
+// start works on a copy, so that a caller's lists may change.
+func (g Groups) start(accountant.Relation, float64) clipper {
+	own := Groups{Split: g.Split}
+	for _, group := range g.List {
+		own.List = append(own.List, Group{slices.Clone(group.Blocks), group.ClipNorm})
+	}
+	return &grouping{policy: own}
+}
+
+// grouping is Groups at work on one network. Every group is summed in units of its noise, so that all of them together
+// are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in every coordinate; absorb undoes the units.
+type grouping struct {
+	unchoosing
+	policy Groups
+	net    Grouped
+	sizes  []int // of blocks
+	base   []span
+
+	groups  []Group
+	of      []int     // group of each block
+	noise   []float64 // Split.Noise of each group
+	joint   float64   // sensitivity in units of noise
+	norms   [][]float64
+	summed  []float64
+	weights [][]float32
+	byBlock [][]float32
+	spans   []span
+}
+
+// attach makes the grouping one for a network, whose spans of divisors it refines.
+func (g *grouping) attach(net models.Network, base []span) error {
+	p := net.Params()
+	for b := range p.Blocks() {
+		lo, hi := p.Range(b)
+		g.sizes = append(g.sizes, hi-lo)
+	}
+	g.base = base
+	if _, ok := net.Gradients(device.Batch{}).(models.BlockGradients); !ok {
+		return &accountant.ParamError{Path: "sgd.New.net", Value: fmt.Sprintf("%T", net), Want: "a network whose gradients are models.BlockGradients, since sgd.Groups clips blocks"}
+	}
+	if len(g.policy.List) > 0 {
+		return g.set(g.policy.List)
+	}
+	var ok bool
+	if g.net, ok = net.(Grouped); !ok {
+		return &accountant.ParamError{Path: "sgd.Config.Clip.List", Value: "empty", Want: "groups, or a network that states them"}
+	}
+	return nil
+}
+
+// begin asks the network for the groups of a step.
+func (g *grouping) begin() error {
+	if g.net == nil {
+		return nil
+	}
+	return g.set(g.net.ClipGroups())
+}
+
+// set checks that every block is in one group and works out the noise. Errors are about public values.
+func (g *grouping) set(list []Group) error {
+	if err := g.place(list); err != nil {
+		return err
+	}
+	g.groups = list
+	norms, sizes := make([]float64, len(list)), make([]int, len(list))
+	for b, j := range g.of {
+		sizes[j] += g.sizes[b]
+	}
+	for j, group := range list {
+		norms[j] = group.ClipNorm
+		if sizes[j] == 0 {
+			return &accountant.ParamError{Path: fmt.Sprintf("sgd.Group[%d].Blocks", j), Value: group.Blocks, Want: "blocks with parameters"}
+		}
+	}
+	g.noise = g.policy.Split.Noise(norms, sizes)
+	g.joint = 0
+	for j, c := range norms {
+		g.joint += c / g.noise[j] * c / g.noise[j]
+	}
+	g.joint = math.Sqrt(g.joint) * (1 + 0x1p-40) // rounded up
+	g.refine()
+	return nil
+}
+
+func (g *grouping) place(list []Group) error {
+	k := &checker{}
+	g.of = make([]int, len(g.sizes))
+	for b := range g.of {
+		g.of[b] = -1
+	}
+	for j, group := range list {
+		k.norm(fmt.Sprintf("Clip.List[%d].ClipNorm", j), group.ClipNorm)
+		for _, b := range group.Blocks {
+			ok := b >= 0 && b < len(g.of) && g.of[b] < 0
+			k.ok(ok, fmt.Sprintf("Clip.List[%d].Blocks", j), group.Blocks, fmt.Sprintf("blocks of the network's %d, each in one group", len(g.of)))
+			if ok {
+				g.of[b] = j
+			}
+		}
+	}
+	for b, j := range g.of {
+		k.ok(j >= 0, "Clip.List", fmt.Sprintf("no group for block %d", b), "a group for every block")
+	}
+	return k.err()
+}
+
+// refine cuts the spans of divisors at the blocks' ends and multiplies them by the units of groups.
+func (g *grouping) refine() {
+	g.spans = g.spans[:0]
+	end, at := 0, 0
+	for b, size := range g.sizes {
+		end += size
+		for lo := end - size; lo < end; {
+			s := g.base[at]
+			hi := min(s.end, end)
+			if hi > lo {
+				g.spans = append(g.spans, span{hi, s.scale * g.noise[g.of[b]]})
+				lo = hi
+			}
+			if hi == s.end && at+1 < len(g.base) {
+				at++
+			}
+		}
+	}
+}
+
+// addClipped adds the clipped gradients, each group in units of its noise.
+func (g *grouping) addClipped(sum device.Params, gradients models.Gradients, rows int) error {
+	blocks, ok := gradients.(models.BlockGradients)
+	if !ok {
+		return errors.New("sgd: gradients that are no longer models.BlockGradients")
+	}
+	g.resize(rows)
+	blocks.BlockSquaredNorms(g.norms)
+	for j, group := range g.groups {
+		clear(g.summed)
+		for _, b := range group.Blocks {
+			for i, s := range g.norms[b] {
+				g.summed[i] += s
+			}
+			g.byBlock[b] = g.weights[j]
+		}
+		for i, s := range g.summed {
+			g.weights[j][i] = weight(fixed(group.ClipNorm).factor(s) / g.noise[j])
+		}
+	}
+	blocks.AddBlockSums(sum, g.byBlock)
+	return nil
+}
+
+func (g *grouping) resize(rows int) {
+	for len(g.norms) < len(g.sizes) {
+		g.norms, g.byBlock = append(g.norms, nil), append(g.byBlock, nil)
+	}
+	for len(g.weights) < len(g.groups) {
+		g.weights = append(g.weights, nil)
+	}
+	for b := range g.norms {
+		g.norms[b] = grow(g.norms[b], rows)
+	}
+	for j := range g.weights {
+		if cap(g.weights[j]) < rows {
+			g.weights[j] = make([]float32, rows, rows+rows/4+64)
+		}
+		g.weights[j] = g.weights[j][:rows]
+	}
+	g.summed = grow(g.summed, rows)
+}
+
+// bound is the sensitivity of the sum in units of noise.
+func (g *grouping) bound() float64 { return g.joint }
+
+// clipNorm is the norm that a whole clipped gradient cannot exceed.
+func (g *grouping) clipNorm() float64 {
+	sum := 0.0
+	for _, group := range g.groups {
+		sum += group.ClipNorm * group.ClipNorm
+	}
+	return math.Sqrt(sum)
+}
+
+func (g *grouping) factor(float64) float64 { return 0 } // groups are clipped by addClipped
+
+// unchoosing is the part of a clipper that releases nothing of its own.
+type unchoosing struct{}
+
+func (unchoosing) wantsNorms() bool                         { return false }
+func (unchoosing) choose(*mechanism.Grant, []float64) error { return nil }
+func (unchoosing) finish(*mechanism.Grant) error            { return nil }

@@ -1,0 +1,425 @@
+package sgd_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// blocky is centre cut into blocks, which it states as groups of its own if it has any.
+type blocky struct {
+	*centre
+	groups []sgd.Group
+	public float32 // gradient of the public part, in every coordinate
+}
+
+func newBlocky(sizes ...int) *blocky {
+	var shapes []device.Shape
+	for range sizes {
+		shapes = append(shapes, device.Shape{Name: "block", Rows: 1, Cols: sizes[len(shapes)]})
+	}
+	return &blocky{centre: &centre{params: device.NewParams(device.CPU(), shapes...)}}
+}
+
+func (n *blocky) Gradients(b device.Batch) models.Gradients {
+	n.centre.Gradients(b)
+	return n
+}
+
+func (n *blocky) BlockSquaredNorms(dst [][]float64) {
+	for b := range dst {
+		lo, hi := n.params.Range(b)
+		for i, g := range n.rows {
+			dst[b][i] = 0
+			for _, v := range g[lo:hi] {
+				dst[b][i] += float64(v) * float64(v)
+			}
+		}
+	}
+}
+
+func (n *blocky) AddBlockSums(dst device.Params, weights [][]float32) {
+	for b, w := range weights {
+		lo, hi := n.params.Range(b)
+		for i, g := range n.rows {
+			for j := lo; j < hi && w[i] != 0; j++ {
+				dst.Flat.Data[j] += w[i] * g[j]
+			}
+		}
+	}
+}
+
+type statesGroups struct{ *blocky }
+
+func (n statesGroups) ClipGroups() []sgd.Group { return n.groups }
+
+type hasPublicPart struct{ *blocky }
+
+func (n hasPublicPart) AddPublicGradient(dst device.Params) {
+	for j := range dst.Flat.Data {
+		dst.Flat.Data[j] += n.public
+	}
+}
+
+func grouped(split sgd.Split, norms ...float64) sgd.Groups {
+	g := sgd.Groups{Split: split}
+	for i, c := range norms {
+		g.List = append(g.List, sgd.Group{Blocks: []int{i}, ClipNorm: c})
+	}
+	return g
+}
+
+// What one record does to the joint release, in units of its noise, is at most 1/z, whichever record comes, goes or is
+// replaced and whatever the groups are: the definition, by brute force.
+func TestGroupedEffect(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	const z = 1.2
+	for _, split := range []sgd.Split{sgd.Least, sgd.Equal} {
+		tight := map[accountant.Relation]float64{}
+		for trial := range 40 {
+			sizes, norms, dim := []int{}, []float64{}, 0
+			for range 1 + trial%5 {
+				sizes = append(sizes, 1+rng.IntN(6))
+				norms = append(norms, math.Exp(rng.NormFloat64()))
+				dim += sizes[len(sizes)-1]
+			}
+			flat := make([]float32, 8*dim)
+			for i := range flat {
+				flat[i] = float32(20 * rng.NormFloat64())
+			}
+			flipped := append([]float32(nil), flat...)
+			for j := 7 * dim; j < 8*dim; j++ {
+				flipped[j] *= -1
+			}
+			cfg := with(grouped(split, norms...), 1, 1)
+			cfg.NoiseMultiplier = z
+			for r, other := range map[accountant.Relation][]float32{accountant.AddOrRemoveOne: flat[:7*dim], accountant.ReplaceOne: flipped} {
+				a := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, flat))
+				b := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, other))
+				effect := distance(a.sums[0], b.sums[0]) / a.releases[0].Std[0]
+				if effect > 1/z*(1+1e-6) {
+					t.Errorf("%v, %v: effect %v of one record, charged %v", split, r, effect, 1/z)
+				}
+				tight[r] = max(tight[r], effect*z)
+			}
+		}
+		for r, near := range tight {
+			if near < 0.98 {
+				t.Errorf("%v, %v: no record came near the effect that is charged (%v of it)", split, r, near)
+			}
+		}
+	}
+}
+
+// The noise that arrives in each group's parameters is s_j, z times the sensitivity of the relation; computed here from
+// the formulas, not from what the package says.
+func TestGroupNoise(t *testing.T) {
+	sizes, norms, z := []int{30000, 8000, 12000}, []float64{2, 0.5, 0.1}, 1.7
+	k := float64(len(sizes))
+	total := 0.0
+	for j := range sizes {
+		total += norms[j] * math.Sqrt(float64(sizes[j]))
+	}
+	none, err := records.FromFlat(records.Interval(50000, -1, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, split := range []sgd.Split{sgd.Least, sgd.Equal} {
+		for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1, accountant.ReplaceOne: 2} {
+			net := newBlocky(sizes...)
+			cfg := sgd.Config{Clip: grouped(split, norms...), SamplingProbability: 0.5, Steps: 1, NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
+			trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range trainer.Steps(t.Context(), none) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			effect := 0.0
+			for j := range sizes {
+				want := z * math.Sqrt(norms[j]/math.Sqrt(float64(sizes[j]))*total)
+				if split == sgd.Equal {
+					want = z * math.Sqrt(k) * norms[j]
+				}
+				effect += norms[j] / want * norms[j] / want
+				lo, hi := net.params.Range(j)
+				moved := net.params.Flat.Data[lo:hi]
+				privacytest.GoodnessOfFit{Draw: func() float64 { x := moved[0]; moved = moved[1:]; return float64(x) },
+					CDF: privacytest.NormalCDF(want * factor), FalseAlarm: 1e-8, Samples: min(hi-lo, 8000) / 2}.Check(t)
+				for _, wrong := range []float64{0.7, 1.3} {
+					rest := net.params.Flat.Data[lo:hi]
+					if !(privacytest.GoodnessOfFit{Draw: func() float64 { x := rest[0]; rest = rest[1:]; return float64(x) },
+						CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-8, Samples: hi - lo}).Rejected(t) {
+						t.Errorf("%v: the test would accept noise wrong by ×%v", split, wrong)
+					}
+				}
+			}
+			if math.Abs(effect*z*z-1) > 1e-12 {
+				t.Errorf("%v: Σ(c/s)² = %v, want 1/z² = %v", split, effect, 1/(z*z))
+			}
+		}
+	}
+}
+
+// k groups of noise σ·c_j each cost one release of σ/√k, neither nothing (parallel composition) nor k independent
+// releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the numbers of steps that those two readings of
+// the paper allow for a claimed ε of 4.
+func TestGroupedEventIsJoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("prices three runs")
+	}
+	for _, c := range []struct {
+		k, steps int
+		epsilon  float64
+	}{{5, 51553, 13.98}, {7, 36823, 25.1}, {5, 257766, 34.5}} {
+		norms, sizes := make([]float64, c.k), make([]int, c.k)
+		for j := range norms {
+			norms[j], sizes[j] = float64(1+j), 10+j
+		}
+		sigma := 1.086
+		z := sigma / math.Sqrt(float64(c.k))
+		for j, s := range sgd.Equal.Noise(norms, sizes) {
+			if math.Abs(z*s-sigma*norms[j]) > 1e-12*s {
+				t.Errorf("k = %d: noise %v in group %d, want σ·c = %v", c.k, z*s, j, sigma*norms[j])
+			}
+		}
+		cfg := sgd.Config{Clip: grouped(sgd.Equal, norms...), SamplingProbability: 64. / 49000, Steps: c.steps, NoiseMultiplier: z}
+		got, err := accountant.Epsilon(accountant.Repeated{Event: cfg.Event(accountant.AddOrRemoveOne), Count: c.steps}, 1e-5, accountant.AddOrRemoveOne)
+		if err != nil || math.Abs(got.Upper/c.epsilon-1) > 0.01 {
+			t.Errorf("k = %d, %d steps: ε = %v (%v), want %v", c.k, c.steps, got.Upper, err, c.epsilon)
+		}
+	}
+}
+
+// The least noise is no more than flat clipping's, and no other split of the same cost has less.
+func TestLeastNoiseIsLeast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for range 200 {
+		k := 1 + rng.IntN(6)
+		norms, sizes, flat, params := make([]float64, k), make([]int, k), 0.0, 0.0
+		for j := range norms {
+			norms[j], sizes[j] = math.Exp(2*rng.NormFloat64()), 1+rng.IntN(1000)
+			flat, params = flat+norms[j]*norms[j], params+float64(sizes[j])
+		}
+		variance := func(s []float64) (v float64) {
+			for j, x := range s {
+				v += float64(sizes[j]) * x * x
+			}
+			return v
+		}
+		best := sgd.Least.Noise(norms, sizes)
+		if got := variance(best); got > flat*params*(1+1e-12) || got > variance(sgd.Equal.Noise(norms, sizes))*(1+1e-12) {
+			t.Errorf("variance %v, flat clipping's is %v", got, flat*params)
+		}
+		other, effect := append([]float64(nil), best...), 0.0
+		for j := range other {
+			other[j] *= math.Exp(0.3 * rng.NormFloat64())
+			effect += norms[j] / other[j] * norms[j] / other[j]
+		}
+		for j := range other {
+			other[j] *= math.Sqrt(effect) // the same cost
+		}
+		if variance(other) < variance(best)*(1-1e-12) {
+			t.Errorf("another split has variance %v < %v", variance(other), variance(best))
+		}
+	}
+}
+
+// Groups that the network states are those that the configuration lists; both are one line of the event's on the ledger.
+func TestGroupsByNetwork(t *testing.T) {
+	data := table(t, 20, 6, 1)
+	listed := grouped(sgd.Least, 0.5, 2)
+	net := newBlocky(2, 4)
+	a := observe(t, with(listed, 1, 3), accountant.AddOrRemoveOne, net, data)
+	own := newBlocky(2, 4)
+	own.groups = listed.List
+	b := observe(t, with(sgd.Groups{}, 1, 3), accountant.AddOrRemoveOne, statesGroups{own}, data)
+	if !reflect.DeepEqual(a.sums, b.sums) || !reflect.DeepEqual(net.params.Flat.Data, own.params.Flat.Data) {
+		t.Error("stated groups train otherwise than listed ones")
+	}
+	cfg := with(listed, 1, 3)
+	want := accountant.PoissonSampled{Probability: 1, Event: accountant.Gaussian{NoiseMultiplier: cfg.NoiseMultiplier}}
+	if !accountant.EqualEvents(cfg.Event(accountant.ReplaceOne), want) {
+		t.Errorf("a step is %v", cfg.Event(accountant.ReplaceOne))
+	}
+}
+
+func TestGroupMistakes(t *testing.T) {
+	net := newBlocky(2, 3)
+	for name, clip := range map[string]sgd.Groups{
+		"no group for a block": {List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}},
+		"a block twice":        {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {Blocks: []int{1}, ClipNorm: 1}}},
+		"no such block":        {List: []sgd.Group{{Blocks: []int{0, 1, 2}, ClipNorm: 1}}},
+		"no norm":              {List: []sgd.Group{{Blocks: []int{0, 1}}}},
+		"an empty group":       {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {ClipNorm: 1}}},
+		"no groups":            {},
+		"unknown split":        {Split: 7, List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}}},
+	} {
+		if _, err := sgd.New(with(clip, 1, 1), net, accountant.NewLedger(budget(1e4))); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := sgd.New(with(grouped(sgd.Least, 1), 1, 1), newCentre(3), accountant.NewLedger(budget(1e4))); err == nil {
+		t.Error("a network whose gradients have no blocks: accepted")
+	}
+}
+
+func TestGroupsJSON(t *testing.T) {
+	cfg := with(grouped(sgd.Equal, 0.5, 2), 0.1, 3)
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back sgd.Config
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(cfg, back) {
+		t.Errorf("%v: %+v, want %+v", err, back, cfg)
+	}
+}
+
+// A record that is not finite counts for nothing in any group.
+func TestGroupsLeaveOutNonFinite(t *testing.T) {
+	nan := float32(math.NaN())
+	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
+	schema := fromFlat(t, 3, []float32{0, 0, 0})
+	clip := grouped(sgd.Least, 1, 2)
+	a := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2), raw{schema, append([][]float32{{nan, nan, nan}}, good...)}).sums[0]
+	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2), raw{schema, good}).sums[0]
+	if distance(a, b) > 1e-6 {
+		t.Errorf("a record that is not finite moves the sum by %v", distance(a, b))
+	}
+}
+
+// The public part is added as it is, whatever the noise and the groups do.
+func TestPublicGradient(t *testing.T) {
+	none := fromFlat(t, 3, nil)
+	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(sgd.Least, 1, 5)} {
+		cfg := with(clip, 1, 1)
+		cfg.Optimizer = sgd.SGD(0.5)
+		n := newBlocky(1, 2)
+		n.public = 8
+		s := &spy{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
+		trainer, err := sgd.New(cfg, hasPublicPart{n}, accountant.NewLedger(budget(1e4)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range trainer.Steps(s.context(t.Context()), none) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, v := range n.params.Flat.Data {
+			if v != -4 {
+				t.Errorf("%s: parameters %v, want -4", name, n.params.Flat.Data)
+			}
+		}
+		if s.sums[0][0] != 0 {
+			t.Error("the public part went through the mechanism")
+		}
+	}
+	cfg := with(nil, 1, 1)
+	cfg.NominalBatch = 0
+	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)}, accountant.NewLedger(budget(1e4))); err == nil {
+		t.Error("a public gradient next to a sum without a divisor: accepted")
+	}
+}
+
+// A run that is saved after a step and read back, ledger and all, goes on as if nothing had happened and takes no more
+// than had been reserved.
+func TestResume(t *testing.T) {
+	data := table(t, 30, 3, 1)
+	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"], "groups": grouped(sgd.Least, 1, 2)} {
+		cfg := with(clip, 1, 6) // every record in every step, so that samples agree
+		force := func(rel *entropy.Release) {
+			for i := range rel.Outputs[0] {
+				rel.Outputs[0][i] = math.Sin(float64(i)) + rel.Inputs[0][i]/100
+			}
+		}
+		train := func(ctx context.Context, net *blocky, ledger *accountant.Ledger, steps int, state []byte) []byte {
+			opts := []sgd.Option{sgd.WithAverage(0.9)}
+			if state != nil {
+				opts = append(opts, sgd.WithResumed())
+			}
+			trainer, err := sgd.New(cfg, net, ledger, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state != nil {
+				if err := trainer.SetState(state); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for s, err := range trainer.Steps(ctx, data) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Number == steps {
+					break
+				}
+			}
+			state = trainer.AppendState(nil)
+			trainer.UseAverage()
+			return state
+		}
+		whole, parts := newBlocky(1, 2), newBlocky(1, 2)
+		ctx := func() context.Context { return (&spy{seed: 3, force: force}).context(t.Context()) }
+		last := train(ctx(), whole, accountant.NewLedger(budget(1e4)), 6, nil)
+
+		ledger := accountant.NewLedger(budget(1e4))
+		trainer, _ := sgd.New(cfg, parts, ledger, sgd.WithAverage(0.9))
+		if err := trainer.Reserve(ctx()); err != nil {
+			t.Fatal(err)
+		}
+		if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 0 {
+			t.Fatalf("%s: reserved %v", name, e)
+		}
+		for s, err := range trainer.Steps(ctx(), data) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Number == 2 {
+				break
+			}
+		}
+		saved, err := json.Marshal(ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := accountant.UnmarshalLedger(saved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh := newBlocky(1, 2)
+		copy(fresh.params.Flat.Data, parts.params.Flat.Data)
+		end := train(ctx(), fresh, again, 6, trainer.AppendState(nil))
+		if !reflect.DeepEqual(end, last) || !reflect.DeepEqual(fresh.params.Flat.Data, whole.params.Flat.Data) {
+			t.Errorf("%s: a resumed run ends elsewhere: %v, %v", name, fresh.params.Flat.Data, whole.params.Flat.Data)
+		}
+		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
+			t.Errorf("%s: ledger %v", name, e)
+		}
+		over, _ := sgd.New(cfg, fresh, again, sgd.WithResumed())
+		for _, err := range over.Steps(t.Context(), data) {
+			if err == nil {
+				t.Errorf("%s: a seventh step of six", name)
+			}
+		}
+		for _, bad := range [][]byte{nil, end[1:], append(append([]byte(nil), end...), 0)} {
+			if trainer.SetState(bad) == nil {
+				t.Errorf("%s: a state of %d bytes was taken", name, len(bad))
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package sgd
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// WithResumed makes the trainer go on with what its ledger, saved and read back, still holds of the reservation of the
+// same purpose and event, instead of making one. Config.Steps stays the number that was reserved.
+func WithResumed() Option { return func(t *Trainer) { t.resumed = true } }
+
+var errState = errors.New("sgd: a training state of the wrong length or form")
+
+// AppendState appends what a run needs beside the network's parameters to go on after a step: the optimiser's moments, the
+// moving average and the norm of Quantile. All of it is computed from released values.
+func (t *Trainer) AppendState(dst []byte) []byte {
+	dst = t.opt.AppendState(dst)
+	for _, x := range t.average {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+	}
+	if q, ok := t.clip.(*quantileTracker); ok {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(q.norm))
+	}
+	return dst
+}
+
+// SetState restores what AppendState wrote for the same configuration and network, whose parameters must already be those
+// of that step. Call it before Steps.
+//
+// Errors: state of another length or form.
+func (t *Trainer) SetState(state []byte) error {
+	q, tracks := t.clip.(*quantileTracker)
+	n := t.opt.StateLen()
+	want := n + 4*len(t.average)
+	if tracks {
+		want += 8
+	}
+	if len(state) != want {
+		return errState
+	}
+	average := make([]float32, len(t.average))
+	for i := range average {
+		average[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[n+4*i:]))
+		if x := float64(average[i]); math.IsNaN(x) || math.IsInf(x, 0) {
+			return errState
+		}
+	}
+	norm := 0.0
+	if tracks {
+		norm = math.Float64frombits(binary.LittleEndian.Uint64(state[want-8:]))
+		if !(norm >= smallestNorm && norm <= largestNorm) {
+			return errState
+		}
+	}
+	if err := t.opt.SetState(state[:n]); err != nil {
+		return errState
+	}
+	copy(t.average, average)
+	if tracks {
+		q.norm = norm
+	}
+	if t.params.Flat.Mem != nil {
+		t.be.Download(t.master, t.params.Flat)
+	}
+	return nil
+}
