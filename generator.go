@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
