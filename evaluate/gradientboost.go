@@ -74,18 +74,11 @@ func startOf(counts []float64) []float64 {
 
 // draw is the rows of one stage, ascending.
 func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
-	rows := allRows(n)
 	want := max(int(m.Part*float64(n)), 1)
 	if want >= n {
-		return rows
+		return allRows(n)
 	}
-	kept := rows[:0]
-	for i := range n { // selection sampling
-		if rng.IntN(n-i) < want-len(kept) {
-			kept = append(kept, int32(i))
-		}
-	}
-	return kept
+	return someRows(rng, n, want)
 }
 
 // stage grows a tree for every output and moves the state.

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,7 +23,10 @@ type Queries struct {
 	Classes   int     // length classes; 0 for 5
 	MaxLength int     // 0 for the length of the longest real record
 	Sanity    float64 // sanity bound as a part of the number of real records; 0 for 0.001
-	Seed      uint64
+	// Popular draws items with probabilities proportional to how many real records have them, where the
+	// papers draw them uniformly: what people ask about is rarely a random corner of the universe.
+	Popular bool
+	Seed    uint64
 }
 
 // withDefaults fills in what was left 0.
@@ -62,11 +66,15 @@ func (q Queries) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Draw draws the queries of each class over a universe. A query's items are
+// Draw draws the queries of each class over a universe, items uniformly. A query's items are
 // distinct.
 //
 // Errors: those of [Queries.Validate], and *[ConfigError] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
+	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 { return drawItems(rng, universe, n) })
+}
+
+func (q Queries) draw(universe, maxLength int, items func(*rand.Rand, int) []uint32) ([][][]uint32, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -79,10 +87,46 @@ func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 	for c := range classes {
 		longest := min(max((c+1)*maxLength/q.Classes, 1), universe)
 		for range q.Count / q.Classes {
-			classes[c] = append(classes[c], drawItems(rng, universe, 1+rng.IntN(longest)))
+			classes[c] = append(classes[c], items(rng, 1+rng.IntN(longest)))
 		}
 	}
 	return classes, nil
+}
+
+// drawFor draws the queries that the settings ask for about some records.
+func (q Queries) drawFor(x *Index) ([][][]uint32, error) {
+	if !q.Popular {
+		return q.Draw(x.Universe(), q.MaxLength)
+	}
+	p := newPopularity(x)
+	return q.draw(x.Universe(), q.MaxLength, p.draw)
+}
+
+// popularity draws distinct items by weight: the n smallest of exponential numbers with the weights as rates
+// (Efraimidis and Spirakis 2006).
+type popularity struct {
+	weights []float64
+	arrival []float64
+	order   []uint32
+}
+
+func newPopularity(x *Index) *popularity {
+	p := &popularity{arrival: make([]float64, x.Universe()), order: make([]uint32, x.Universe())}
+	for _, post := range x.postings {
+		p.weights = append(p.weights, float64(post.count))
+	}
+	return p
+}
+
+func (p *popularity) draw(rng *rand.Rand, n int) []uint32 {
+	for i, w := range p.weights {
+		p.order[i] = uint32(i)
+		p.arrival[i] = rng.ExpFloat64() / w // +Inf for items that nobody has: last, in order
+	}
+	slices.SortStableFunc(p.order, func(a, b uint32) int { return cmp.Compare(p.arrival[a], p.arrival[b]) })
+	items := slices.Clone(p.order[:n])
+	slices.Sort(items)
+	return items
 }
 
 // drawItems draws n distinct items, ascending: Floyd's algorithm, which touches
@@ -110,6 +154,7 @@ type QueryErrors struct {
 	Synthetic int          `json:"synthetic"` // synthetic records
 	Queries   int          `json:"queries"`   // a class
 	Sanity    float64      `json:"sanity"`    // records
+	Popular   bool         `json:"popular,omitempty"`
 	Classes   []ClassError `json:"classes"`
 }
 
@@ -152,30 +197,55 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 
 // CompareIndexes is [Queries.Compare] of records that are indexed already.
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
-	if real.Universe() != synthetic.Universe() {
-		return QueryErrors{}, &ConfigError{"evaluate.Queries universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe())}
-	}
-	if real.records == 0 || synthetic.records == 0 {
-		return QueryErrors{}, &ConfigError{"evaluate.Queries records", "none", "real and synthetic records"}
+	if err := checkPair(real, synthetic); err != nil {
+		return QueryErrors{}, err
 	}
 	q = q.withDefaults()
 	if q.MaxLength == 0 {
 		q.MaxLength = max(real.longest, 1)
 	}
-	classes, err := q.Draw(real.Universe(), q.MaxLength)
+	classes, err := q.drawFor(real)
 	if err != nil {
 		return QueryErrors{}, err
 	}
-	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records)}
+	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records), Popular: q.Popular}
 	for c, queries := range classes {
-		var either, every []float64
-		for _, items := range queries {
-			either = append(either, out.relative(real.Any(items...), synthetic.Any(items...)))
-			every = append(every, out.relative(real.All(items...), synthetic.All(items...)))
-		}
+		either, every := out.ask(real, synthetic, queries)
 		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(either), summarise(every)})
 	}
 	return out, nil
+}
+
+// ask puts queries to both on all processors.
+func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, every []float64) {
+	either, every = make([]float64, len(queries)), make([]float64, len(queries))
+	inParallel(len(queries), func() func(int) {
+		return func(i int) {
+			items := queries[i]
+			either[i] = e.relative(real.Any(items...), synthetic.Any(items...))
+			every[i] = e.relative(real.All(items...), synthetic.All(items...))
+		}
+	})
+	return either, every
+}
+
+// MeanAny is the mean over the classes of the mean errors of "any of the items", the figure that compares two
+// synthesisers in one number; MeanAll is that of "all of the items".
+func (e QueryErrors) MeanAny() float64 {
+	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
+}
+
+// MeanAll is MeanAny of the other reading.
+func (e QueryErrors) MeanAll() float64 {
+	return e.mean(func(c ClassError) float64 { return c.All.Mean })
+}
+
+func (e QueryErrors) mean(of func(ClassError) float64) float64 {
+	sum := 0.0
+	for _, c := range e.Classes {
+		sum += of(c)
+	}
+	return sum / float64(max(len(e.Classes), 1))
 }
 
 // relative is the error of one query.
@@ -197,7 +267,11 @@ func summarise(errs []float64) Summary {
 // String prints a line for each class, marked as not private.
 func (e QueryErrors) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%srelative error of counting queries, %d a line, sanity bound %g records (%s)\n", mark, e.Queries, e.Sanity, caveat)
+	items := "uniform"
+	if e.Popular {
+		items = "popular"
+	}
+	fmt.Fprintf(&b, "%srelative error of counting queries, %d a line, %s items, sanity bound %g records (%s)\n", mark, e.Queries, items, e.Sanity, caveat)
 	fmt.Fprintf(&b, "%10s  %8s %8s  %8s %8s", "length ≤", "any mean", "median", "all mean", "median")
 	for _, c := range e.Classes {
 		fmt.Fprintf(&b, "\n%10d  %8.4f %8.4f  %8.4f %8.4f", c.MaxLength, c.Any.Mean, c.Any.Median, c.All.Mean, c.All.Median)

@@ -1,0 +1,138 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// JensenShannonScore says how sure a classifier is, on records it has not seen,
+// which are synthetic: the divergence of the probability it states from a coin's, mean
+// over synthetic records, 0 at best. Beside it stands the same with held-out real
+// records in the place of synthetic ones.
+//
+// Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
+// Symmetric while its code computes Divergence.
+type JensenShannonScore struct {
+	Classifier string  `json:"classifier"` // what was trained to tell them apart
+	Divergence Beside  `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
+	Symmetric  Beside  `json:"symmetric"`  // ½KL(p‖½) + ½KL(½‖p), in nats
+	ROC        Beside  `json:"roc_auc"`    // of telling synthetic from real
+	Records    int     `json:"records"`    // of each kind, half of them trained on
+	Floor      float64 `json:"floor"`      // probabilities are kept this far from 0 and 1
+}
+
+// probabilityFloor keeps the symmetric divergence finite.
+const probabilityFloor = 1e-6
+
+// JensenShannon trains a method to tell synthetic from real records, on half of
+// as many of each as there are of the fewest, and scores the other half.
+//
+// Errors: those of [Method.Fit] and [Classifier.Probabilities]; *[ConfigError]
+// for records of different schemas or fewer than four.
+// Guarantee: none; see the package.
+func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonScore, error) {
+	if err := sameRecords("evaluate.JensenShannon", real, synthetic, held); err != nil {
+		return JensenShannonScore{}, err
+	}
+	n := min(synthetic.Len(), real.Len(), held.Len())
+	if n < 4 {
+		return JensenShannonScore{}, &ConfigError{"evaluate.JensenShannon records", n, "at least four of each kind"}
+	}
+	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
+	real = atMostRows(real, n, 0)
+	first := out.tell(m, atMostRows(synthetic, n, 1), real, func(b *Beside) *float64 { return &b.Synthetic })
+	second := out.tell(m, atMostRows(held, n, 2), real, func(b *Beside) *float64 { return &b.HeldOut })
+	return out, errors.Join(first, second)
+}
+
+// tell trains and scores one discriminator.
+func (s *JensenShannonScore) tell(m Method, fake, real records.Data, at func(*Beside) *float64) error {
+	train, err := told(fake, real, 0)
+	if err != nil {
+		return err
+	}
+	test, err := told(fake, real, 1)
+	if err != nil {
+		return err
+	}
+	c, err := m.Fit(train)
+	if err != nil {
+		return err
+	}
+	p, err := c.Probabilities(test)
+	if err != nil {
+		return err
+	}
+	labels, fakes := labelsOf(test), 0
+	var js, symmetric float64
+	for i, l := range labels {
+		if l == 1 {
+			j, k := fromCoin(p[2*i+1])
+			js, symmetric, fakes = js+j, symmetric+k, fakes+1
+		}
+	}
+	*at(&s.Divergence) = js / float64(fakes)
+	*at(&s.Symmetric) = symmetric / float64(fakes)
+	*at(&s.ROC) = rankClasses(p, labels, 2).ROC
+	return nil
+}
+
+// fromCoin is how far a probability is from ½: Jensen–Shannon in bits, and the
+// symmetrised divergence in nats.
+func fromCoin(p float64) (js, symmetric float64) {
+	p = min(max(p, probabilityFloor), 1-probabilityFloor)
+	for _, q := range []float64{p, 1 - p} {
+		middle := (q + 0.5) / 2
+		js += (q*math.Log2(q/middle) + 0.5*math.Log2(0.5/middle)) / 2
+		symmetric += (q*math.Log(q/0.5) + 0.5*math.Log(0.5/q)) / 2
+	}
+	return js, symmetric
+}
+
+// told is every second record of both kinds, labelled by where it comes from.
+func told(fake, real records.Data, first int) (records.Data, error) {
+	var (
+		b      device.Batch
+		flat   []float32
+		sets   [][]uint32
+		labels []int32
+	)
+	for label, d := range []records.Data{real, fake} {
+		var rows []int32
+		for r := first; r < d.Len(); r += 2 {
+			rows, labels = append(rows, int32(r)), append(labels, int32(label))
+		}
+		d.Gather(rows, &b)
+		for i := range b.Rows {
+			if b.Sparse != nil {
+				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
+			} else {
+				flat = append(flat, b.Dense.Row(i)...)
+			}
+		}
+	}
+	s := real.Schema().WithoutLabels().WithLabels("real", "synthetic")
+	switch {
+	case s.Sparse():
+		return records.FromItems(s, sets, labels...)
+	case s.Kind() == records.MixedTable:
+		return records.DecodeFlat(s, flat, labels...)
+	}
+	return records.FromFlat(s, flat, labels...)
+}
+
+// String prints the scores, marked as not private.
+func (s JensenShannonScore) String() string {
+	return fmt.Sprintf("%sJensen–Shannon score by a %s: %.4f bits (symmetrised KL %.4f, ROC %.3f), held-out real records %.4f (%.4f, %.3f) (%s)",
+		mark, s.Classifier, s.Divergence.Synthetic, s.Symmetric.Synthetic, s.ROC.Synthetic, s.Divergence.HeldOut, s.Symmetric.HeldOut, s.ROC.HeldOut, caveat)
+}
+
+// MarshalJSON writes the result with its caveat.
+func (s JensenShannonScore) MarshalJSON() ([]byte, error) {
+	type plain JensenShannonScore
+	return marshal("Jensen–Shannon score", plain(s))
+}

@@ -1,0 +1,91 @@
+package evaluate
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// histogram is how often each combination of levels of some columns occurs, as a
+// part of n records.
+func histogram(n int, columns ...column) map[uint64]float64 {
+	out, each := map[uint64]float64{}, 1/float64(max(n, 1))
+	for i := range n {
+		key := uint64(0)
+		for _, c := range columns {
+			key = key*uint64(c.levels) + uint64(c.codes[i])
+		}
+		out[key] += each
+	}
+	return out
+}
+
+// totalVariation is half the sum of absolute differences. Keys are summed in
+// order, so that the last bits do not depend on the map.
+func totalVariation(p, q map[uint64]float64) float64 {
+	keys := slices.AppendSeq(make([]uint64, 0, len(p)+len(q)), maps.Keys(p))
+	for k := range q {
+		if _, both := p[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	sum := 0.0
+	for _, k := range keys {
+		sum += math.Abs(p[k] - q[k])
+	}
+	return min(sum/2, 1)
+}
+
+// kolmogorovSmirnov is the largest difference of two empirical distribution
+// functions. Without any numbers on either side there is none, on one side it is
+// 1.
+func kolmogorovSmirnov(a, b []float64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.Abs(float64(min(len(a), 1) - min(len(b), 1)))
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	top, i, j := 0.0, 0, 0
+	for i < len(a) && j < len(b) {
+		v := min(a[i], b[j])
+		for i < len(a) && a[i] == v {
+			i++
+		}
+		for j < len(b) && b[j] == v {
+			j++
+		}
+		top = max(top, math.Abs(ratio(i, len(a))-ratio(j, len(b))))
+	}
+	return top
+}
+
+// present are the numbers that are not missing.
+func (c column) present() []float64 {
+	out := make([]float64, 0, len(c.values))
+	for _, v := range c.values {
+		if !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// correlation is Pearson's, over records where both are there; 0 where one of
+// them never varies.
+func correlation(a, b column) float64 {
+	var n, sa, sb, saa, sbb, sab float64
+	for i, x := range a.values {
+		y := b.values[i]
+		if math.IsNaN(x) || math.IsNaN(y) {
+			continue
+		}
+		n, sa, sb = n+1, sa+x, sb+y
+		saa, sbb, sab = saa+x*x, sbb+y*y, sab+x*y
+	}
+	va, vb := saa-sa*sa/max(n, 1), sbb-sb*sb/max(n, 1)
+	if va <= 1e-12*n || vb <= 1e-12*n {
+		return 0
+	}
+	return min(max((sab-sa*sb/n)/math.Sqrt(va*vb), -1), 1)
+}

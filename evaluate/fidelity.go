@@ -1,0 +1,259 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Fidelity compares the distribution of synthetic records with that of real
+// ones, column by column, in pairs, in small groups and as a whole. Each number stands
+// beside the same number of real records that were held out, equally many, so
+// that what chance alone makes of it can be seen. The zero value is ready to use.
+type Fidelity struct {
+	Rows    int // records of each kind that are compared, drawn at random; 0 for 5000
+	Bins    int // of equal width between a number's public bounds; 0 for 10
+	Pairs   int // pairs of columns at most, drawn at random; 0 for 1000
+	Way     int // columns in a group; 0 for 3
+	Groups  int // groups of columns at most, drawn at random; 0 for 500
+	Kernels Gaussians
+	Seed    uint64
+}
+
+// Beside is one measure of synthetic records against real ones, and the same of
+// held-out real records.
+type Beside struct {
+	Synthetic float64 `json:"synthetic"`
+	HeldOut   float64 `json:"held_out"`
+}
+
+// ColumnShape says how alike one column is distributed: 1 is the same.
+type ColumnShape struct {
+	Column  string `json:"column"`
+	Measure string `json:"complement_of"` // "total variation" or "Kolmogorov–Smirnov"
+	Beside
+}
+
+// Similarity is the outcome of a [Fidelity].
+type Similarity struct {
+	Rows    int           `json:"rows"`   // of each kind
+	Shapes  Beside        `json:"shapes"` // mean over columns, 1 at best
+	Columns []ColumnShape `json:"columns"`
+	// Trends is the mean over pairs of columns, 1 at best: 1 − |ρ − ρ′|/2 for
+	// the correlations of two numbers, the complement of the total variation of
+	// the joint levels otherwise, numbers in bins.
+	Trends Beside `json:"pair_trends"`
+	Pairs  int    `json:"pairs"`
+	// Variation is the mean total variation of the joint levels of groups of
+	// columns, 0 at best, numbers in bins.
+	Variation Beside      `json:"total_variation"`
+	Way       int         `json:"way"`
+	Groups    int         `json:"groups"`
+	Bins      int         `json:"bins"`
+	MMD       Discrepancy `json:"mmd"`
+}
+
+func (f Fidelity) withDefaults() Fidelity {
+	f.Rows, f.Bins = orDefault(f.Rows, 5000), orDefault(f.Bins, 10)
+	f.Pairs, f.Way, f.Groups = orDefault(f.Pairs, 1000), orDefault(f.Way, 3), orDefault(f.Groups, 500)
+	return f
+}
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[ConfigError], joined.
+func (f Fidelity) Validate() error {
+	err := notNegative("Fidelity", setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
+	if f.Bins > 1000 {
+		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Bins", f.Bins, "at most 1000"})
+	}
+	return errors.Join(err, f.Kernels.Validate())
+}
+
+// Compare compares synthetic records, and held-out real ones, with real ones.
+//
+// Errors: those of [Fidelity.Validate], and *[ConfigError] for records of
+// different schemas or fewer than two of a kind.
+// Guarantee: none; see the package.
+func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
+	err := errors.Join(f.Validate(), sameRecords("evaluate.Fidelity", real, synthetic, held))
+	if err != nil {
+		return Similarity{}, err
+	}
+	f = f.withDefaults()
+	f.Rows = min(f.Rows, synthetic.Len(), real.Len(), held.Len())
+	if f.Rows < 2 {
+		return Similarity{}, &ConfigError{"evaluate.Fidelity records", f.Rows, "at least two of each kind"}
+	}
+	synthetic, real, held = atMostRows(synthetic, f.Rows, f.Seed), atMostRows(real, f.Rows, f.Seed), atMostRows(held, f.Rows, f.Seed)
+	l := newLayout(real.Schema(), f.Bins)
+	c := columnsOf{l.read(synthetic), l.read(real), l.read(held)}
+	out := Similarity{Rows: f.Rows, Way: min(f.Way, len(c.real)), Bins: f.Bins}
+	out.Shapes, out.Columns = c.shapes()
+	out.Trends, out.Pairs = f.trends(c)
+	out.Variation, out.Groups = f.variation(c, out.Way)
+	out.MMD = f.Kernels.compare(synthetic, real, held)
+	return out, nil
+}
+
+// columnsOf are the columns of the three kinds of records.
+type columnsOf struct{ synthetic, real, held []column }
+
+func (c columnsOf) shapes() (mean Beside, all []ColumnShape) {
+	for j, real := range c.real {
+		s := ColumnShape{real.name, real.measure(), Beside{c.synthetic[j].shape(real), c.held[j].shape(real)}}
+		all = append(all, s)
+		mean.add(s.Beside, len(c.real))
+	}
+	return mean, all
+}
+
+// add adds a part of a mean over n.
+func (b *Beside) add(o Beside, n int) {
+	b.Synthetic += o.Synthetic / float64(n)
+	b.HeldOut += o.HeldOut / float64(n)
+}
+
+// trends compares pairs of columns.
+func (f Fidelity) trends(c columnsOf) (mean Beside, pairs int) {
+	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x70616972)), len(c.real), 2, f.Pairs)
+	scores := make([]Beside, len(groups))
+	each(len(groups), func(i int) {
+		a, b := groups[i][0], groups[i][1]
+		scores[i] = Beside{trend(c.synthetic, c.real, a, b), trend(c.held, c.real, a, b)}
+	})
+	for _, s := range scores {
+		mean.add(s, len(groups))
+	}
+	return mean, len(groups)
+}
+
+func trend(fake, real []column, a, b int) float64 {
+	if real[a].number && real[b].number {
+		d := correlation(fake[a], fake[b]) - correlation(real[a], real[b])
+		return 1 - max(d, -d)/2
+	}
+	return 1 - joint(fake, real, a, b)
+}
+
+// joint is the total variation of the joint levels of some columns.
+func joint(fake, real []column, group ...int) float64 {
+	p, q := make([]column, len(group)), make([]column, len(group))
+	for i, j := range group {
+		p[i], q[i] = fake[j], real[j]
+	}
+	return totalVariation(histogram(len(p[0].codes), p...), histogram(len(q[0].codes), q...))
+}
+
+// variation compares groups of columns.
+func (f Fidelity) variation(c columnsOf, way int) (mean Beside, count int) {
+	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x77617973)), len(c.real), way, f.Groups)
+	scores := make([]Beside, len(groups))
+	each(len(groups), func(i int) {
+		scores[i] = Beside{joint(c.synthetic, c.real, groups[i]...), joint(c.held, c.real, groups[i]...)}
+	})
+	for _, s := range scores {
+		mean.add(s, len(groups))
+	}
+	return mean, len(groups)
+}
+
+// someGroups lists all groups of k out of n columns where they are few enough,
+// and otherwise draws as many as are wanted, none twice.
+func someGroups(rng *rand.Rand, n, k, most int) [][]int {
+	if k < 1 || k > n {
+		return nil
+	}
+	if count := choose(n, k, 4*most); count <= 4*most {
+		all := allGroups(n, k)
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		return all[:min(most, len(all))]
+	}
+	seen, out := map[string]bool{}, make([][]int, 0, most)
+	for len(out) < most {
+		group := make([]int, 0, k)
+		for _, r := range drawItems(rng, n, k) {
+			group = append(group, int(r))
+		}
+		if key := fmt.Sprint(group); !seen[key] {
+			seen[key] = true
+			out = append(out, group)
+		}
+	}
+	return out
+}
+
+// choose is the number of groups, or something above enough.
+func choose(n, k, enough int) int {
+	count := 1
+	for i := range min(k, n-k) {
+		if count = count * (n - i) / (i + 1); count > enough*1000 {
+			return count
+		}
+	}
+	return count
+}
+
+// allGroups lists the groups in lexicographic order.
+func allGroups(n, k int) [][]int {
+	var out [][]int
+	group := make([]int, k)
+	for i := range group {
+		group[i] = i
+	}
+	for {
+		out = append(out, slices.Clone(group))
+		i := k - 1
+		for i >= 0 && group[i] == n-k+i {
+			i--
+		}
+		if i < 0 {
+			return out
+		}
+		group[i]++
+		for j := i + 1; j < k; j++ {
+			group[j] = group[j-1] + 1
+		}
+	}
+}
+
+// String prints the means, marked as not private.
+func (s Similarity) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n", mark, s.Rows, caveat)
+	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("column shapes, mean of %d (1 is best)", len(s.Columns)), s.Shapes.Synthetic, s.Shapes.HeldOut)
+	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("pair trends, mean of %d (1 is best)", s.Pairs), s.Trends.Synthetic, s.Trends.HeldOut)
+	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("%d-way total variation, mean of %d (0 is best)", s.Way, s.Groups), s.Variation.Synthetic, s.Variation.HeldOut)
+	fmt.Fprintf(&b, "%-44s %.3e | %.3e\n%s", "squared MMD, unbiased (0 is best)", s.MMD.Synthetic, s.MMD.HeldOut, s.MMD.Kernel)
+	return b.String()
+}
+
+// Table prints the shape of each column, worst first.
+func (s Similarity) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", mark, caveat)
+	columns := slices.Clone(s.Columns)
+	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
+		switch {
+		case a.Synthetic < b.Synthetic:
+			return -1
+		case a.Synthetic > b.Synthetic:
+			return 1
+		}
+		return 0
+	})
+	for _, c := range columns {
+		fmt.Fprintf(&b, "%-30s %.4f | %.4f  %s\n", c.Column, c.Synthetic, c.HeldOut, c.Measure)
+	}
+	return b.String()
+}
+
+// MarshalJSON writes the result with its caveat.
+func (s Similarity) MarshalJSON() ([]byte, error) {
+	type plain Similarity
+	return marshal("similarity of distributions", plain(s))
+}

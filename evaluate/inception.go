@@ -1,0 +1,90 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// InceptionScore is exp(E KL(p(y|x) ‖ p(y))) with p(y|x) as a classifier states
+// it: high where every record is clearly of one class and all classes occur, the number of
+// classes at most. It depends on the classifier, so scores by
+// different ones cannot be compared; here it is not the network of that name.
+//
+// Source: Salimans et al. 2016, "Improved techniques for training GANs".
+type InceptionScore struct {
+	Classifier string  `json:"classifier"` // what states p(y|x)
+	Score      Beside  `json:"score"`      // mean over splits
+	Deviation  Beside  `json:"deviation"`  // standard deviation over splits
+	Splits     int     `json:"splits"`
+	Records    int     `json:"records"` // synthetic ones
+	HeldOut    int     `json:"records_held_out"`
+	Most       float64 `json:"most"` // the number of classes
+}
+
+// inceptionSplits is the usual number of parts that are scored apart.
+const inceptionSplits = 10
+
+// Inception scores synthetic records, and real ones that were held out, by how
+// the classifier sees them. Neither needs labels.
+//
+// Errors: those of [Classifier.Probabilities], and *[ConfigError] for fewer than
+// ten records.
+// Guarantee: none; see the package.
+func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, error) {
+	out := InceptionScore{Classifier: c.name, Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.schema.Classes())}
+	var err error
+	if out.Score.Synthetic, out.Deviation.Synthetic, err = c.inception(synthetic); err != nil {
+		return InceptionScore{}, err
+	}
+	if out.Score.HeldOut, out.Deviation.HeldOut, err = c.inception(held); err != nil {
+		return InceptionScore{}, err
+	}
+	return out, nil
+}
+
+func (c *Classifier) inception(d records.Data) (mean, deviation float64, err error) {
+	if d.Len() < inceptionSplits {
+		return 0, 0, &ConfigError{"evaluate.Classifier.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits)}
+	}
+	p, err := c.Probabilities(d)
+	if err != nil {
+		return 0, 0, err
+	}
+	k, squares := c.schema.Classes(), 0.0
+	for s := range inceptionSplits {
+		lo, hi := s*d.Len()/inceptionSplits, (s+1)*d.Len()/inceptionSplits
+		score := inceptionOf(p[lo*k:hi*k], k)
+		mean += score / inceptionSplits
+		squares += score * score / inceptionSplits
+	}
+	return mean, math.Sqrt(max(squares-mean*mean, 0)), nil
+}
+
+// inceptionOf is the score of one part.
+func inceptionOf(p []float64, classes int) float64 {
+	n, marginal := len(p)/classes, make([]float64, classes)
+	for i, v := range p {
+		marginal[i%classes] += v / float64(n)
+	}
+	divergence := 0.0
+	for i, v := range p {
+		if v > 0 {
+			divergence += v * math.Log(v/marginal[i%classes]) / float64(n)
+		}
+	}
+	return math.Exp(divergence)
+}
+
+// String prints the scores, marked as not private.
+func (s InceptionScore) String() string {
+	return fmt.Sprintf("%sInception-style score by a %s: %.3f ± %.3f, held-out real records %.3f ± %.3f, at most %g (%d splits; %s)",
+		mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut, s.Deviation.HeldOut, s.Most, s.Splits, caveat)
+}
+
+// MarshalJSON writes the result with its caveat.
+func (s InceptionScore) MarshalJSON() ([]byte, error) {
+	type plain InceptionScore
+	return marshal("Inception-style score", plain(s))
+}
