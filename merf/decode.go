@@ -1,19 +1,15 @@
 package merf
 
 import (
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
-
-// heads are how the coordinates of encoded records leave a generator: in [0,1].
-func heads(s records.Schema) []models.Head {
-	return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
-}
 
 // decode turns what the network states, probabilities and numbers in [0,1], into records of the draw's schema.
 func (s *sampler) decode(flat []float32, n int) (records.Data, error) {
 	schema := s.model.DrawSchema(s.draw)
 	switch {
+	case schema.Kind() == records.MixedTable:
+		return s.table(schema, flat)
 	case schema.IsBinary():
 		s.bernoulli(flat)
 	default:
@@ -24,6 +20,17 @@ func (s *sampler) decode(flat []float32, n int) (records.Data, error) {
 		return s.sets(schema, flat, n)
 	}
 	return records.FromFlat(schema, flat, s.labels...)
+}
+
+// table draws the levels of every row, unless the most probable ones are wanted.
+func (s *sampler) table(schema records.Schema, flat []float32) (records.Data, error) {
+	if !s.draw.Means {
+		t := tableSampler{rng: s.rng, blocks: s.blocks}
+		for lo, dim := 0, schema.Dim(); lo < len(flat); lo += dim {
+			t.row(flat[lo : lo+dim])
+		}
+	}
+	return records.DecodeFlat(schema, flat, s.labels...)
 }
 
 // bernoulli draws every coordinate from its mean.

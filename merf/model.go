@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 )
 
 // A Model is a generator trained against an embedding: its network and the noisy proportions of classes. It holds
@@ -113,6 +114,7 @@ type sampler struct {
 	draw   Draw
 	rng    *rand.Rand
 	cum    []float64
+	blocks []rff.Block // of a table
 	labels []int32
 	host   []float32
 	codes  device.Matrix
@@ -120,7 +122,7 @@ type sampler struct {
 }
 
 func (m *Model) sampler(d Draw) *sampler {
-	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267))}
+	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: tableBlocks(m.schema)}
 	total := 0.0
 	for _, w := range m.Proportions() {
 		total += w

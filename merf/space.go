@@ -10,7 +10,7 @@ import (
 
 // layout is what features may know of encoded records: every coordinate in [0,1].
 func layout(s records.Schema) rff.Layout {
-	l := rff.Layout{In: s.Dim()}
+	l := rff.Layout{In: s.Dim(), Blocks: tableBlocks(s)}
 	if s.IsImage() {
 		l.Height, l.Width = s.Height(), s.Width()
 	}

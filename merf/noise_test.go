@@ -1,0 +1,58 @@
+package merf
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestSpreadFillsTheEvent: whatever the features and the split, the effect is the event's, no more and no less.
+func TestSpreadFillsTheEvent(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for _, ratio := range []float64{1, math.Sqrt2, 1.7, 2} {
+			for _, classes := range []int{1, 2, 10} {
+				for _, z := range []float64{0.01, 1, 3.7, 900} {
+					for _, share := range []float64{1e-4, 0.02, 0.5, 0.9} {
+						b := bounds{norm: 1.3, change: 1.3 * ratio, dim: 5000}
+						n := spread(r, b, classes, z, share)
+						if got := n.effect * z; got > 1+1e-12 || got < 1-1e-9 {
+							t.Errorf("%v, Δ/B = %.2f, %d classes, z = %v, share %v: effect·z = %v", r, ratio, classes, z, share, got)
+						}
+						if released := n.count > 0; released != (classes > 1 || r == accountant.AddOrRemoveOne) {
+							t.Errorf("%v, %d classes: counts ±%v", r, classes, n.count)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSumKernelBounds are those of features [φ(x); one-hot/√d] of c columns with d levels.
+func TestSumKernelBounds(t *testing.T) {
+	const c, d, z = 8, 101, 2.0
+	b := bounds{norm: math.Sqrt(1 + c/float64(d)), change: math.Sqrt(4 + 2*c/float64(d)), dim: 1000}
+	n := spread(accountant.ReplaceOne, b, 2, z, 0.02)
+	square := func(x float64) float64 { return x * x }
+	want := math.Sqrt(max((4+2*c/float64(d))/square(n.sum), (2+2*c/float64(d))/square(n.sum)+2/square(n.count)))
+	if math.Abs(n.effect/want-1) > 1e-4 {
+		t.Errorf("effect %v, by the formula %v", n.effect, want)
+	}
+	if n.sum > 1.0001*z*b.change {
+		t.Errorf("noise ±%v where ±%v is enough: counts are free here", n.sum, z*b.change)
+	}
+}
+
+// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller.
+func TestDefaultShareIsBest(t *testing.T) {
+	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
+	for _, dim := range []int{1, 10, 10000} {
+		best := risk(dim, DefaultCountShare(dim))
+		for a := 0.001; a < 1; a += 0.001 {
+			if risk(dim, a) < best*(1-1e-12) {
+				t.Fatalf("dim %d: share %v is better than %v", dim, a, DefaultCountShare(dim))
+			}
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package merf_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanism's answers held fixed,
+// ledger, progress, embedding and generator must be the same to the bit, and what the mechanism was given must be
+// no farther apart than declared.
+func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
+	turn := 0
+	for _, s := range schemas(t) {
+		for _, r := range relations {
+			pairs := privacytest.Neighbours(t, s, r, 12, 3)
+			for name, k := range kernels() {
+				c := small(s, r, k)
+				if turn%3 == 2 {
+					c.Batches = merf.Batches{Probability: 0.4, Steps: 3}
+				}
+				plan := mustPlan(t, c)
+				for i := range 6 { // each configuration meets a few of the pairs, all together meet all
+					pair := pairs[(turn*6+i)%len(pairs)]
+					t.Run(fmt.Sprint(s, "/", r, "/", name, "/", pair.Name), func(t *testing.T) {
+						privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
+							Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+					})
+				}
+				turn++
+			}
+		}
+	}
+}
+
+// everythingVisible returns all that leaves a run.
+func everythingVisible(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		var told []merf.Progress
+		watch := merf.WithProgress(func(s merf.Progress) {
+			s.Elapsed = 0
+			told = append(told, s)
+		})
+		e, err := merf.Embed(ctx, p, data, ledger, watch)
+		if err != nil {
+			return told, err
+		}
+		m, err := merf.Train(ctx, e, quick, watch)
+		if err != nil {
+			return told, err
+		}
+		file, err := m.Encode()
+		var sums [][]float64
+		for c := range e.Classes() {
+			sums = append(sums, e.Sum(c))
+		}
+		return []any{told, file, sums, e.Counts(), e.String()}, err
+	}
+}
+
+// everyRow lists all rows of a small table, and some that are not in it.
+func everyRow(t *testing.T) (records.Schema, []records.Data) {
+	t.Helper()
+	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(), records.Categorical("c", "p", "q", "r"),
+		records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []records.Data
+	for _, x := range []any{nil, 0.0, 0.37, 1.0, math.NaN(), math.Inf(-1), 1e300} {
+		for _, c := range []any{"p", "q", "r", "none of them"} {
+			for _, y := range []any{"a", "b"} {
+				f, err := records.FromValues(s, []any{x, c, []any{"no", "yes"}[len(rows)%2], y})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, f)
+			}
+		}
+	}
+	return s, rows
+}
+
+// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes or goes beside none or
+// beside another one, and every record in place of every other.
+func TestSensitivityByBruteForce(t *testing.T) {
+	s, rows := everyRow(t)
+	for _, r := range relations {
+		for name, k := range kernels() {
+			c := small(s, r, k)
+			p := mustPlan(t, c)
+			check := func(data, neighbour records.Data) {
+				privacytest.Replay[records.Data]{Run: released(p), Budget: c.Budget, Data: data, Neighbour: neighbour, Seeds: 1}.Check(t)
+			}
+			for i, a := range rows {
+				if r == accountant.AddOrRemoveOne {
+					check(join(t, s), join(t, s, a))
+					check(join(t, s, rows[(7*i+1)%len(rows)]), join(t, s, rows[(7*i+1)%len(rows)], a))
+					continue
+				}
+				for j, b := range rows {
+					if (i+j)%3 == len(name)%3 { // all kernels together meet all pairs
+						check(join(t, s, a), join(t, s, b))
+					}
+				}
+			}
+			if t.Failed() {
+				t.Fatalf("%v, %s", r, name)
+			}
+		}
+	}
+}
+
+func released(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		e, err := merf.Embed(ctx, p, data, ledger)
+		if err != nil {
+			return nil, err
+		}
+		return []any{e.Sum(0), e.Counts()}, nil
+	}
+}
+
+func join(t *testing.T, s records.Schema, parts ...records.Data) records.Data {
+	t.Helper()
+	d, err := records.Concat(s, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestTheStatedEffectIsAttained by features whose norm is the bound for every record: no noise is wasted.
+func TestTheStatedEffectIsAttained(t *testing.T) {
+	s, _ := everyRow(t)
+	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"]))
+	e := mustEmbed(t, p, join(t, s))
+	if want := math.Hypot(1/e.SumStd(), 1/e.CountStd()) * p.Config.NoiseMultiplier; math.Abs(want-1) > 1e-9 {
+		t.Errorf("a record of norm 1 moves the release by %v of what is declared", want)
+	}
+}
+
+// TestLedgerHoldsThePlan: what the noise used is what the plan billed.
+func TestLedgerHoldsThePlan(t *testing.T) {
+	for _, r := range relations {
+		for _, b := range []merf.Batches{{}, {Probability: 0.1, Steps: 7}} {
+			c := small(table(t, records.Label("class", "a", "b", "c")), r, kernels()["rbf"])
+			c.Batches = b
+			p := mustPlan(t, c)
+			ledger := accountant.NewLedger(c.Budget)
+			e, err := merf.Embed(context.Background(), p, drawTable(t, 100, 1), ledger)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries := ledger.Entries()
+			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, p.Event) || entries[0].Reserved != p.Count || entries[0].Spent != p.Count {
+				t.Errorf("ledger %+v, plan %d × %v", entries, p.Count, p.Event)
+			}
+			if got := ledger.Epsilon().Upper; got != p.Total.Upper || got > c.Budget.Epsilon {
+				t.Errorf("ledger ε %v, plan %v, budget %v", got, p.Total.Upper, c.Budget.Epsilon)
+			}
+			if g := e.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise {
+				t.Errorf("noise of class %v", g.NoiseClass)
+			}
+		}
+	}
+}
+
+// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all. 2 × 12,000 sums; the
+// false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is 60 standard errors away.
+func TestNoiseHasThePlannedSize(t *testing.T) {
+	for _, r := range relations {
+		c := small(records.Binary(6).WithLabels("a", "b"), r, kernels()["rbf"])
+		c.Kernel = rff.RBF{Dim: 12000, Bandwidth: 1}
+		p := mustPlan(t, c)
+		none, err := records.FromFlat(c.Schema, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := mustEmbed(t, p, none)
+		square, n := 0.0, 0
+		for class := range e.Classes() {
+			for _, v := range e.Sum(class) {
+				square += v * v
+				n++
+			}
+		}
+		std := math.Sqrt(square / float64(n))
+		if f := std / p.SumStd; math.Abs(f-1) > 6/math.Sqrt(2*float64(n)) {
+			t.Errorf("%v: noise ±%v, planned ±%v", r, std, p.SumStd)
+		}
+	}
+}
+
+// TestCancelledRunsKeepTheirSpend.
+func TestCancelledRunsKeepTheirSpend(t *testing.T) {
+	c := small(table(t, records.Label("class", "a", "b", "c")), accountant.AddOrRemoveOne, kernels()["rbf"])
+	p := mustPlan(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	ledger := accountant.NewLedger(c.Budget)
+	stream := func(yield func(records.Data, error) bool) {
+		if yield(drawTable(t, 10, 1), nil) {
+			cancel()
+			yield(drawTable(t, 10, 2), nil)
+		}
+	}
+	if _, err := merf.EmbedStream(ctx, p, stream, ledger); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if ledger.Epsilon().Upper != p.Total.Upper {
+		t.Errorf("ε %v is kept, %v was reserved", ledger.Epsilon().Upper, p.Total.Upper)
+	}
+	if _, err := merf.Embed(context.Background(), p, drawTable(t, 10, 1), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("the budget is spent, yet: %v", err)
+	}
+	if _, err := merf.Embed(ctx, p, drawTable(t, 10, 1), accountant.NewLedger(c.Budget)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is generated is in the schema.
+func TestHostileRecordsAreEmbedded(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b") // float32 has numbers on neither bound
+	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := records.FromFlat(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["phase"]))
+	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
+		for _, labels := range []merf.LabelDraw{merf.NoisyProportions, merf.UniformLabels} {
+			g := quick
+			g.Labels = labels
+			m, err := merf.Train(context.Background(), mustEmbed(t, p, data), g)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for chunk, err := range m.Chunks(context.Background(), 100, merf.All()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := records.Check(chunk); err != nil {
+					t.Errorf("%s: synthetic records outside the schema: %v", name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestEpsilonIsTheBudgets for random configurations: the plan never costs more than it may, and not much less.
+func TestEpsilonIsTheBudgets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		r := relations[rng.IntN(2)]
+		c := small(records.Binary(4).WithLabels("a", "b"), r, kernels()["rbf"])
+		c.Budget.Epsilon = math.Exp(4*rng.Float64() - 2)
+		c.CountShare = rng.Float64()
+		p := mustPlan(t, c)
+		if e := p.Total.Upper; e > c.Budget.Epsilon || e < 0.99*c.Budget.Epsilon {
+			t.Errorf("%v, share %.3f: ε = %v of %v", r, c.CountShare, e, c.Budget.Epsilon)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package merf
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// tableBlocks describes a table's columns to a feature map.
+func tableBlocks(s records.Schema) []rff.Block {
+	columns := s.Columns()
+	var list []rff.Block
+	for _, b := range s.Blocks() {
+		list = append(list, rff.Block{Offset: b.Offset, Width: b.Width, OneHot: b.OneHot, Levels: levelsOf(columns[b.Column])})
+	}
+	return list
+}
+
+// levelsOf is how many evenly spaced values a column that is encoded as one number has, 0 for any number.
+func levelsOf(c records.Column) int {
+	switch c.Kind() {
+	case records.FlagColumn:
+		return 2
+	case records.OrdinalColumn:
+		return max(len(c.Levels()), 2)
+	case records.IntegerColumn:
+		if lo, hi := c.Bounds(); !c.IsLogarithmic() && hi > lo && hi-lo < 1<<20 {
+			return int(hi-lo) + 1
+		}
+	}
+	return 0
+}
+
+// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
+func heads(s records.Schema) []models.Head {
+	blocks := s.Blocks()
+	if blocks == nil {
+		return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
+	}
+	var list []models.Head
+	for _, b := range blocks {
+		h := models.Head{Width: b.Width, Out: models.SigmoidHead}
+		if b.OneHot {
+			h.Out = models.SoftmaxHead
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// tableSampler turns what a network states about a row of a table into a row.
+//
+// A feature that is linear in each column, such as the share of records with two levels at once, has the same mean over
+// rows drawn in this way, column by column, as over the stated probabilities.
+type tableSampler struct {
+	rng    *rand.Rand
+	blocks []rff.Block
+}
+
+func (t tableSampler) row(row []float32) {
+	for _, b := range t.blocks {
+		part := row[b.Offset : b.Offset+b.Width]
+		switch {
+		case b.OneHot:
+			t.level(part)
+		case len(part) == 2:
+			t.missing(part, b.Levels)
+		default:
+			part[0] = t.number(part[0], b.Levels)
+		}
+	}
+}
+
+// level draws one of the levels.
+func (t tableSampler) level(p []float32) {
+	u, chosen := t.rng.Float32(), len(p)-1
+	for j, v := range p {
+		if u < v {
+			chosen = j
+			break
+		}
+		u -= v
+	}
+	clear(p)
+	p[chosen] = 1
+}
+
+// missing draws whether a number is missing.
+func (t tableSampler) missing(p []float32, levels int) {
+	if t.rng.Float32() < p[1] {
+		p[0], p[1] = 0, 1
+		return
+	}
+	p[0], p[1] = t.number(p[0], levels), 0
+}
+
+// fewLevels is how many levels a number may have to be drawn between its two nearest; beyond, the nearest is as good.
+const fewLevels = 64
+
+// number draws one of the two nearest levels, so that the mean stays what it was.
+func (t tableSampler) number(x float32, levels int) float32 {
+	if levels == 0 || levels > fewLevels {
+		return x
+	}
+	steps := float64(levels - 1)
+	return float32(math.Floor(float64(x)*steps+t.rng.Float64()) / steps)
+}
