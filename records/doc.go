@@ -9,7 +9,8 @@
 // that nothing a run does can depend on a malformed record. The data's owner
 // who wants malformed records refused runs [Check] first.
 //
-// Two kinds of data exist: [Table] holds dense vectors and images, [SetTable]
-// holds subsets of a universe of items in compressed sparse rows. Both are
+// Three kinds of data exist: [Table] holds dense vectors and images, [Frame]
+// holds tables whose columns are numbers and names (see [NewSchema]), [SetTable]
+// holds subsets of a universe of items in compressed sparse rows. All are
 // [Data], which is all an algorithm sees.
 package records

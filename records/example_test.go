@@ -3,6 +3,8 @@ package records_test
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"os"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -79,4 +81,121 @@ func ExampleBinarize() {
 	}
 	fmt.Println(records.Binarize(grey, 0.5).Row(nil, 0))
 	// Output: [0 0 1 1]
+}
+
+// A table has columns of different kinds. Its rows are encoded as they are read:
+// numbers between their public bounds, levels one-hot.
+func ExampleNewSchema() {
+	schema, err := records.NewSchema(
+		records.Integer("age", 17, 90),
+		records.Categorical("work", "private", "self", "other").WithOther("other"),
+		records.Label("income", "<=50K", ">50K"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	people, err := records.FromValues(schema, []any{17, "private", "<=50K"}, []any{120, "none of it", ">50K"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var batch device.Batch
+	people.Range(0, people.Len(), &batch)
+	fmt.Println(schema)
+	fmt.Println(batch.Dense.Row(0), batch.Labels[0])
+	fmt.Println(batch.Dense.Row(1), batch.Labels[1])
+	// Output:
+	// tables of 3 columns (1 integer, 1 categorical), 2 classes
+	// [0 1 0 0] 0
+	// [1 0 0 1] 1
+}
+
+// Columns are found by name, whatever their order, blanks and quotes, and a level
+// may be written in more than one way.
+func ExampleCSV_ReadFrame() {
+	schema, err := records.NewSchema(
+		records.Numeric("hours", 0, 100).WithMissing(),
+		records.Label("income", "<=50K", ">50K").WithAlias("<=50K", "<=50K.").WithAlias(">50K", ">50K."))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	file := "income, country, hours\n>50K., \"Peru\", 40\n<=50K., ?, ?\n"
+	table, err := records.CSV{Header: true}.ReadFrame(strings.NewReader(file), schema)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var out bytes.Buffer
+	if err := (records.CSV{Header: true, Missing: []string{"?"}}).WriteFrame(&out, table); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(out.String())
+	// Output:
+	// hours,income
+	// 40,>50K
+	// ?,<=50K
+}
+
+// Numbers that a network states become rows of the table, whatever they are.
+func ExampleDecodeFlat() {
+	schema, err := records.NewSchema(records.Integer("age", 20, 60), records.Categorical("work", "private", "self", "none"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	nan := float32(math.NaN())
+	table, err := records.DecodeFlat(schema, []float32{0.26, 0.1, 0.7, 0.2, 7, nan, nan, 0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range table.Len() {
+		fmt.Println(table.Value(i, 0), table.Value(i, 1), records.Check(table))
+	}
+	// Output:
+	// 30 self <nil>
+	// 60 none <nil>
+}
+
+// A schema drafted from rows that are public is written, reviewed and read back.
+func ExampleDraftPublicSchema() {
+	brochure := "age,plan,churn\n34,basic,no\n71,?,yes\n"
+	schema, err := records.DraftPublicSchema(strings.NewReader(brochure), records.CSV{Header: true}, records.Drafting{Label: "churn"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := records.WriteSchema(os.Stdout, schema); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {
+	// 	"kind": "table",
+	// 	"columns": [
+	// 		{
+	// 			"name": "age",
+	// 			"type": "integer",
+	// 			"lo": 34,
+	// 			"hi": 71
+	// 		},
+	// 		{
+	// 			"name": "plan",
+	// 			"type": "categorical",
+	// 			"levels": [
+	// 				"basic"
+	// 			],
+	// 			"missing": true
+	// 		},
+	// 		{
+	// 			"name": "churn",
+	// 			"type": "label",
+	// 			"levels": [
+	// 				"no",
+	// 				"yes"
+	// 			]
+	// 		}
+	// 	]
+	// }
 }

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -84,20 +85,26 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
-		br.Discard(3)
-	}
-	in := &frameReader{lines: csv.NewReader(br), rows: rows, missing: map[string]bool{}}
-	in.lines.ReuseRecord = true
-	in.lines.Comment = c.Comment
-	if c.Comma != 0 {
-		in.lines.Comma = c.Comma
-	}
-	in.lines.TrimLeadingSpace = !unicode.IsSpace(in.lines.Comma)
+	in := &frameReader{lines: c.reader(br), rows: rows, missing: map[string]bool{}}
 	for _, text := range c.missing() {
 		in.missing[text] = true
 	}
 	return in, in.place(c, s)
+}
+
+// reader splits lines, after the mark with which some programs begin a file.
+func (c CSV) reader(br *bufio.Reader) *csv.Reader {
+	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
+		br.Discard(3)
+	}
+	lines := csv.NewReader(br)
+	lines.ReuseRecord = true
+	lines.Comment = c.Comment
+	if c.Comma != 0 {
+		lines.Comma = c.Comma
+	}
+	lines.TrimLeadingSpace = !unicode.IsSpace(lines.Comma)
+	return lines
 }
 
 // place finds the columns of the schema among the fields of a line.
@@ -152,8 +159,8 @@ func (in *frameReader) header() ([]string, error) {
 func (in *frameReader) read(n int) error {
 	for in.rows.Len() < n {
 		line, err := in.lines.Read()
-		if errors.Is(err, csv.ErrFieldCount) && len(line) == 1 && strings.TrimSpace(line[0]) == "" {
-			continue // a line of blanks
+		if errors.Is(err, csv.ErrFieldCount) && blank(line) {
+			continue
 		}
 		if err == io.EOF {
 			return err
@@ -168,6 +175,9 @@ func (in *frameReader) read(n int) error {
 	}
 	return nil
 }
+
+// blank reports whether there is nothing on a line.
+func blank(line []string) bool { return len(line) == 1 && strings.TrimSpace(line[0]) == "" }
 
 // add reads one field. A text that names a level is that level, even if it
 // usually means missing.

@@ -1,0 +1,66 @@
+package records_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func TestDraftOfPublicRows(t *testing.T) {
+	const text = "id,age,kg,kind,sex,home,always\n" +
+		"a1, 3,4.5,cat,m,yes,7\n" +
+		"a2,?,2,dog,f,no,7\n" +
+		"a3,17,nan,\"a, b\",f,no,7\n\n"
+	c := records.CSV{Header: true}
+	d := records.Drafting{Label: "home", Skip: []string{"id"}}
+	s, err := records.DraftPublicSchema(strings.NewReader(text), c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := must(records.NewSchema(records.Integer("age", 3, 17).WithMissing(), records.Numeric("kg", 2, 4.5).WithMissing(),
+		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"), records.Label("home", "no", "yes"),
+		records.Integer("always", 7, 8)))(t)
+	if !s.Equal(want) {
+		t.Errorf("drafted %v", s.Columns())
+	}
+	f, err := c.ReadFrame(strings.NewReader(text), s)
+	if err != nil || f.Len() != 3 {
+		t.Fatalf("the rows do not read: %v", err)
+	}
+	if err := records.Check(f); err != nil {
+		t.Error(err)
+	}
+	s, err = records.DraftPublicSchema(strings.NewReader("1,x\n2,y\n"), records.CSV{}, records.Drafting{Target: "c1"})
+	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
+		t.Errorf("without names: %v, %v", s, err)
+	}
+	names := records.CSV{Names: []string{"p", ""}}
+	if s, err = records.DraftPublicSchema(strings.NewReader("1,x\n2,y\n"), names, records.Drafting{}); err != nil || len(s.Columns()) != 1 {
+		t.Errorf("with names: %v, %v", s, err)
+	}
+}
+
+func TestDraftsThatCannotBe(t *testing.T) {
+	const text = "a,b\n1,x\n2,y\n"
+	for want, d := range map[string]records.Drafting{
+		`"z"`:                  {Label: "z"},
+		"a column of numbers":  {Target: "b"},
+		`column "b" has texts`: {MaxLevels: 1},
+		"records.Drafting.Max": {MaxLevels: -1},
+		"at least one":         {Skip: []string{"a"}, Label: "b"},
+		"2 labels and targets": {Label: "b", Target: "a"},
+	} {
+		_, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, d)
+		var shape *records.ShapeError
+		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	for _, text := range []string{"", "a,b\n1\n", "\"a"} {
+		if _, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, records.Drafting{}); !errors.Is(err, records.ErrFormat) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
