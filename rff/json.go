@@ -42,6 +42,8 @@ func kernelName(k Kernel) string {
 		return "cauchy"
 	case Matern:
 		return "matern"
+	case Scales:
+		return "scales"
 	}
 	return ""
 }
@@ -61,6 +63,8 @@ func UnmarshalKernel(data []byte) (Kernel, error) {
 		return decode[Cauchy](t.Params)
 	case "matern":
 		return decode[Matern](t.Params)
+	case "scales":
+		return decode[Scales](t.Params)
 	}
 	return nil, fmt.Errorf("%w: unknown kernel %.40q", ErrFormat, t.Kernel)
 }

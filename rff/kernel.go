@@ -44,6 +44,9 @@ type spectrum struct {
 	// draw fills w with one frequency. Isotropic kernels are a uniform
 	// direction times an independent length, which orthogonal maps rely on.
 	draw func(rng *rand.Rand, w []float64)
+	// length, where not nil, multiplies frequency j of n after it was made
+	// orthogonal to others.
+	length func(j, n int) float64
 }
 
 // frequencies is the number of them that dim features need.
@@ -77,9 +80,17 @@ func (s spectrum) path(field string) string { return "rff." + s.name + "." + fie
 
 func checkBandwidth(name string, b float64) error {
 	if !(b >= minBandwidth && b <= maxBandwidth) {
-		return &ParamError{"rff." + name + ".Bandwidth", b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth)}
+		return &ParamError{"rff." + name, b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth)}
 	}
 	return nil
+}
+
+// lengthOf is the factor of frequency j.
+func (s spectrum) lengthOf(j int) float64 {
+	if s.length == nil {
+		return 1
+	}
+	return s.length(j, s.frequencies())
 }
 
 // build validates everything at once and returns a map that draws its

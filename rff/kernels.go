@@ -24,7 +24,7 @@ type RBF struct {
 // New implements [Kernel].
 func (c RBF) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1/c.Bandwidth) }
-	return build(c, spectrum{"RBF", c.Dim, c.Phase, c.Orthogonal, draw}, in, seed, checkBandwidth("RBF", c.Bandwidth))
+	return build(c, spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
 }
 
 // Laplacian is the kernel exp(−‖x−y‖₁/ℓ); its frequencies are independent
@@ -42,7 +42,7 @@ func (c Laplacian) New(in int, seed uint64) (*Map, error) {
 			w[i] = math.Tan(math.Pi*(rng.Float64()-0.5)) / c.Bandwidth
 		}
 	}
-	return build(c, spectrum{"Laplacian", c.Dim, c.Phase, false, draw}, in, seed, checkBandwidth("Laplacian", c.Bandwidth))
+	return build(c, spectrum{name: "Laplacian", dim: c.Dim, phase: c.Phase, draw: draw}, in, seed, checkBandwidth("Laplacian.Bandwidth", c.Bandwidth))
 }
 
 // Cauchy is the product kernel Π 1/(1+(xᵢ−yᵢ)²/ℓ²); its frequencies are
@@ -60,7 +60,7 @@ func (c Cauchy) New(in int, seed uint64) (*Map, error) {
 			w[i] = (rng.ExpFloat64() - rng.ExpFloat64()) / c.Bandwidth
 		}
 	}
-	return build(c, spectrum{"Cauchy", c.Dim, c.Phase, false, draw}, in, seed, checkBandwidth("Cauchy", c.Bandwidth))
+	return build(c, spectrum{name: "Cauchy", dim: c.Dim, phase: c.Phase, draw: draw}, in, seed, checkBandwidth("Cauchy.Bandwidth", c.Bandwidth))
 }
 
 // Matern is the Matérn kernel of smoothness ν and length scale ℓ, between
@@ -86,7 +86,7 @@ func (c Matern) New(in int, seed uint64) (*Map, error) {
 	if !(c.Smoothness >= 0.05 && c.Smoothness <= 1000) {
 		bad = &ParamError{"rff.Matern.Smoothness", c.Smoothness, "a number in [0.05, 1000]"}
 	}
-	return build(c, spectrum{"Matern", c.Dim, c.Phase, c.Orthogonal, draw}, in, seed, checkBandwidth("Matern", c.Bandwidth), bad)
+	return build(c, spectrum{name: "Matern", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}, in, seed, checkBandwidth("Matern.Bandwidth", c.Bandwidth), bad)
 }
 
 // Custom is any other shift-invariant kernel, given by a sampler of its
@@ -108,7 +108,7 @@ func (c Custom) New(in int, seed uint64) (*Map, error) {
 	if c.Frequencies == nil {
 		bad = &ParamError{"rff.Custom.Frequencies", nil, "a sampler"}
 	}
-	m, err := build(c, spectrum{"Custom", c.Dim, c.Phase, false, c.Frequencies}, in, seed, bad)
+	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies}, in, seed, bad)
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,9 @@ func (m *Map) draw() (freq, phase []float32) {
 	freq = make([]float32, m.in*n)
 	w := newDirections(m.spectrum, m.in)
 	for j := range n {
+		length := m.spectrum.lengthOf(j)
 		for i, v := range w.next(rng) {
-			freq[i*n+j] = float32(v)
+			freq[i*n+j] = float32(v * length)
 		}
 	}
 	if m.spectrum.phase {
