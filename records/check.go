@@ -65,6 +65,8 @@ func Check(d Data) error {
 		return t.check()
 	case *Frame:
 		return t.check()
+	case stated:
+		return Check(t.Data)
 	case *MappedSets:
 		return t.check()
 	}

@@ -131,6 +131,29 @@ func (c Column) Logarithmic() Column {
 	return c
 }
 
+// WithBounds returns the column of numbers between other public bounds.
+func (c Column) WithBounds(lo, hi float64) Column {
+	c.lo, c.hi = lo, hi
+	return c
+}
+
+// WithLevels returns the column with other levels. Of the other level and the aliases those stay whose
+// level does.
+func (c Column) WithLevels(levels ...string) Column {
+	c.levels = slices.Clone(levels)
+	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool { return !slices.Contains(levels, a.level) })
+	if !slices.Contains(levels, c.other) {
+		c.other = ""
+	}
+	return c
+}
+
+// WithoutMissing returns the column in which a missing value is none of its own.
+func (c Column) WithoutMissing() Column {
+	c.missing = false
+	return c
+}
+
 // Name is the column's name.
 func (c Column) Name() string { return c.name }
 

@@ -64,9 +64,19 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
+// AsFrame is the frame that data is, also where [WithUnit] states something about
+// it; ok is false for other data.
+func AsFrame(d Data) (f *Frame, ok bool) {
+	if s, said := d.(stated); said {
+		return AsFrame(s.Data)
+	}
+	f, ok = d.(*Frame)
+	return f, ok
+}
+
 // frameOf is the frame that data is, or decodes to.
 func frameOf(s Schema, d Data) (*Frame, error) {
-	if f, ok := d.(*Frame); ok {
+	if f, ok := AsFrame(d); ok {
 		return f, nil
 	}
 	var b device.Batch

@@ -2,6 +2,16 @@ package records
 
 import "math"
 
+// Stray reports whether one cell holds what its column does not allow, which is
+// what [Check] reports.
+func (f *Frame) Stray(row, column int) bool {
+	code, c := &f.schema.table.cells[column], f.cells[column]
+	if code.kind.hasLevels() {
+		return code.levelProblem(c.levels[row]) != ""
+	}
+	return code.numberProblem(c.numbers[row]) != ""
+}
+
 func (f *Frame) check() error {
 	var found defects
 	for j, c := range f.cells {

@@ -357,6 +357,35 @@ func TestCheckReportsCells(t *testing.T) {
 	}
 }
 
+func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
+	s := people(t)
+	f := must(records.FromValues(s, []any{180, nil, 40, nil, "all", nil, "private", "<=50K", nil, "Male", nil},
+		[]any{"x", 1e6, 40.5, "?", "half", "XXL", nil, nil, "Bonn", nil, "maybe"}))(t)
+	for j := range s.Columns() {
+		if f.Stray(0, j) || !f.Stray(1, j) {
+			t.Errorf("column %d: %v and %v", j, f.Stray(0, j), f.Stray(1, j))
+		}
+	}
+	said := records.WithUnit(f, records.UnitUser)
+	if inside, ok := records.AsFrame(said); !ok || inside != f || records.Check(said).Error() != records.Check(f).Error() {
+		t.Error("what is stated about a frame hides it")
+	}
+	if _, ok := records.AsFrame(onlyData{f}); ok {
+		t.Error("data of another type is taken for a frame")
+	}
+}
+
+func TestColumnsAreReviewed(t *testing.T) {
+	c := records.Categorical("a", "x", "y", "z").WithOther("z").WithAlias("x", "X").WithAlias("y", "Y").WithMissing()
+	if got := c.WithLevels("y", "w"); got.Other() != "" || !slices.Equal(got.Levels(), []string{"y", "w"}) ||
+		must(records.NewSchema(got))(t).Validate() != nil || c.Other() != "z" || got.WithoutMissing().HasMissing() {
+		t.Errorf("%+v", got)
+	}
+	if lo, hi := records.Numeric("a", 0, 1).WithBounds(2, 3).Bounds(); lo != 2 || hi != 3 {
+		t.Errorf("bounds %v, %v", lo, hi)
+	}
+}
+
 func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("a", 0, 1), records.Flag("b", "n", "y")))(t)
 	b := must(records.NewFrameBuilder(s))(t)
