@@ -1,6 +1,8 @@
 package merf
 
 import (
+	"slices"
+
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -43,14 +45,21 @@ func (s *sampler) bernoulli(flat []float32) {
 	}
 }
 
+// sets lists the items that were drawn, of too many a random choice.
 func (s *sampler) sets(schema records.Schema, flat []float32, n int) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
-	dim := schema.Dim()
+	dim, most := schema.Dim(), schema.MaxItems()
 	for i := range n {
+		first := len(items)
 		for j, v := range flat[i*dim : (i+1)*dim] {
 			if v != 0 {
 				items = append(items, uint32(j))
 			}
+		}
+		if set := items[first:]; len(set) > most {
+			s.rng.Shuffle(len(set), func(a, b int) { set[a], set[b] = set[b], set[a] })
+			items = items[:first+most]
+			slices.Sort(items[first:])
 		}
 		offsets = append(offsets, len(items))
 	}

@@ -1,7 +1,6 @@
 package merf
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/models"
@@ -97,14 +96,14 @@ func (t tableSampler) missing(p []float32, levels int) {
 	p[0], p[1] = t.number(p[0], levels), 0
 }
 
-// fewLevels is how many levels a number may have to be drawn between its two nearest; beyond, the nearest is as good.
-const fewLevels = 64
-
-// number draws one of the two nearest levels, so that the mean stays what it was.
+// number draws one of the two levels of a flag. Numbers with more levels are left to the decoder, which takes the nearest:
+// a network that states a number means it.
 func (t tableSampler) number(x float32, levels int) float32 {
-	if levels == 0 || levels > fewLevels {
+	if levels != 2 {
 		return x
 	}
-	steps := float64(levels - 1)
-	return float32(math.Floor(float64(x)*steps+t.rng.Float64()) / steps)
+	if t.rng.Float32() < x {
+		return 1
+	}
+	return 0
 }

@@ -1,0 +1,127 @@
+package merf_test
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+var streamRows = flag.Int("stream", 0, "embed a generated stream of that many rows of 50 columns and report time and memory")
+
+// wide is a table of 50 columns and a label.
+func wide(t testing.TB) records.Schema {
+	t.Helper()
+	var columns []records.Column
+	for i := range 20 {
+		columns = append(columns, records.Numeric(fmt.Sprintf("x%d", i), 0, 100))
+	}
+	for i := range 10 {
+		columns = append(columns, records.Integer(fmt.Sprintf("n%d", i), 0, 9+i))
+	}
+	for i := range 15 {
+		var levels []string
+		for j := range 3 + i/2 {
+			levels = append(levels, fmt.Sprint("level ", j))
+		}
+		columns = append(columns, records.Categorical(fmt.Sprintf("c%d", i), levels...))
+	}
+	for i := range 5 {
+		columns = append(columns, records.Flag(fmt.Sprintf("f%d", i), "no", "yes"))
+	}
+	s, err := records.NewSchema(append(columns, records.Label("y", "a", "b"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// generated yields rows of a schema in frames of a few thousand, made as they are asked for.
+func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		const most = 8192
+		rng := rand.New(rand.NewPCG(1, 2))
+		flat, labels := make([]float32, most*s.Dim()), make([]int32, most)
+		for i := range flat {
+			flat[i] = rng.Float32()
+		}
+		for left := rows; left > 0; left -= most {
+			for range len(flat) / 50 { // every frame is another, at little cost
+				flat[rng.IntN(len(flat))] = rng.Float32()
+			}
+			n := min(left, most)
+			for i := range labels {
+				labels[i] = int32(i & 1)
+			}
+			f, err := records.DecodeFlat(s, flat[:n*s.Dim()], labels[:n]...)
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestStreamsNeedConstantMemory: with -stream 10000000 the real thing, without it a short one. Peak memory is reported
+// where the system tells it.
+func TestStreamsNeedConstantMemory(t *testing.T) {
+	rows := max(*streamRows, 20000)
+	s := wide(t)
+	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
+	p := mustPlan(t, c)
+	start := time.Now()
+	if _, err := merf.EmbedStream(context.Background(), p, generated(t, s, rows), accountant.NewLedger(c.Budget)); err != nil {
+		t.Fatal(err)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("%d rows of %d columns (%d encoded), %d features: %.1f s, %.0f rows/s, heap %d MB of the system, peak %s",
+		rows, len(s.Columns())-1, s.Dim(), p.Features(), time.Since(start).Seconds(), float64(rows)/time.Since(start).Seconds(), m.Sys>>20, peak())
+	if m.Sys > 1<<30 {
+		t.Errorf("%d MB", m.Sys>>20)
+	}
+}
+
+// peak is the largest resident set so far, on Linux.
+func peak() string {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		if rest, ok := strings.CutPrefix(in.Text(), "VmHWM:"); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return "unknown"
+}
+
+// BenchmarkEmbed is the cost of a row.
+func BenchmarkEmbed(b *testing.B) {
+	s := wide(b)
+	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
+	p := mustPlan(b, c)
+	var frames []records.Data
+	for f := range generated(b, s, 8192) {
+		frames = append(frames, f)
+	}
+	sum := p.NewPartial()
+	for b.Loop() {
+		if err := sum.Add(context.Background(), frames[0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*frames[0].Len())/b.Elapsed().Seconds(), "rows/s")
+}

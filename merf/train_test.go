@@ -1,0 +1,210 @@
+package merf_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// learned is a generator of drawTable's records.
+func learned(t *testing.T) (*merf.Model, *records.Frame) {
+	t.Helper()
+	data := drawTable(t, 4000, 2)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
+	m, err := merf.Train(context.Background(), mustEmbed(t, mustPlan(t, c), data),
+		merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{40}, BatchNorm: true}, Latent: 5, Steps: 400, Batch: 240, LR: 0.01, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, data
+}
+
+// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of numbers, shares of missing
+// values. The tolerances are several times what a run is off.
+func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
+	m, data := learned(t)
+	synthetic := collectAll(t, m, 6000, merf.Draw{Cluster: -1, Class: -1, Seed: 4})
+	if err := records.Check(synthetic); err != nil {
+		t.Error(err)
+	}
+	for class := range 3 {
+		real, made := statistics(data, class), statistics(synthetic, class)
+		for name, want := range real {
+			if got := made[name]; math.Abs(got-want) > 0.1 {
+				t.Errorf("class %d, %s: %.3f, in the data %.3f", class, name, got, want)
+			}
+		}
+	}
+	balanced := statistics(collectAll(t, m.WithLabels(merf.UniformLabels), 6000, merf.Draw{Cluster: -1, Class: -1, Seed: 4}), 2)
+	if math.Abs(balanced["share"]-1.0/3) > 0.05 {
+		t.Errorf("a third of uniform labels is %v", balanced["share"])
+	}
+}
+
+func statistics(f *records.Frame, class int) map[string]float64 {
+	s := map[string]float64{}
+	n, numbers := 0.0, 0.0
+	for i := range f.Len() {
+		if f.Label(i) != class {
+			continue
+		}
+		n++
+		s["class colour"] += b2f(f.Value(i, 3) == []string{"red", "green", "blue"}[class])
+		s["old"] += b2f(f.Value(i, 4) == "yes")
+		s["size"] += float64(f.Level(i, 2)) / 2
+		if x := f.Number(i, 0); math.IsNaN(x) {
+			s["missing"]++
+		} else {
+			s["x"] += x / 4
+			numbers++
+		}
+	}
+	for _, name := range []string{"class colour", "old", "size", "missing"} {
+		s[name] /= n
+	}
+	s["x"] /= numbers
+	s["share"] = n / float64(f.Len())
+	return s
+}
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestEveryWayToTrain ends in a model for records of every kind.
+func TestEveryWayToTrain(t *testing.T) {
+	for i, s := range schemas(t) {
+		none := mustEmbed(t, mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"])), empty(t, s))
+		g := quick
+		g.Weights, g.Shrink = merf.Weighting(i%3), i%2 == 0
+		if i == 2 {
+			g.Architecture = nil
+			g.Steps = 1
+		}
+		m, err := merf.Train(context.Background(), none, g)
+		if err != nil {
+			t.Fatalf("%v: %v", s, err)
+		}
+		for _, means := range []bool{false, true} {
+			d := merf.Draw{Cluster: -1, Class: min(s.Classes()-1, 1), Means: means}
+			n := 0
+			for chunk, err := range m.Chunks(context.Background(), 1100, d) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += chunk.Len()
+				if err := records.Check(chunk); err != nil || !chunk.Schema().Equal(m.DrawSchema(d)) {
+					t.Errorf("%v: %v", chunk.Schema(), err)
+				}
+			}
+			if n != 1100 {
+				t.Errorf("%v: %d records", s, n)
+			}
+		}
+	}
+}
+
+func empty(t *testing.T, s records.Schema) records.Data {
+	t.Helper()
+	d, err := records.Concat(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestConvolutionalGenerator fits images.
+func TestConvolutionalGenerator(t *testing.T) {
+	s := records.Image(4, 4).WithLabels("a", "b")
+	g := quick
+	g.Architecture = models.ConvDecoder{Height: 4, Width: 4, Channels: 1, Maps: []int{4}, Size: 3, BatchNorm: true}
+	e := mustEmbed(t, mustPlan(t, small(s, accountant.ReplaceOne, kernels()["rbf"])), empty(t, s))
+	if _, err := merf.Train(context.Background(), e, g); err != nil {
+		t.Fatal(err)
+	}
+	g.Architecture = models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{4}, Size: 3}
+	var param *accountant.ParamError
+	if _, err := merf.Train(context.Background(), e, g); !errors.As(err, &param) {
+		t.Errorf("images of another size: %v", err)
+	}
+}
+
+// TestDrawsAreSafeForConcurrentUse and a function of their seed.
+func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
+	m := trained(t, quick)
+	want := collectAll(t, m, 2000, merf.Draw{Cluster: -1, Class: -1, Seed: 1})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			n := 0
+			for chunk, err := range m.Chunks(context.Background(), 2000, merf.Draw{Cluster: -1, Class: -1, Seed: 1}) {
+				if err != nil || chunk.(*records.Frame).Value(0, 3) != want.Value(n, 3) {
+					t.Errorf("other records: %v", err)
+					return
+				}
+				n += chunk.Len()
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestWrongDraws(t *testing.T) {
+	m := trained(t, quick)
+	var param *accountant.ParamError
+	for _, d := range []merf.Draw{{Cluster: -1, Class: 3}, {Cluster: 1, Class: -1}, {Cluster: -1, Class: -2}} {
+		for _, err := range m.Chunks(context.Background(), 1, d) {
+			if !errors.As(err, &param) {
+				t.Errorf("%+v: %v", d, err)
+			}
+		}
+	}
+	for _, err := range m.Chunks(context.Background(), -1, merf.All()) {
+		if !errors.As(err, &param) {
+			t.Errorf("a negative number: %v", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range m.Chunks(ctx, 1, merf.All()) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	}
+	if _, err := merf.Train(ctx, embedded(t, 5), quick); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestConfigMistakesAreToldTogether(t *testing.T) {
+	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{-1}}, Latent: -1, Steps: -1, Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1, Weights: 9, Labels: 9}
+	c := merf.Config{Schema: records.Binary(3), Budget: accountant.Budget{Epsilon: -1, Relation: accountant.ReplaceOne}, CountShare: 1, NoiseMultiplier: math.Inf(1),
+		Batches: merf.Batches{Probability: 2}, Kernel: rff.RBF{}}
+	for err, paths := range map[error][]string{
+		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor", "Weights", "Labels"},
+		c.Validate(): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier", "merf.Batches.Probability", "merf.Batches.Steps", "Nominal", "rff.RBF.Dim"},
+	} {
+		for _, p := range paths {
+			if err == nil || !strings.Contains(err.Error(), p) {
+				t.Errorf("%s is not reported: %v", p, err)
+			}
+		}
+	}
+	add := small(records.Binary(3).WithLabels("a", "b"), accountant.AddOrRemoveOne, nil)
+	add.Nominal = 10
+	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Nominal") || !strings.Contains(err.Error(), "Kernel") {
+		t.Errorf("a nominal size where the size is private, and no kernel: %v", err)
+	}
+}
