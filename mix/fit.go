@@ -178,14 +178,22 @@ func (r *run) open(runs []*mechanism.Run) error {
 			continue
 		}
 		var err error
-		if l.allowance, err = runs[l.part].Reserve(PurposeMixtures, r.plan.Event, l.left); err != nil {
+		if l.allowance, err = runs[l.part].Reserve(r.plan.purpose(l.part), r.plan.Event, l.left); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const fewestLanes = 16
+const fewestLanes = 8
+
+// purpose is what a part's ledger line says.
+func (p *Plan) purpose(part int) string {
+	if !p.Config.ByClass {
+		return PurposeMixtures
+	}
+	return fmt.Sprintf("%s of class %d", PurposeMixtures, part)
+}
 
 func (r *run) report(stage string, step, of int) {
 	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: r.ledger.EpsilonSoFar(), Elapsed: time.Since(r.start)})

@@ -47,8 +47,14 @@ type tape struct {
 	playing  bool
 	addition bool // neighbours differ by a row at the end
 	calls    []call
-	twins    map[uint64]bool // steps whose samples hold the same rows in both runs
+	twins    map[step]bool // whose samples hold the same rows in both runs
 	findings []string
+}
+
+// step is one step of one purpose: disjoint parts of the records have runs of their own, each of which counts from one.
+type step struct {
+	purpose string
+	number  uint64
 }
 
 // errDiverged ends a replay that can no longer be compared.
@@ -70,9 +76,9 @@ func (t *tape) Sample(s entropy.Sample) {
 	defer t.mu.Unlock()
 	if t.addition && earlier != nil && slices.Equal(earlier.rows, s.Rows) {
 		if t.twins == nil {
-			t.twins = map[uint64]bool{}
+			t.twins = map[step]bool{}
 		}
-		t.twins[s.Step] = true
+		t.twins[step{s.Purpose, s.Step}] = true
 	}
 }
 
@@ -98,7 +104,7 @@ func (t *tape) Release(r *entropy.Release) error {
 		return errDiverged
 	}
 	d, slack := distance(earlier.release, r), tolerance(earlier.release, r)
-	if t.twins[r.Step] && !(d <= slack) {
+	if t.twins[step{r.Purpose, r.Step}] && !(d <= slack) {
 		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: something besides the sample went in", at, r.Mechanism, r.Purpose, d)
 	}
 	if !(d <= r.Effect+slack) {

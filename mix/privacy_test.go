@@ -1,0 +1,264 @@
+package mix_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// small is a whole run that takes milliseconds.
+func small(s records.Schema, sampling mix.Sampling) mix.Config {
+	return mix.Config{
+		Schema:   s,
+		Budget:   accountant.Budget{Epsilon: 8, Delta: 1e-5, Relation: sampling.Relation()},
+		Sampling: sampling,
+		Mixtures: 42,
+		ClipNorm: 1.5,
+	}
+}
+
+func mustPlan(t testing.TB, c mix.Config) *mix.Plan {
+	t.Helper()
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// variants are runs that differ in everything the guarantee passes through, for n records.
+func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Config {
+	n = max(n, 1)
+	samplings := map[string]mix.Sampling{"poisson": mix.Poisson{Nominal: 12, Degree: 3}}
+	if r == accountant.ReplaceOne {
+		samplings = map[string]mix.Sampling{"poisson": mix.PoissonReplaceOne{Records: n, Degree: min(n, 3)},
+			"subset": mix.WithoutReplacement{Records: n, Degree: min(n, 3)}}
+	}
+	out := map[string]mix.Config{}
+	for name, sampling := range samplings {
+		c := small(s, sampling)
+		out[name] = c
+		projected := c
+		projected.Projection = mix.Projection{Dim: 3, Seed: 4}
+		out[name+" projected"] = projected
+		centred := c
+		centred.Centers = mix.Centers{Share: 0.3, ClipNorm: 1}
+		out[name+" centred"] = centred
+		if s.Classes() < 2 || name == "subset" || n < 3*s.Classes() {
+			continue
+		}
+		byClass := centred
+		byClass.ByClass = true
+		out[name+" by class"] = byClass
+	}
+	return out
+}
+
+func schemas() []records.Schema {
+	return []records.Schema{records.Binary(6).WithLabels("a", "b"), records.Interval(4, -1, 1).WithLabels("a", "b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b")}
+}
+
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms' answers held fixed, ledger,
+// progress and released rows must be the same to the bit, and sums no farther apart than declared.
+func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
+	for _, s := range schemas() {
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			turn := 0
+			pairs := privacytest.Neighbours(t, s, r, 12, 3)
+			for _, pair := range pairs {
+				if r == accountant.ReplaceOne && pair.Data.Len() == 0 {
+					continue
+				}
+				all := variants(s, r, pair.Data.Len())
+				for _, name := range slices.Sorted(maps.Keys(all)) {
+					c := all[name]
+					if turn++; turn%7 != 0 { // each pair meets some of the variants, all together meet all
+						continue
+					}
+					c.Budget.Epsilon, c.NoiseMultiplier = 1e3, 1.5 // given, so that nothing has to be calibrated
+					if c.Centers.Share > 0 {
+						c.Centers.Share, c.Centers.NoiseMultiplier = 0, 2
+					}
+					plan := mustPlan(t, c)
+					t.Run(s.String()+"/"+r.String()+"/"+name+"/"+pair.Name, func(t *testing.T) {
+						privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
+							Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+					})
+				}
+			}
+		}
+	}
+}
+
+// everythingVisible returns all that leaves a run. One worker keeps events in an order that two runs share.
+func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		var told []mix.Progress
+		m, err := mix.Fit(ctx, p, data, ledger, mix.WithWorkers(1), mix.WithProgress(func(s mix.Progress) {
+			s.Elapsed = 0
+			told = append(told, s)
+		}))
+		if err != nil {
+			return told, err
+		}
+		file, err := m.Encode()
+		return []any{told, file}, err
+	}
+}
+
+// grey draws labelled records at random.
+func grey(t testing.TB, n int, s records.Schema) *records.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(9, uint64(n)))
+	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
+	for i := range flat {
+		flat[i] = rng.Float32()
+	}
+	for i := range labels {
+		labels[i] = int32(rng.IntN(max(s.Classes(), 1)))
+	}
+	if s.Classes() == 0 {
+		labels = nil
+	}
+	table, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed.
+func TestLedgerHoldsThePlan(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for name, c := range variants(s, r, 30) {
+			t.Run(r.String()+"/"+name, func(t *testing.T) {
+				p := mustPlan(t, c)
+				ledger := accountant.NewLedger(c.Budget)
+				m, err := mix.Fit(context.Background(), p, grey(t, 30, s), ledger)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkLedger(t, p, ledger)
+				if got := ledger.Epsilon().Upper; math.Abs(got-p.Total.Upper) > 1e-9*got || got > c.Budget.Epsilon {
+					t.Errorf("the ledger says %v, the plan %v of %v", got, p.Total.Upper, c.Budget.Epsilon)
+				}
+				if g := m.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise || g.Relation != r {
+					t.Errorf("guarantee: %v under %v", g.NoiseClass, g.Relation)
+				}
+			})
+		}
+	}
+}
+
+// checkLedger compares the ledger's lines, the children's too, with the plan's stages.
+func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
+	t.Helper()
+	ledgers := []*accountant.Ledger{ledger}
+	for _, g := range ledger.Children() {
+		ledgers = append(ledgers, g.Parts...)
+	}
+	lines := 0
+	for _, l := range ledgers {
+		for _, e := range l.Entries() {
+			lines++
+			if e.Spent != e.Reserved || e.Late {
+				t.Errorf("%s: %d of %d taken, late %v", e.Purpose, e.Spent, e.Reserved, e.Late)
+			}
+			for _, stage := range p.Stages {
+				if strings.HasPrefix(e.Purpose, stage.Purpose) && (e.Reserved != stage.Count || !accountant.EqualEvents(stage.Event, e.Event)) {
+					t.Errorf("%s: %d × %v, planned %d × %v", e.Purpose, e.Reserved, e.Event, stage.Count, stage.Event)
+				}
+			}
+		}
+	}
+	want := 0
+	for _, stage := range p.Stages {
+		want += stage.Parts
+	}
+	if lines != want {
+		t.Errorf("%d lines on the ledger, %d planned", lines, want)
+	}
+}
+
+// TestRelationsCannotBeMixedUp: a sampling is bound to one relation by its type.
+func TestRelationsCannotBeMixedUp(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	for _, sampling := range []mix.Sampling{mix.Poisson{Nominal: 9, Degree: 2}, mix.PoissonReplaceOne{Records: 9, Degree: 2}, mix.WithoutReplacement{Records: 9, Degree: 2}} {
+		c := small(s, sampling)
+		mustPlan(t, c)
+		c.Budget.Relation = accountant.AddOrRemoveOne + accountant.ReplaceOne - c.Budget.Relation
+		var param *accountant.ParamError
+		if _, err := c.Plan(); !errors.As(err, &param) || param.Path != "mix.Config.Sampling" {
+			t.Errorf("%T under %v: %v", sampling, c.Budget.Relation, err)
+		}
+	}
+	sizes := small(s, mix.WithoutReplacement{Records: 9, Degree: 2})
+	sizes.ByClass = true
+	if _, err := sizes.Plan(); err == nil {
+		t.Error("subsets of a class, whose size is private, are planned")
+	}
+	p := mustPlan(t, small(s, mix.PoissonReplaceOne{Records: 9, Degree: 2}))
+	ledger := accountant.NewLedger(p.Config.Budget)
+	if _, err := mix.Fit(context.Background(), p, grey(t, 8, s), ledger); !errors.Is(err, mix.ErrRecords) || len(ledger.Entries()) != 0 {
+		t.Errorf("eight records where nine are declared: %v", err)
+	}
+	other := accountant.NewLedger(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	if _, err := mix.Fit(context.Background(), p, grey(t, 9, s), other); err == nil || len(other.Entries()) != 0 {
+		t.Errorf("a ledger of the other relation: %v", err)
+	}
+}
+
+// TestHostileRecordsAreMixed: no record makes a run fail, and none at all is fine under add/remove.
+func TestHostileRecordsAreMixed(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")
+	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}}, 7, -1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]*records.Table{"hostile": wild, "empty": grey(t, 0, s)} {
+		for variant, c := range variants(s, accountant.AddOrRemoveOne, 12) {
+			m, err := mix.Fit(context.Background(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, variant, err)
+			}
+			for chunk, err := range m.Chunks(context.Background(), 100, mix.All()) {
+				if err == nil {
+					err = records.Check(chunk)
+				}
+				if err != nil {
+					t.Errorf("%s, %s: %v", name, variant, err)
+				}
+			}
+		}
+	}
+}
+
+// TestCancelledRunKeepsItsSpend: everything is reserved before the first record, and stays so.
+func TestCancelledRunKeepsItsSpend(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	ledger := accountant.NewLedger(p.Config.Budget)
+	if _, err := mix.Fit(ctx, p, grey(t, 12, s), ledger); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if got := ledger.Epsilon().Upper; math.Abs(got-p.Total.Upper) > 1e-9*got {
+		t.Errorf("ε = %v after a cancelled run that planned %v", got, p.Total.Upper)
+	}
+	if _, err := mix.Fit(context.Background(), p, grey(t, 12, s), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("a second run on a spent ledger: %v", err)
+	}
+}
