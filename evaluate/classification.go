@@ -19,7 +19,8 @@ type Classification struct {
 	Classes   []string `json:"classes"`
 	Confusion [][]int  `json:"confusion"` // records by true class, then by named class
 	// Scores is the ranking of the second of two classes, or the mean of those of
-	// each class against the rest, by the classifier's scores.
+	// each class against the rest, by the classifier's scores; for more than two
+	// classes by its probabilities if it has any.
 	Scores Ranking `json:"on_scores"`
 }
 
@@ -42,7 +43,7 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if err != nil {
 		return Classification{}, err
 	}
-	return Classification{c.name, s.ClassNames(), confusion, rankClasses(scores, labels, s.Classes())}, nil
+	return Classification{c.name, s.ClassNames(), confusion, rankClasses(c.ranked(d, scores), labels, s.Classes())}, nil
 }
 
 func tabulateClasses(labels, named []int32, k int) ([][]int, error) {

@@ -5,149 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
-	"gonum.org/v1/gonum/mat"
 )
-
-// wide is how many coordinates a dense covariance may have.
-const wide = 8192
-
-// DiscriminantAnalysis trains a linear discriminant: normal laws with one
-// covariance for all classes, shrunk towards a multiple of the identity.
-//
-// Source: Fisher 1936; shrinkage as in Friedman 1989, "Regularized discriminant
-// analysis", with a fixed weight.
-type DiscriminantAnalysis struct {
-	Shrinkage float64 // weight of the identity; 0 for 0.001
-}
-
-// Name is "linear discriminant analysis".
-func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis" }
-
-// Validate reports every setting that makes no sense.
-//
-// Errors: *[ConfigError], joined.
-func (m DiscriminantAnalysis) Validate() error {
-	return notNegative("DiscriminantAnalysis", part("Shrinkage", m.Shrinkage))
-}
-
-// Fit trains a classifier; see [Learner.Fit] for guarantee.
-//
-// Errors: those of [Learner.Fit], and *[ConfigError] for records of more than
-// 8192 coordinates.
-func (m DiscriminantAnalysis) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
-
-func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {
-	if err := x.atMost(wide, "DiscriminantAnalysis"); err != nil {
-		return nil, err
-	}
-	means, s := x.means(), orDefault(m.Shrinkage, 1e-3)
-	cov := x.within(means)
-	ridge := s*mat.Trace(cov)/float64(x.dim) + 1e-9
-	for i := range x.dim {
-		for j := i; j < x.dim; j++ {
-			cov.SetSym(i, j, (1-s)*cov.At(i, j))
-		}
-		cov.SetSym(i, i, cov.At(i, i)+ridge)
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(cov) {
-		return nil, &ConfigError{"evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that can be inverted"}
-	}
-	var weights mat.Dense
-	if err := factor.SolveTo(&weights, mat.NewDense(x.classes, x.dim, means).T()); err != nil {
-		return nil, &ConfigError{"evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that is well conditioned"}
-	}
-	return discriminant(x, means, &weights), nil
-}
-
-// discriminant is the linear rule of means and inverse covariance times means.
-func discriminant(x *design, means []float64, weights *mat.Dense) *logLinear {
-	out := &logLinear{linear{newAffine(x.dim, x.classes)}}
-	for c, n := range x.counts() {
-		out.bias[c] = math.Log(n / float64(x.rows()))
-		for j := range x.dim {
-			w := weights.At(j, c)
-			out.bias[c] -= w * means[c*x.dim+j] / 2
-			out.weights.Data[j*x.classes+c] = float32(w)
-		}
-	}
-	return out
-}
-
-// within is the covariance around the classes' means.
-func (x *design) within(means []float64) *mat.SymDense {
-	const chunk = 1024
-	var (
-		be       = device.CPU()
-		sum      = make([]float64, x.dim*x.dim)
-		product  = be.New(x.dim, x.dim)
-		centred  = be.New(chunk, x.dim)
-		read     = newRowReader(x.batch)
-		cov      = mat.NewSymDense(x.dim, sum)
-		smallest = 1 / float64(x.rows())
-	)
-	for lo := 0; lo < x.rows(); lo += chunk {
-		n := min(chunk, x.rows()-lo)
-		for i := range n {
-			at, row := int(x.labels[lo+i])*x.dim, centred.Row(i)
-			for j, v := range read.row(lo + i) {
-				row[j] = float32(float64(v) - means[at+j])
-			}
-		}
-		part := centred.RowRange(0, n)
-		be.Gemm(true, false, 1, part, part, 0, product)
-		for i, v := range product.Data {
-			sum[i] += smallest * float64(v)
-		}
-	}
-	return cov
-}
-
-// affine is a matrix of weights, coordinate by class, and a bias a class.
-type affine struct {
-	weights device.Matrix
-	bias    []float64
-}
-
-func newAffine(dim, outputs int) affine {
-	return affine{device.HostMatrix(dim, outputs, make([]float32, dim*outputs)), make([]float64, outputs)}
-}
-
-// apply sets out to b·weights.
-func (a affine) apply(be device.Backend, b device.Batch, out device.Matrix) {
-	if b.Sparse != nil {
-		be.SparseGemm(b.Sparse, a.weights, 0, out)
-		return
-	}
-	be.Gemm(false, false, 1, b.Dense, a.weights, 0, out)
-}
-
-// linear scores by an affine function; one output for two classes.
-type linear struct{ affine }
-
-func (m linear) Scores(b device.Batch, dst []float64) {
-	outputs := len(m.bias)
-	out := device.HostMatrix(b.Rows, outputs, make([]float32, b.Rows*outputs))
-	m.apply(device.CPUWith(1), b, out)
-	for i := range b.Rows {
-		if outputs == 1 {
-			s := float64(out.Data[i]) + m.bias[0]
-			dst[2*i], dst[2*i+1] = -s, s
-			continue
-		}
-		for c, bias := range m.bias {
-			dst[i*outputs+c] = float64(out.Data[i*outputs+c]) + bias
-		}
-	}
-}
-
-// logLinear is linear in logarithms of probabilities.
-type logLinear struct{ linear }
-
-func (m *logLinear) Probabilities(b device.Batch, dst []float64) {
-	m.Scores(b, dst)
-	softmaxRows(dst, len(m.bias))
-}
 
 // SupportVectors trains a linear support vector machine, each class against the
 // rest: ½‖w‖² + C Σ max(0, 1 − y(wᵀx + b))², with b under the norm like the
@@ -174,82 +32,151 @@ func (m SupportVectors) Validate() error {
 func (m SupportVectors) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m SupportVectors) learn(x *design) (Scorer, error) {
-	outputs := x.classes
+	o := newObjective(x, orDefault(m.C, 1), hinge)
+	o.penalise = true
+	return linear{o.minimise(orDefault(m.Iterations, 200))}, nil
+}
+
+// LogisticRegression trains multinomial logistic regression to the minimum of
+// ½‖w‖² + C Σ losses, biases apart from the norm. [Learner] without hidden layers
+// has no penalty and takes a given number of steps instead.
+//
+// Source: the objective of Fan et al. 2008, "LIBLINEAR", minimised by L-BFGS.
+type LogisticRegression struct {
+	C          float64 // 0 for 1
+	Iterations int     // at most; 0 for 200
+}
+
+// Name is "logistic regression".
+func (LogisticRegression) Name() string { return "logistic regression" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[ConfigError], joined.
+func (m LogisticRegression) Validate() error {
+	return notNegative("LogisticRegression", setting{"C", m.C}, setting{"Iterations", m.Iterations})
+}
+
+// Fit trains a classifier; see [Learner.Fit] for errors and guarantee.
+func (m LogisticRegression) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m LogisticRegression) learn(x *design) (Scorer, error) {
+	return &logLinear{linear{newObjective(x, orDefault(m.C, 1), crossEntropy).minimise(orDefault(m.Iterations, 200))}}, nil
+}
+
+// loss is what one record loses by its margins, which become slopes. A single
+// margin is that of the second of two classes.
+type loss func(margins []float64, label int) float64
+
+// hinge is the squared hinge of each class against the rest.
+func hinge(margins []float64, label int) float64 {
+	sum := 0.0
+	for c, margin := range margins {
+		y := -1.0
+		if len(margins) == 1 && label == 1 || len(margins) > 1 && label == c {
+			y = 1
+		}
+		short := max(0, 1-y*margin)
+		sum += short * short
+		margins[c] = -2 * y * short
+	}
+	return sum
+}
+
+// crossEntropy is the negative logarithm of the probability of the record's class.
+func crossEntropy(margins []float64, label int) float64 {
+	if len(margins) == 1 {
+		y := float64(2*label - 1)
+		short := y * margins[0]
+		margins[0] = -y / (1 + math.Exp(short))
+		return max(-short, 0) + math.Log1p(math.Exp(-math.Abs(short)))
+	}
+	softmax(margins)
+	p := margins[label]
+	margins[label]--
+	return -math.Log(max(p, math.SmallestNonzeroFloat64))
+}
+
+// objective is a penalised sum of losses of an affine function.
+type objective struct {
+	affine
+	x        *design
+	c        float64
+	loss     loss
+	penalise bool // biases too
+	be       device.Backend
+	margins  device.Matrix
+	partial  device.Matrix
+}
+
+func newObjective(x *design, c float64, l loss) *objective {
+	be, outputs := device.CPU(), x.classes
 	if outputs == 2 {
 		outputs = 1
 	}
-	h := newHinge(x, outputs, orDefault(m.C, 1))
-	w := make([]float64, (x.dim+1)*outputs)
-	d := descent{at: h.evaluate, iterations: orDefault(m.Iterations, 200), tolerance: 1e-6 * h.c * float64(x.rows())}
-	d.run(w)
-	h.set(w)
-	return linear{h.affine}, nil
-}
-
-// hinge is the objective of a support vector machine at one place.
-type hinge struct {
-	affine
-	x       *design
-	c       float64
-	be      device.Backend
-	margins device.Matrix
-	partial device.Matrix
-}
-
-func newHinge(x *design, outputs int, c float64) *hinge {
-	be := device.CPU()
-	return &hinge{
-		affine: newAffine(x.dim, outputs), x: x, c: c, be: be,
+	return &objective{
+		affine: newAffine(x.dim, outputs), x: x, c: c, loss: l, be: be,
 		margins: be.New(x.rows(), outputs), partial: be.New(x.dim, outputs),
 	}
 }
 
+// minimise ends where single precision has nothing more to give, or where no
+// coordinate of the gradient matters.
+func (o *objective) minimise(iterations int) affine {
+	w := make([]float64, (o.x.dim+1)*len(o.bias))
+	d := descent{at: o.evaluate, iterations: iterations, tolerance: 1e-6 * o.c * float64(o.x.rows())}
+	d.run(w)
+	o.set(w)
+	return o.affine
+}
+
 // set splits a flat vector into weights and biases.
-func (h *hinge) set(w []float64) {
-	n := len(h.weights.Data)
+func (o *objective) set(w []float64) {
+	n := len(o.weights.Data)
 	for i := range n {
-		h.weights.Data[i] = float32(w[i])
+		o.weights.Data[i] = float32(w[i])
 	}
-	copy(h.bias, w[n:])
+	copy(o.bias, w[n:])
 }
 
 // evaluate sets grad to the gradient at w and returns the value there.
-func (h *hinge) evaluate(w, grad []float64) float64 {
-	h.set(w)
-	copy(grad, w)
-	value := inner(w, w) / 2
-	h.apply(h.be, h.x.batch, h.margins)
+func (o *objective) evaluate(w, grad []float64) float64 {
+	o.set(w)
+	clear(grad)
+	penalised := w
+	if !o.penalise {
+		penalised = w[:len(o.weights.Data)]
+	}
+	copy(grad, penalised)
+	value := inner(penalised, penalised) / 2
+	o.apply(o.be, o.x.batch, o.margins)
 	const chunk = 4096
-	for lo := 0; lo < h.x.rows(); lo += chunk {
-		value += h.chunk(lo, min(lo+chunk, h.x.rows()), grad)
+	for lo := 0; lo < o.x.rows(); lo += chunk {
+		value += o.chunk(lo, min(lo+chunk, o.x.rows()), grad)
 	}
 	return value
 }
 
 // chunk is what some records lose, whose slopes it adds. Margins become slopes.
-func (h *hinge) chunk(lo, hi int, grad []float64) float64 {
-	outputs, bias := len(h.bias), grad[len(h.weights.Data):]
-	slopes, value := h.margins.RowRange(lo, hi), 0.0
+func (o *objective) chunk(lo, hi int, grad []float64) float64 {
+	row, bias := make([]float64, len(o.bias)), grad[len(o.weights.Data):]
+	slopes, value := o.margins.RowRange(lo, hi), 0.0
 	for i := range hi - lo {
-		row, label := slopes.Row(i), int(h.x.labels[lo+i])
-		for c := range row {
-			y := -1.0
-			if outputs == 1 && label == 1 || outputs > 1 && label == c {
-				y = 1
-			}
-			short := max(0, 1-y*(float64(row[c])+h.bias[c]))
-			value += h.c * short * short
-			slope := -2 * h.c * y * short
-			bias[c] += slope
-			row[c] = float32(slope)
+		for c, m := range slopes.Row(i) {
+			row[c] = float64(m) + o.bias[c]
+		}
+		value += o.c * o.loss(row, int(o.x.labels[lo+i]))
+		for c, s := range row {
+			bias[c] += o.c * s
+			slopes.Row(i)[c] = float32(o.c * s)
 		}
 	}
-	if b := h.x.batch.Slice(lo, hi); b.Sparse != nil {
-		h.be.SparseGemmT(b.Sparse, slopes, 0, h.partial)
+	if b := o.x.batch.Slice(lo, hi); b.Sparse != nil {
+		o.be.SparseGemmT(b.Sparse, slopes, 0, o.partial)
 	} else {
-		h.be.Gemm(true, false, 1, b.Dense, slopes, 0, h.partial)
+		o.be.Gemm(true, false, 1, b.Dense, slopes, 0, o.partial)
 	}
-	for i, v := range h.partial.Data {
+	for i, v := range o.partial.Data {
 		grad[i] += float64(v)
 	}
 	return value

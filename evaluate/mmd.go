@@ -78,6 +78,12 @@ func (d Discrepancy) String() string {
 	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", mark, d.Synthetic, d.HeldOut, d.Kernel, caveat)
 }
 
+// MarshalJSON writes the result with its caveat.
+func (d Discrepancy) MarshalJSON() ([]byte, error) {
+	type plain Discrepancy
+	return marshal("maximum mean discrepancy", plain(d))
+}
+
 // cloud is records as points, with their squared norms.
 type cloud struct {
 	points device.Matrix

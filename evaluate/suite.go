@@ -20,7 +20,7 @@ import (
 // samples as in that paper's code.
 func Methods(s records.Schema, seed uint64) []Method {
 	methods := []Method{
-		Learner{Seed: seed}, GaussianBayes{}, BernoulliBayes{}, SupportVectors{}, DecisionTree{}, DiscriminantAnalysis{},
+		LogisticRegression{}, GaussianBayes{}, BernoulliBayes{}, SupportVectors{}, DecisionTree{}, DiscriminantAnalysis{},
 		AdaBoost{}, Bagging{Seed: seed}, RandomForest{Seed: seed}, GradientBoosting{Seed: seed}, Learner{Hidden: []int{100}, Seed: seed},
 	}
 	if !s.IsImage() {
