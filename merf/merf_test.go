@@ -25,6 +25,7 @@ func kernels() map[string]rff.EmbeddingKernel {
 		"phase":     rff.RBF{Dim: 9, Bandwidth: 0.3, Phase: true},
 		"laplacian": rff.Laplacian{Dim: 6, Bandwidth: 2},
 		"one":       rff.Cauchy{Dim: 2, Bandwidth: 1},
+		"pairs":     rff.Pairs{Knots: 3},
 		"too long":  modest{rff.RBF{Dim: 4, Bandwidth: 1}},
 	}
 }

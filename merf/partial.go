@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -141,86 +140,3 @@ func (a *Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
 
 // GobEncode returns ErrPrivate.
 func (a *Partial) GobEncode() ([]byte, error) { return nil, ErrPrivate }
-
-// worker is one goroutine's share of a sum.
-type worker struct {
-	plan     *Plan
-	be       device.Backend
-	reader   reader
-	sums     *mechanism.FixedSum // classes × features
-	counts   *mechanism.FixedSum // classes; nil where counts are not released
-	features device.Matrix
-	host     []float32
-	squared  []float64
-}
-
-func newWorker(p *Plan, be device.Backend) *worker {
-	classes, dim := classesOf(p.Config.Schema), p.Features()
-	w := &worker{plan: p, be: be, reader: reader{unit: unitOf(p.Config.Schema)},
-		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
-	if p.noise.count > 0 {
-		w.counts = mechanism.NewFixedSum(classes, mechanism.GridFor(p.noise.count))
-	}
-	return w
-}
-
-// rows is how many records are mapped at a time: about eight megabytes of features.
-func (w *worker) rows() int { return min(max((1<<21)/w.plan.Features(), 16), 4096) }
-
-// add adds the features of a batch, each row held to the bound of the norm.
-func (w *worker) add(b device.Batch) {
-	if b.Rows == 0 {
-		return
-	}
-	w.makeRoom()
-	f := w.features.RowRange(0, b.Rows)
-	w.plan.features.Transform(w.be, b, f)
-	w.be.RowSquaredNorms(w.squared[:b.Rows], f)
-	f = w.onHost(f)
-	bound, dim := w.plan.features.NormBound(), f.Cols
-	for i := range b.Rows {
-		class := 0
-		if b.Labels != nil {
-			class = int(b.Labels[i])
-		}
-		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
-			w.sums.AddRowAt(class*dim, f.Row(i), scale)
-		}
-		if w.counts != nil {
-			w.counts.AddInt(class, 1)
-		}
-	}
-}
-
-func (w *worker) makeRoom() {
-	if w.features.Rows == 0 {
-		w.features = w.be.New(w.rows(), w.plan.Features())
-		w.squared = make([]float64, w.rows())
-	}
-}
-
-func (w *worker) onHost(f device.Matrix) device.Matrix {
-	if f.Mem == nil {
-		return f
-	}
-	if len(w.host) < f.Rows*f.Cols {
-		w.host = make([]float32, w.rows()*f.Cols)
-	}
-	host := device.HostMatrix(f.Rows, f.Cols, w.host)
-	w.be.Download(host.Data, f)
-	return host
-}
-
-func (w *worker) merge(o *worker) {
-	w.sums.Merge(o.sums)
-	if w.counts != nil {
-		w.counts.Merge(o.counts)
-	}
-}
-
-func (w *worker) reset() {
-	w.sums.Reset()
-	if w.counts != nil {
-		w.counts.Reset()
-	}
-}
