@@ -21,21 +21,60 @@ func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
 }
 
 func embeddingName(k EmbeddingKernel) string {
-	if kernel, ok := k.(Kernel); ok {
-		return kernelName(kernel)
+	switch k := k.(type) {
+	case Sum:
+		return "sum"
+	case Pairs:
+		return "pairs"
+	case Hermite:
+		return "hermite"
+	case Kernel:
+		return kernelName(k)
 	}
 	return ""
 }
 
 // UnmarshalEmbedding reads what [MarshalEmbedding] wrote. Errors: [ErrFormat].
 func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
+	var t tagged
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	switch t.Kernel {
+	case "sum":
+		return decodeParams[Sum](t.Params)
+	case "pairs":
+		return decodeParams[Pairs](t.Params)
+	case "hermite":
+		return decodeParams[Hermite](t.Params)
+	}
 	k, err := UnmarshalKernel(data)
 	if err != nil {
 		return nil, err
 	}
-	e, ok := k.(EmbeddingKernel)
-	if !ok {
-		return nil, fmt.Errorf("%w: a kernel of type %T is no embedding", ErrFormat, k)
+	return k.(EmbeddingKernel), nil // all of this package's kernels are
+}
+
+type sumFile struct {
+	Numbers json.RawMessage `json:"numbers"`
+}
+
+// MarshalJSON writes the kernel of the numbers, tagged with its name.
+func (c Sum) MarshalJSON() ([]byte, error) {
+	numbers, err := MarshalKernel(c.Numbers)
+	if err != nil {
+		return nil, err
 	}
-	return e, nil
+	return json.Marshal(sumFile{numbers})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat].
+func (c *Sum) UnmarshalJSON(data []byte) error {
+	var f sumFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	k, err := UnmarshalKernel(f.Numbers)
+	c.Numbers = k
+	return err
 }

@@ -1,0 +1,70 @@
+package rff
+
+// oneHot is the axis of a categorical column: its levels as they are.
+type oneHot struct{ at, levels int }
+
+func (a oneHot) width() int { return a.levels }
+
+func (a oneHot) features(x, p []float32) { copy(p, x[a.at:a.at+a.levels]) }
+
+func (a oneHot) backward(_, dp, dx []float32) {
+	for i, d := range dp {
+		dx[a.at+i] += d
+	}
+}
+
+// hat is the axis of a number: hat functions around knots evenly spaced over
+// [0,1], which are never negative and add up to 1, so that they are a soft
+// one-hot code of an interval. A missing number is a level of its own.
+type hat struct {
+	at, knots int
+	missing   bool
+}
+
+func (a hat) width() int {
+	if a.missing {
+		return a.knots + 1
+	}
+	return a.knots
+}
+
+// cell finds the knot below a number and how far the number is on the way to
+// the next one. It is total: what is no number counts as 0.
+func (a hat) cell(x []float32) (knot int, part float32) {
+	v := x[a.at]
+	if !(v > 0) {
+		v = 0
+	}
+	u := min(v, 1) * float32(a.knots-1)
+	knot = min(int(u), a.knots-2)
+	return knot, u - float32(knot)
+}
+
+// present is the weight of the number beside that of its being missing.
+func (a hat) present(x []float32) float32 {
+	if !a.missing || !(x[a.at+1] > 0) {
+		return 1
+	}
+	return 1 - min(x[a.at+1], 1)
+}
+
+func (a hat) features(x, p []float32) {
+	clear(p)
+	knot, part := a.cell(x)
+	there := a.present(x)
+	p[knot], p[knot+1] = there*(1-part), there*part
+	if a.missing {
+		p[a.knots] = 1 - there
+	}
+}
+
+func (a hat) backward(x, dp, dx []float32) {
+	knot, part := a.cell(x)
+	there := a.present(x)
+	if v := x[a.at]; v >= 0 && v <= 1 {
+		dx[a.at] += there * float32(a.knots-1) * (dp[knot+1] - dp[knot])
+	}
+	if a.missing {
+		dx[a.at+1] += dp[a.knots] - (1-part)*dp[knot] - part*dp[knot+1]
+	}
+}

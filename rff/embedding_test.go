@@ -1,0 +1,373 @@
+package rff_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// mixed is a layout with a column of every kind: a number, a number that can be
+// missing, a category, an integer of 4 levels, a flag, a flag that can be
+// missing, another category.
+var mixed = rff.Layout{In: 15, Blocks: []rff.Block{
+	{Offset: 0, Width: 1},
+	{Offset: 1, Width: 2},
+	{Offset: 3, Width: 4, OneHot: true},
+	{Offset: 7, Width: 1, Levels: 4},
+	{Offset: 8, Width: 1, Levels: 2},
+	{Offset: 9, Width: 2, Levels: 2},
+	{Offset: 11, Width: 4, OneHot: true},
+}}
+
+// image is a small grey image.
+var image = rff.Layout{In: 144, Height: 12, Width: 12}
+
+type kernelCase struct {
+	kernel rff.EmbeddingKernel
+	layout rff.Layout
+}
+
+func embeddings() map[string]kernelCase {
+	list := map[string]kernelCase{
+		"scales":   {rff.Scales{Dim: 40, Bandwidths: []float64{0.3, 1, 3}}, mixed},
+		"range":    {rff.Scales{Dim: 40, Low: 0.3, High: 3, Orthogonal: true}, mixed},
+		"sum":      {rff.Sum{Numbers: rff.Scales{Dim: 40, Low: 0.1, High: 1}}, mixed},
+		"pairs":    {rff.Pairs{Knots: 5}, mixed},
+		"singles":  {rff.Pairs{Knots: 5, Order: 1}, mixed},
+		"hermite":  {rff.Hermite{Order: 8, Bandwidth: 0.3}, mixed},
+		"products": {rff.Hermite{Order: 8, Bandwidth: 0.3, Products: 20, ProductOrder: 4}, mixed},
+		"triples":  {rff.Hermite{Order: 6, Bandwidth: 0.2, Products: 7, Subset: 3, ProductOrder: 3, Share: 0.3}, mixed},
+	}
+	for name, k := range kernels(40, false) {
+		if name != "custom" {
+			list[name] = kernelCase{k.(rff.EmbeddingKernel), mixed}
+		}
+	}
+	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
+	return list
+}
+
+func newEmbedding(t testing.TB, c kernelCase) rff.Embedding {
+	t.Helper()
+	e, err := c.kernel.Embedding(c.layout, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.In() != c.layout.In {
+		t.Fatalf("width %d", e.In())
+	}
+	return e
+}
+
+func embed(e rff.Embedding, x []float32) device.Matrix {
+	be := device.CPU()
+	rows := len(x) / e.In()
+	out := be.New(rows, e.Dim())
+	be.Fill(out, float32(math.NaN())) // whatever was there before must not matter
+	e.Transform(be, dense(rows, e.In(), x), out)
+	return out
+}
+
+// corner draws a record of the layout whose numbers are at the ends of their range, inside it or anywhere between.
+func corner(rng *rand.Rand, l rff.Layout) []float32 {
+	x := make([]float32, l.In)
+	if len(l.Blocks) == 0 {
+		for i := range x {
+			x[i] = []float32{0, 1, rng.Float32()}[rng.IntN(3)]
+		}
+	}
+	for _, b := range l.Blocks {
+		redraw(rng, b, x)
+	}
+	return x
+}
+
+// redraw gives one column a new value.
+func redraw(rng *rand.Rand, b rff.Block, x []float32) {
+	block := x[b.Offset : b.Offset+b.Width]
+	clear(block)
+	switch {
+	case b.OneHot:
+		block[rng.IntN(b.Width)] = 1
+	case b.Width == 2 && rng.IntN(3) == 0:
+		block[1] = 1
+	case b.Levels > 0:
+		block[0] = float32(rng.IntN(b.Levels)) / float32(b.Levels-1)
+	default:
+		block[0] = []float32{0, 1, 0.5, rng.Float32()}[rng.IntN(4)]
+	}
+}
+
+func distance(a, b []float32) float64 {
+	var s float64
+	for i, v := range a {
+		d := float64(v) - float64(b[i])
+		s += d * d
+	}
+	return math.Sqrt(s)
+}
+
+// search climbs from random records to ones of a larger value, a column at a time.
+func search(rng *rand.Rand, l rff.Layout, value func(x []float32) float64) float64 {
+	best := math.Inf(-1)
+	for range 8 {
+		x := corner(rng, l)
+		now := value(x)
+		for range 60 {
+			y := slices.Clone(x)
+			if len(l.Blocks) > 0 {
+				redraw(rng, l.Blocks[rng.IntN(len(l.Blocks))], y)
+			} else {
+				y[rng.IntN(l.In)] = float32(rng.IntN(2))
+			}
+			if v := value(y); v > now {
+				x, now = y, v
+			}
+		}
+		best = max(best, now)
+	}
+	return best
+}
+
+// TestBoundsHoldAgainstSearch: no record found by climbing exceeds the bounds, in the float32 numbers written.
+func TestBoundsHoldAgainstSearch(t *testing.T) {
+	for name, c := range embeddings() {
+		e := newEmbedding(t, c)
+		rng := rand.New(rand.NewPCG(1, 5))
+		longest := search(rng, c.layout, func(x []float32) float64 { return norm(embed(e, x).Row(0)) })
+		if longest > e.NormBound() {
+			t.Errorf("%s: a record of norm %.9f, bound %.9f", name, longest, e.NormBound())
+		}
+		var widest float64
+		for range 4 {
+			from := embed(e, corner(rng, c.layout)).Row(0)
+			widest = max(widest, search(rng, c.layout, func(x []float32) float64 { return distance(embed(e, x).Row(0), from) }))
+		}
+		if widest > e.ChangeBound() || e.ChangeBound() > 2*e.NormBound() {
+			t.Errorf("%s: records %.9f apart, bound %.9f, norm bound %.9f", name, widest, e.ChangeBound(), e.NormBound())
+		}
+		if name == "pairs" && (longest < 0.9999 || widest < 1.41) {
+			t.Errorf("%s: search reaches %.4f and %.4f only: bounds or search are loose", name, longest, widest)
+		}
+	}
+}
+
+// TestSumBoundsAreThePapersCorrected: c one-hot columns over d slots.
+func TestSumBounds(t *testing.T) {
+	l := rff.Layout{In: 11, Blocks: []rff.Block{{0, 1, false, 0}, {1, 4, true, 0}, {5, 6, true, 0}}}
+	e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 10, Bandwidth: 1}}, l})
+	if want := math.Sqrt(1 + 2.0/10); math.Abs(e.NormBound()-want) > 1e-12 {
+		t.Errorf("norm bound %v, want %v", e.NormBound(), want)
+	}
+	if want := math.Sqrt(4 + 2*2.0/10); math.Abs(e.ChangeBound()-want) > 1e-12 {
+		t.Errorf("change bound %v, want %v", e.ChangeBound(), want)
+	}
+	x := []float32{0.5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}
+	row := embed(e, x).Row(0)
+	for i, v := range row[10:] {
+		if want := float64(x[i+1]) / math.Sqrt(10); math.Abs(float64(v)-want) > 1e-7 {
+			t.Errorf("discrete feature %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
+// soft draws a record as generators make them: every coordinate strictly inside (0,1), away from the knots of hat
+// functions by more than a difference quotient steps.
+func soft(rng *rand.Rand, in int) []float32 {
+	x := make([]float32, in)
+	for i := range x {
+		x[i] = (float32(rng.IntN(12)) + 0.15 + 0.7*rng.Float32()) / 12
+	}
+	return x
+}
+
+// TestBackwardIsTheDerivative compares ⟨delta, φ(x+h)−φ(x−h)⟩/2h with Backward, coordinate by coordinate.
+func TestBackwardIsTheDerivative(t *testing.T) {
+	const h = 1.0 / 512
+	for name, c := range embeddings() {
+		e := newEmbedding(t, c)
+		rng := rand.New(rand.NewPCG(3, 3))
+		x := append(soft(rng, e.In()), soft(rng, e.In())...)
+		delta := make([]float32, 2*e.Dim())
+		for i := range delta {
+			delta[i] = float32(rng.NormFloat64())
+		}
+		dx := derivative(e, x, delta)
+		var worst, size float64
+		for i := range dx {
+			up, down := slices.Clone(x), slices.Clone(x)
+			up[i] += h
+			down[i] -= h
+			quotient := (along(e, up, delta) - along(e, down, delta)) / float64(up[i]-down[i])
+			worst, size = max(worst, math.Abs(quotient-float64(dx[i]))), max(size, math.Abs(quotient))
+		}
+		if worst > 0.005*size {
+			t.Errorf("%s: derivative off by %.5f of %.5f", name, worst, size)
+		}
+	}
+}
+
+func derivative(e rff.Embedding, x, delta []float32) []float32 {
+	be := device.CPU()
+	rows := len(x) / e.In()
+	dx := be.New(rows, e.In())
+	be.Fill(dx, float32(math.NaN()))
+	e.Backward(be, device.HostMatrix(rows, e.In(), x), device.HostMatrix(rows, e.Dim(), delta), dx)
+	return dx.Data
+}
+
+func along(e rff.Embedding, x, delta []float32) (s float64) {
+	for i, v := range embed(e, x).Data {
+		s += float64(v) * float64(delta[i])
+	}
+	return s
+}
+
+func TestEmbeddingSurvivesJSON(t *testing.T) {
+	for name, c := range embeddings() {
+		data, err := rff.MarshalEmbedding(c.kernel)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		back, err := rff.UnmarshalEmbedding(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		x := corner(rand.New(rand.NewPCG(1, 1)), c.layout)
+		a, b := embed(newEmbedding(t, c), x), embed(newEmbedding(t, kernelCase{back, c.layout}), x)
+		if !slices.Equal(a.Data, b.Data) {
+			t.Errorf("%s: %s draws other features", name, data)
+		}
+	}
+}
+
+func TestHostileEmbeddings(t *testing.T) {
+	for _, s := range append([]string{
+		`{"kernel":"sum","params":{}}`,
+		`{"kernel":"sum","params":{"numbers":{"kernel":"sum","params":{}}}}`,
+		`{"kernel":"pairs","params":[]}`,
+		`{"kernel":"hermite","params":"x"}`,
+	}, hostile[:5]...) {
+		if k, err := rff.UnmarshalEmbedding([]byte(s)); !errors.Is(err, rff.ErrFormat) {
+			t.Errorf("%s: %+v, %v", s, k, err)
+		}
+	}
+	if _, err := rff.MarshalEmbedding(rff.Custom{Dim: 2}); err == nil {
+		t.Error("a function was written")
+	}
+	if _, err := json.Marshal(rff.Sum{}); err == nil {
+		t.Error("a sum without a kernel was written")
+	}
+}
+
+func TestEmbeddingMistakes(t *testing.T) {
+	for _, c := range []struct {
+		kernel rff.EmbeddingKernel
+		layout rff.Layout
+		want   string
+	}{
+		{rff.RBF{Dim: 4, Bandwidth: 1}, rff.Layout{}, "rff.Layout.In"},
+		{rff.RBF{Dim: 4, Bandwidth: 1}, rff.Layout{In: 5, Height: 2, Width: 2}, "rff.Layout.Height"},
+		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Offset: 1, Width: 2}}}, "rff.Layout.Blocks[0].Offset"},
+		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Width: 3}}}, "rff.Layout.Blocks[0].Width"},
+		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Width: 2, OneHot: true}}}, "rff.Layout.Blocks:"},
+		{rff.Pairs{Order: 3}, mixed, "rff.Pairs.Order"},
+		{rff.Pairs{Knots: 1}, mixed, "rff.Pairs.Knots"},
+		{rff.Pairs{}, rff.Layout{In: 784}, "44208192 features"},
+		{rff.Sum{}, mixed, "rff.Sum.Numbers"},
+		{rff.Sum{Numbers: rff.RBF{Dim: 4}}, mixed, "rff.RBF.Bandwidth"},
+		{rff.Scales{Dim: 4}, mixed, "rff.Scales.Bandwidths"},
+		{rff.Scales{Dim: 4, Low: 2, High: 1}, mixed, "rff.Scales.High"},
+		{rff.Scales{Dim: 4, Bandwidths: []float64{1, -1}}, mixed, "rff.Scales.Bandwidths[1]"},
+		{rff.Hermite{}, mixed, "rff.Hermite.Bandwidth"},
+		{rff.Hermite{Order: 4, Bandwidth: 1, Subset: 4}, mixed, "rff.Hermite.Subset"},
+		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 40}, mixed, "rff.Hermite.Order"},
+	} {
+		e, err := c.kernel.Embedding(c.layout, 1)
+		var typed *rff.ParamError
+		if e != nil || !errors.As(err, &typed) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v over %+v: %v, want %s", c.kernel, c.layout, err, c.want)
+		}
+	}
+}
+
+// TestSparseRowsAreTheRows: what AppendRow lists is what Transform writes.
+func TestSparseRowsAreTheRows(t *testing.T) {
+	e := newEmbedding(t, embeddings()["pairs"]).(rff.SparseEmbedding)
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 50 {
+		x := corner(rng, mixed)
+		places, values := e.AppendRow(x, nil, nil)
+		got := make([]float32, e.Dim())
+		for i, p := range places {
+			got[p] = values[i]
+		}
+		if !slices.Equal(got, embed(e, x).Row(0)) {
+			t.Fatalf("record %v differs", x)
+		}
+		if len(places) > e.Dim()/4 {
+			t.Errorf("%d of %d features listed", len(places), e.Dim())
+		}
+	}
+}
+
+// TestPairsCountTogether: the sum of features over records is the table's two-way marginals.
+func TestPairsCountTogether(t *testing.T) {
+	l := rff.Layout{In: 5, Blocks: []rff.Block{{Width: 2, OneHot: true}, {Offset: 2, Width: 3, OneHot: true}}}
+	e := newEmbedding(t, kernelCase{rff.Pairs{}, l})
+	out := embed(e, []float32{1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1})
+	sum := make([]float64, e.Dim())
+	for i := range out.Rows {
+		for j, v := range out.Row(i) {
+			sum[j] += float64(v)
+		}
+	}
+	single, pair := math.Sqrt(2.0/5), math.Sqrt(1.0/5)
+	want := []float64{2 * single, single, 0, 2 * single, single, 0, 2 * pair, 0, 0, 0, pair}
+	for i, v := range sum {
+		if math.Abs(v-want[i]) > 1e-5 {
+			t.Errorf("feature %d sums to %v, want %v", i, v, want[i])
+		}
+	}
+}
+
+// TestHermiteIsTheGaussianKernel: inner products of enough degrees are the mean of Gaussian kernels over coordinates.
+func TestHermiteIsTheGaussianKernel(t *testing.T) {
+	const bandwidth = 0.2
+	l := rff.Layout{In: 3}
+	e := newEmbedding(t, kernelCase{rff.Hermite{Order: 200, Bandwidth: bandwidth}, l})
+	x, y := []float32{0.1, 0.5, 0.9}, []float32{0.3, 0.45, 0.2}
+	out := embed(e, append(slices.Clone(x), y...))
+	var got, want float64
+	for i, v := range out.Row(0) {
+		got += float64(v) * float64(out.Row(1)[i])
+	}
+	for i := range x {
+		d := float64(x[i]-y[i]) / bandwidth
+		want += math.Exp(-d*d/2) / 3
+	}
+	if math.Abs(got-want) > 1e-4 {
+		t.Errorf("inner product %v, kernel %v", got, want)
+	}
+}
+
+// TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by several goroutines
+// pay for starting them.)
+func TestBackwardAllocatesNothing(t *testing.T) {
+	be := device.CPU()
+	for _, name := range []string{"rbf", "phase", "sum", "hermite"} {
+		e := newEmbedding(t, embeddings()[name])
+		x, delta, dx := be.New(4, e.In()), be.New(4, e.Dim()), be.New(4, e.In())
+		b := device.Batch{Rows: 4, Dense: x}
+		if n := testing.AllocsPerRun(20, func() { e.Transform(be, b, delta); e.Backward(be, x, delta, dx) }); n > 4 {
+			t.Errorf("%s: %v allocations a step", name, n)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Hermite is the Gaussian kernel written as a sum of Hermite functions (Mehler)
+// and cut off: few features hold what takes many random ones, as long as few
+// coordinates are looked at together. It is the sum of that kernel over single
+// coordinates, and, where Products is positive, over random small subsets of
+// coordinates, whose features are products.
+//
+// Guarantee: the features of one coordinate are the leading terms of a series
+// whose squares add up to 1, so no norm exceeds 1.
+//
+// Source: Vinaroz et al. 2022, "Hermite polynomial features for private data
+// generation", section 3.
+type Hermite struct {
+	Order     int     `json:"order"`     // features of a coordinate: degrees 0 to Order−1
+	Bandwidth float64 `json:"bandwidth"` // ℓ of exp(−(x−y)²/(2ℓ²)), for coordinates in [0,1]
+	// Products is the number of random subsets whose products are features as
+	// well; Subset their size, 2 or 3 (0 is 2); ProductOrder how many degrees of
+	// each coordinate are multiplied (0 is Order).
+	Products     int `json:"products,omitempty"`
+	Subset       int `json:"subset,omitempty"`
+	ProductOrder int `json:"productOrder,omitempty"`
+	// Share is the part of the squared norm that single coordinates have where
+	// there are products; 0 is one half.
+	Share float64 `json:"share,omitempty"`
+}
+
+func (c Hermite) withDefaults() Hermite {
+	if c.Subset == 0 {
+		c.Subset = 2
+	}
+	if c.ProductOrder == 0 {
+		c.ProductOrder = c.Order
+	}
+	if c.Share == 0 {
+		c.Share = 0.5
+	}
+	if c.Products == 0 {
+		c.Share = 1
+	}
+	return c
+}
+
+// Embedding implements [EmbeddingKernel]. The seed chooses the subsets.
+func (c Hermite) Embedding(l Layout, seed uint64) (Embedding, error) {
+	d := c.withDefaults()
+	if err := errors.Join(l.Validate(), d.validate(l.In)); err != nil {
+		return nil, err
+	}
+	axes := make([]axis, l.In)
+	for i := range axes {
+		axes[i] = newMehler(i, d.Order, d.Bandwidth)
+	}
+	t := newTensor(l.In, axes, 1, 2)
+	for i := range axes {
+		t.add(math.Sqrt(d.Share/float64(l.In)), []int{d.Order}, i)
+	}
+	d.addProducts(t, rand.New(rand.NewPCG(seed, stream)))
+	return t, nil
+}
+
+func (c Hermite) addProducts(t *tensor, rng *rand.Rand) {
+	widths := make([]int, c.Subset)
+	for i := range widths {
+		widths[i] = c.ProductOrder
+	}
+	for range c.Products {
+		t.add(math.Sqrt((1-c.Share)/float64(c.Products)), widths, subset(rng, t.in, c.Subset)...)
+	}
+}
+
+// subset draws k different numbers below n.
+func subset(rng *rand.Rand, n, k int) []int {
+	var s []int
+draw:
+	for len(s) < k {
+		v := rng.IntN(n)
+		for _, u := range s {
+			if u == v {
+				continue draw
+			}
+		}
+		s = append(s, v)
+	}
+	return s
+}
+
+const (
+	maxHermite = 1 << 10 // degrees: beyond, the recurrence starts from less than float64 holds
+	minMehler  = 0.02    // ℓ: below, thousands of degrees would be needed
+)
+
+func (c Hermite) validate(in int) error {
+	var errs []error
+	add := func(ok bool, field string, value any, want string) {
+		if !ok {
+			errs = append(errs, &ParamError{"rff.Hermite." + field, value, want})
+		}
+	}
+	add(c.Order >= 1 && c.Order <= maxHermite, "Order", c.Order, fmt.Sprintf("from 1 to %d", maxHermite))
+	add(c.Bandwidth >= minMehler && c.Bandwidth <= 1e6, "Bandwidth", c.Bandwidth, fmt.Sprintf("a number in [%v, 1e6]", minMehler))
+	add(c.Products >= 0, "Products", c.Products, "0 or more")
+	add(c.Subset == 2 || c.Subset == 3, "Subset", c.Subset, "2 or 3")
+	add(c.Products == 0 || c.Subset <= in, "Subset", c.Subset, fmt.Sprintf("at most the %d coordinates", in))
+	add(c.ProductOrder >= 1 && c.ProductOrder <= c.Order, "ProductOrder", c.ProductOrder, "from 1 to Order")
+	add(c.Share > 0 && c.Share <= 1, "Share", c.Share, "a number in (0, 1]")
+	if len(errs) == 0 {
+		dim := float64(in)*float64(c.Order) + float64(c.Products)*math.Pow(float64(c.ProductOrder), float64(c.Subset))
+		add(dim <= 1<<24, "Order", c.Order, fmt.Sprintf("at most %d features in all, not %.0f", 1<<24, dim))
+	}
+	return errors.Join(errs...)
+}
+
+// mehler is the axis of one coordinate: √λ_c·f_c(x) for c below order, where
+//
+//	exp(−ρ/(1−ρ²)·(x−y)²) = Σ_c λ_c f_c(x) f_c(y),  λ_c = (1−ρ)ρᶜ,
+//	f_c(x) = H_c(x)·exp(−ρ/(1+ρ)·x²)/√N_c,  N_c = 2ᶜ c! √((1−ρ)/(1+ρ)).
+//
+// Records are seen from the middle of [0,1], where the cut-off loses least.
+type mehler struct {
+	at, order int
+	rho       float64
+}
+
+// newMehler solves ρ/(1−ρ²) = 1/(2ℓ²).
+func newMehler(at, order int, bandwidth float64) mehler {
+	l := bandwidth * bandwidth
+	return mehler{at, order, 1 / (l + math.Hypot(l, 1))}
+}
+
+func (a mehler) width() int { return a.order }
+
+// place is a coordinate seen from the middle. It is total: what lies outside
+// [0,1] counts as its nearer end, and what is no number as 0.
+func (a mehler) place(v float32) (x float64, inside bool) {
+	if !(v >= 0) {
+		return -0.5, false
+	}
+	return float64(min(v, 1)) - 0.5, v <= 1
+}
+
+func (a mehler) start(x float64) float64 {
+	return math.Sqrt(math.Sqrt(1-a.rho*a.rho)) * math.Exp(-a.rho/(1+a.rho)*x*x)
+}
+
+// next is the recurrence of Hermite polynomials, for √λ_c·f_c.
+func (a mehler) next(c int, x, now, before float64) float64 {
+	n := float64(c + 1)
+	return x*math.Sqrt(2*a.rho/n)*now - a.rho*math.Sqrt(float64(c)/n)*before
+}
+
+func (a mehler) features(x, p []float32) {
+	v, _ := a.place(x[a.at])
+	now, before := a.start(v), 0.0
+	for c := range p {
+		p[c] = float32(now)
+		now, before = a.next(c, v, now, before), now
+	}
+}
+
+// backward uses H_c′ = 2c·H_{c−1}.
+func (a mehler) backward(x, dp, dx []float32) {
+	v, inside := a.place(x[a.at])
+	if !inside {
+		return
+	}
+	now, before := a.start(v), 0.0
+	var sum float64
+	for c, d := range dp {
+		sum += float64(d) * (math.Sqrt(2*float64(c)*a.rho)*before - 2*a.rho/(1+a.rho)*v*now)
+		now, before = a.next(c, v, now, before), now
+	}
+	dx[a.at] += float32(sum)
+}

@@ -1,0 +1,142 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Pairs is a kernel for mixed tables whose mean embedding is the table's
+// marginals: every column becomes a soft one-hot code, the features are each
+// column's code and the outer products of every two columns' codes. A sum over
+// records counts, for every two columns, how often each two levels occur
+// together (an ANOVA kernel of order 2).
+//
+// Categories stand for themselves. Numbers become hat functions around evenly
+// spaced knots, which makes the embedding differentiable.
+//
+// Guarantee: codes are not negative and add up to 1, so the norm of each, and
+// of each product, is at most 1; terms are scaled so that the norm of all is at
+// most 1. Features are not negative either, so two records differ by at most √2.
+type Pairs struct {
+	// Order is 1 for columns alone or 2 for columns and their pairs; 0 is 2.
+	Order int `json:"order,omitempty"`
+	// Knots is the number of hat functions of a number; 0 is 12. Numbers that
+	// have fewer levels get one a level.
+	Knots int `json:"knots,omitempty"`
+	// MaxDim refuses layouts with more features; 0 is 200,000.
+	MaxDim int `json:"maxDim,omitempty"`
+}
+
+const (
+	defaultKnots = 12
+	defaultCap   = 200_000
+	// singleWeight is the squared weight of a column alone, against 1 of a
+	// pair. Marginals of one column are few numbers that everything rests on.
+	singleWeight = 2
+)
+
+func (c Pairs) withDefaults() Pairs {
+	if c.Order == 0 {
+		c.Order = 2
+	}
+	if c.Knots == 0 {
+		c.Knots = defaultKnots
+	}
+	if c.MaxDim == 0 {
+		c.MaxDim = defaultCap
+	}
+	return c
+}
+
+// Embedding implements [EmbeddingKernel]. A layout without blocks is taken for
+// one of numbers. Errors: also a layout whose features are too many, with their
+// number.
+func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
+	if err := errors.Join(l.Validate(), c.validate()); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	axes := columnAxes(l, c.Knots)
+	if dim := c.dim(axes); dim > c.MaxDim {
+		return nil, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)}
+	}
+	t := newTensor(l.In, axes, 1, math.Sqrt2)
+	c.addTerms(t)
+	return sparseTensor{t}, nil
+}
+
+func (c Pairs) validate() error {
+	var errs []error
+	if c.Order < 0 || c.Order > 2 {
+		errs = append(errs, &ParamError{"rff.Pairs.Order", c.Order, "1 or 2, or 0 for 2"})
+	}
+	if c.Knots < 0 || c.Knots == 1 || c.Knots > 1<<12 {
+		errs = append(errs, &ParamError{"rff.Pairs.Knots", c.Knots, "from 2 to 4096, or 0 for 12"})
+	}
+	if c.MaxDim < 0 || c.MaxDim > maxFrequencies {
+		errs = append(errs, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)})
+	}
+	return errors.Join(errs...)
+}
+
+// columnAxes gives every column its code.
+func columnAxes(l Layout, knots int) []axis {
+	if len(l.Blocks) == 0 {
+		axes := make([]axis, l.In)
+		for i := range axes {
+			axes[i] = hat{at: i, knots: knots}
+		}
+		return axes
+	}
+	axes := make([]axis, len(l.Blocks))
+	for i, b := range l.Blocks {
+		if b.OneHot {
+			axes[i] = oneHot{b.Offset, b.Width}
+			continue
+		}
+		axes[i] = hat{b.Offset, b.knots(knots), b.Width == 2}
+	}
+	return axes
+}
+
+// knots is how many hat functions a number gets: no more than it has levels.
+func (b Block) knots(most int) int {
+	if b.Levels > 0 {
+		return min(b.Levels, most)
+	}
+	return most
+}
+
+// dim is the number of features, as (Σw)² − Σw² is twice that of all pairs.
+func (c Pairs) dim(axes []axis) int {
+	var sum, squares float64
+	for _, a := range axes {
+		w := float64(a.width())
+		sum += w
+		squares += w * w
+	}
+	if c.Order == 1 {
+		return int(sum)
+	}
+	return int(min(sum+(sum*sum-squares)/2, 1<<52))
+}
+
+func (c Pairs) addTerms(t *tensor) {
+	n := float64(len(t.axes))
+	weight := singleWeight * n
+	if c.Order == 2 {
+		weight += n * (n - 1) / 2
+	}
+	for i, a := range t.axes {
+		t.add(math.Sqrt(singleWeight/weight), []int{a.width()}, i)
+	}
+	if c.Order == 1 {
+		return
+	}
+	for i, a := range t.axes {
+		for j := i + 1; j < len(t.axes); j++ {
+			t.add(math.Sqrt(1/weight), []int{a.width(), t.axes[j].width()}, i, j)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package rff
+
+import (
+	"errors"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Sum is the sum kernel for mixed columns: features of the numbers, by a kernel
+// of their own, beside the discrete coordinates as they are over √d, where d is
+// how many of them there are.
+//
+// Guarantee: with c discrete columns, each of which has at most one coordinate
+// that is 1, the norm is at most √(1+c/d) and two records differ by at most
+// √(4+2c/d), where the kernel of the numbers has norm 1.
+//
+// Source: Harder, Adamczewski and Park 2021, section 4.2, whose bounds √2 and
+// 2√2 are those of c = d.
+type Sum struct {
+	// Numbers is the kernel of the numeric columns. It sees their coordinates
+	// alone, side by side; flags and indicators of missing numbers are discrete.
+	Numbers Kernel
+}
+
+// Embedding implements [EmbeddingKernel].
+func (c Sum) Embedding(l Layout, seed uint64) (Embedding, error) {
+	if err := errors.Join(l.Validate(), c.validate()); err != nil {
+		return nil, err
+	}
+	m := &sumMap{in: l.In}
+	m.split(l)
+	if m.numeric > 0 {
+		numbers, err := c.Numbers.New(m.numeric, seed)
+		if err != nil {
+			return nil, err
+		}
+		m.numbers = numbers
+	}
+	m.setBounds(l)
+	return m, nil
+}
+
+func (c Sum) validate() error {
+	if c.Numbers == nil {
+		return &ParamError{"rff.Sum.Numbers", nil, "a kernel for the numeric columns"}
+	}
+	return nil
+}
+
+// run is a stretch of coordinates that stand side by side in a record and, from
+// another place on, in what their part of the features sees.
+type run struct{ from, to, width int }
+
+// sumMap is the embedding of a Sum.
+type sumMap struct {
+	in, numeric, discrete int
+	numbers               *Map // nil where there are no numbers
+	numberRuns            []run
+	discreteRuns          []run
+	scale                 float32
+	norm, change          float64
+	scratch               rowPool
+}
+
+// split sorts coordinates into numbers and discrete ones.
+func (m *sumMap) split(l Layout) {
+	if len(l.Blocks) == 0 {
+		m.number(0, l.In)
+		return
+	}
+	for _, b := range l.Blocks {
+		switch {
+		case b.OneHot || b.Levels == 2:
+			m.level(b.Offset, b.Width)
+		default:
+			m.number(b.Offset, 1)
+			m.level(b.Offset+1, b.Width-1)
+		}
+	}
+}
+
+func (m *sumMap) number(from, width int) {
+	m.numberRuns = extend(m.numberRuns, run{from, m.numeric, width})
+	m.numeric += width
+}
+
+func (m *sumMap) level(from, width int) {
+	m.discreteRuns = extend(m.discreteRuns, run{from, m.discrete, width})
+	m.discrete += width
+}
+
+// extend appends a run, or lengthens the last one that it continues.
+func extend(runs []run, r run) []run {
+	if r.width == 0 {
+		return runs
+	}
+	if n := len(runs); n > 0 && runs[n-1].from+runs[n-1].width == r.from {
+		runs[n-1].width += r.width
+		return runs
+	}
+	return append(runs, r)
+}
+
+// setBounds adds up what the numbers and each discrete column can contribute.
+// A column whose record must have exactly one level among w ≥ 2 moves by √2 at
+// most, a single coordinate by 1.
+func (m *sumMap) setBounds(l Layout) {
+	var norm, change float64
+	for _, b := range l.Blocks {
+		n, c := b.discreteBounds()
+		norm, change = norm+n, change+c
+	}
+	if m.discrete > 0 {
+		d := float64(m.discrete)
+		norm, change = norm/d, change/d
+		m.scale = roundDown(1 / math.Sqrt(d))
+	}
+	if m.numbers != nil {
+		norm += m.numbers.NormBound() * m.numbers.NormBound()
+		change += m.numbers.ChangeBound() * m.numbers.ChangeBound()
+	}
+	m.norm, m.change = math.Sqrt(norm), math.Sqrt(change)
+}
+
+// discreteBounds are the largest squared norm of a block's discrete coordinates
+// and the largest squared distance between two records there.
+func (b Block) discreteBounds() (norm, change float64) {
+	switch {
+	case b.OneHot && b.Width == 1:
+		return 1, 0
+	case b.OneHot:
+		return 1, 2
+	case b.Levels == 2: // a missing flag is 0, and its indicator 1
+		return 1, float64(b.Width)
+	case b.Width == 2:
+		return 1, 1
+	}
+	return 0, 0
+}
+
+// In is the width of a record.
+func (m *sumMap) In() int { return m.in }
+
+// Dim is the number of features.
+func (m *sumMap) Dim() int {
+	if m.numbers == nil {
+		return m.discrete
+	}
+	return m.numbers.Dim() + m.discrete
+}
+
+// NormBound is the largest norm of a record's features.
+func (m *sumMap) NormBound() float64 { return m.norm }
+
+// ChangeBound is the largest distance of two records' features.
+func (m *sumMap) ChangeBound() float64 { return m.change }
+
+// Transform implements [Embedding].
+func (m *sumMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	x := b.Dense
+	if b.Sparse != nil {
+		host := hostRows(be, b)
+		x = be.New(host.Rows, host.Cols)
+		be.Upload(x, host.Data)
+	}
+	at := 0
+	if m.numbers != nil {
+		at = m.numbers.Dim()
+		numbers := m.scratch.take(be, b.Rows, m.numeric)
+		defer m.scratch.give(be, numbers)
+		gather(be, m.numberRuns, x, numbers)
+		m.numbers.Transform(be, device.Batch{Rows: b.Rows, Dense: numbers}, dst.Slice(0, b.Rows, 0, at))
+	}
+	levels := dst.Slice(0, b.Rows, at, at+m.discrete)
+	be.Fill(levels, 0)
+	for _, r := range m.discreteRuns {
+		be.Axpy(m.scale, x.Slice(0, b.Rows, r.from, r.from+r.width), levels.Slice(0, b.Rows, r.to, r.to+r.width))
+	}
+}
+
+func gather(be device.Backend, runs []run, x, dst device.Matrix) {
+	for _, r := range runs {
+		be.Apply(device.Identity, dst.Slice(0, x.Rows, r.to, r.to+r.width), x.Slice(0, x.Rows, r.from, r.from+r.width))
+	}
+}
+
+// Backward implements [Embedding].
+func (m *sumMap) Backward(be device.Backend, x, delta, dx device.Matrix) {
+	be.Fill(dx, 0)
+	at := 0
+	if m.numbers != nil {
+		at = m.numbers.Dim()
+		numbers, back := m.scratch.take(be, x.Rows, m.numeric), m.scratch.take(be, x.Rows, m.numeric)
+		defer m.scratch.give(be, numbers, back)
+		gather(be, m.numberRuns, x, numbers)
+		m.numbers.Backward(be, numbers, delta.Slice(0, x.Rows, 0, at), back)
+		for _, r := range m.numberRuns {
+			be.Apply(device.Identity, dx.Slice(0, x.Rows, r.from, r.from+r.width), back.Slice(0, x.Rows, r.to, r.to+r.width))
+		}
+	}
+	levels := delta.Slice(0, x.Rows, at, at+m.discrete)
+	for _, r := range m.discreteRuns {
+		be.Axpy(m.scale, levels.Slice(0, x.Rows, r.to, r.to+r.width), dx.Slice(0, x.Rows, r.from, r.from+r.width))
+	}
+}
