@@ -35,6 +35,7 @@ var policy = map[string][]string{
 	"models":            {"device"},
 	"rff":               {"device"},
 	"kmeans":            {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
+	"draft":             {"accountant", "mechanism", "records"},
 	"sgd":               {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
 	"dpgm":              {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/artefact", "internal/release"},
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},

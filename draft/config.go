@@ -1,0 +1,82 @@
+package draft
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Config describes an estimate. Every field is public.
+type Config struct {
+	// Candidates is a schema of tables that holds every record there can be. Its
+	// numbers, targets, ordered levels and categories are estimated; its flags and labels cost nothing
+	// and stay as they are.
+	Candidates records.Schema
+	Budget     accountant.Budget
+	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
+	// counts together; 0 for the least that fits the budget.
+	NoiseMultiplier float64
+	// FalseAlarm bounds the probability that noise alone makes any bin or level
+	// without records survive; 0 for 1e-3. Less of it asks for more records in a bin or a level.
+	FalseAlarm float64
+	// BinsPerDoubling is how finely bounds are told apart: numbers of one bin
+	// differ by a factor of 2^(1/BinsPerDoubling) at most; 0 for 4.
+	BinsPerDoubling int
+}
+
+// Defaults of a Config.
+const (
+	defaultFalseAlarm = 1e-3
+	defaultBins       = 4
+	maxBins           = 64
+)
+
+func (c Config) withDefaults() Config {
+	if c.FalseAlarm == 0 {
+		c.FalseAlarm = defaultFalseAlarm
+	}
+	if c.BinsPerDoubling == 0 {
+		c.BinsPerDoubling = defaultBins
+	}
+	return c
+}
+
+// Validate reports every mistake, as joined *accountant.ParamError values.
+func (c Config) Validate() error {
+	errs := []error{c.Budget.Validate()}
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &accountant.ParamError{Path: "draft.Config." + field, Value: value, Want: want})
+	}
+	if err := c.Candidates.Validate(); err != nil || c.Candidates.Kind() != records.MixedTable {
+		bad("Candidates", c.Candidates.String(), "a schema of tables, made by records.NewSchema")
+	} else if len(estimated(c.Candidates)) == 0 {
+		bad("Candidates", c.Candidates.String(), "a column whose bounds or levels are to be estimated")
+	}
+	if c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise) {
+		bad("NoiseMultiplier", c.NoiseMultiplier, fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
+	}
+	c = c.withDefaults()
+	if !(c.FalseAlarm > 0 && c.FalseAlarm < 1) {
+		bad("FalseAlarm", c.FalseAlarm, "a probability between 0 and 1")
+	}
+	if c.BinsPerDoubling < 1 || c.BinsPerDoubling > maxBins {
+		bad("BinsPerDoubling", c.BinsPerDoubling, fmt.Sprintf("1 to %d", maxBins))
+	}
+	return errors.Join(errs...)
+}
+
+// maxNoise is far beyond what leaves anything to see.
+const maxNoise = 1e6
+
+// estimated are the columns that a release is about.
+func estimated(s records.Schema) []int {
+	var columns []int
+	for j, c := range s.Columns() {
+		if k := c.Kind(); k != records.FlagColumn && k != records.LabelColumn {
+			columns = append(columns, j)
+		}
+	}
+	return columns
+}

@@ -1,0 +1,179 @@
+package draft
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Draft is what an estimate releases. All of it is a function of noisy counts.
+type Draft struct {
+	// Schema is the drafted one, for a person to review: write it with
+	// records.WriteSchema. Records outside its bounds are clamped, and rare levels
+	// become the other level, as in any schema.
+	Schema    records.Schema       `json:"schema"`
+	Columns   []Column             `json:"columns"` // what was estimated
+	Std       float64              `json:"std"`     // standard deviation of the noise on a count
+	Threshold float64              `json:"threshold"`
+	Guarantee accountant.Guarantee `json:"guarantee"` // of everything on the ledger
+}
+
+// Column is the noisy histogram of one column.
+type Column struct {
+	Name  string `json:"name"`
+	Cells []Cell `json:"cells"`
+}
+
+// Cell is one noisy count. Bins hold the numbers from Lo up to, but without, Hi; the last
+// one holds its upper edge too.
+type Cell struct {
+	Kind   CellKind `json:"kind"`
+	Level  string   `json:"level,omitempty"`
+	Lo     float64  `json:"lo,omitempty"`
+	Hi     float64  `json:"hi,omitempty"`
+	Count  float64  `json:"count"`
+	Passed bool     `json:"passed"` // the count reaches the threshold
+}
+
+// CellKind says what is counted.
+type CellKind string
+
+// The kinds of cell.
+const (
+	Bin     CellKind = "bin"
+	Level   CellKind = "level"
+	Stray   CellKind = "none of the levels"
+	Missing CellKind = "missing"
+)
+
+// interpret makes a schema of noisy counts.
+func (p *Plan) interpret(noisy []float64, g accountant.Guarantee) (*Draft, error) {
+	d := &Draft{Std: p.Std, Threshold: p.Threshold, Guarantee: g}
+	columns := p.Config.Candidates.Columns()
+	for _, h := range p.Config.histograms() {
+		c := columns[h.column]
+		cells := h.name(c, noisy[h.first:h.first+h.cells], p.Threshold)
+		d.Columns = append(d.Columns, Column{c.Name(), cells})
+		columns[h.column] = narrowed(c, cells, &h)
+	}
+	var err error
+	d.Schema, err = records.NewSchema(columns...)
+	return d, err
+}
+
+// name says what every cell of a column counts.
+func (h *histogram) name(c records.Column, counts []float64, threshold float64) []Cell {
+	cells := make([]Cell, len(counts))
+	levels := c.Levels()
+	for i, count := range counts {
+		cell := Cell{Kind: Missing, Count: count, Passed: count >= threshold}
+		switch {
+		case h.number && i < h.bins():
+			cell.Kind, cell.Lo, cell.Hi = Bin, h.edges[i], h.edges[i+1]
+		case !h.number && i < h.levels:
+			cell.Kind, cell.Level = Level, levels[i]
+		case !h.number && i == h.levels:
+			cell.Kind = Stray
+		}
+		cells[i] = cell
+	}
+	return cells
+}
+
+// narrowed is the column of what passed. A column of which nothing did stays as
+// it is declared.
+func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
+	first, last := h.bins(), -1
+	for i, cell := range cells[:h.bins()] {
+		if cell.Passed {
+			first, last = min(first, i), max(last, i)
+		}
+	}
+	if last < 0 {
+		return c
+	}
+	if c.HasMissing() && !cells[len(cells)-1].Passed {
+		c = c.WithoutMissing()
+	}
+	switch c.Kind() {
+	case records.CategoricalColumn:
+		return frequent(c, cells[:h.bins()])
+	case records.OrdinalColumn:
+		return spanned(c, first, last)
+	}
+	return bounded(c, cells[first].Lo, cells[last].Hi, last == h.bins()-1)
+}
+
+// bounded is the column between the edges of the outermost bins that passed.
+// The upper edge of a bin of whole numbers is no part of it, unless it is the
+// last.
+func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
+	if c.Kind() != records.IntegerColumn || closed {
+		return c.WithBounds(lo, hi)
+	}
+	if hi--; hi == lo { // a single number: bounds need two
+		hi++
+	}
+	return c.WithBounds(lo, hi)
+}
+
+// frequent keeps the levels that passed, and the one that others become.
+func frequent(c records.Column, cells []Cell) records.Column {
+	var kept []string
+	for _, cell := range cells {
+		if cell.Passed || cell.Level == c.Other() {
+			kept = append(kept, cell.Level)
+		}
+	}
+	return c.WithLevels(kept...)
+}
+
+// spanned keeps the levels between the outermost that passed, at least two, and
+// the one that others become: those between them give the order its scale.
+func spanned(c records.Column, first, last int) records.Column {
+	levels := c.Levels()
+	for i, l := range levels {
+		if l == c.Other() {
+			first, last = min(first, i), max(last, i)
+		}
+	}
+	if first == last {
+		if last+1 < len(levels) {
+			last++
+		} else {
+			first--
+		}
+	}
+	return c.WithLevels(levels[first : last+1]...)
+}
+
+// String lists what passed, column by column.
+func (d *Draft) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "draft: %v\n", d.Schema)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a bin or level survives from %.4g\n", d.Std, d.Threshold)
+	for _, c := range d.Columns {
+		fmt.Fprintf(&b, "  %s:", c.Name)
+		for _, cell := range c.Cells {
+			if cell.Passed {
+				fmt.Fprintf(&b, " %v", cell)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "ε = %.4g, δ = %g, %v", d.Guarantee.Epsilon, d.Guarantee.Delta, d.Guarantee.Relation)
+	return b.String()
+}
+
+// String is the cell and its count.
+func (c Cell) String() string {
+	switch c.Kind {
+	case Bin:
+		return fmt.Sprintf("[%.4g, %.4g): %.0f;", c.Lo, c.Hi, c.Count)
+	case Level:
+		return fmt.Sprintf("%s: %.0f;", c.Level, c.Count)
+	}
+	return fmt.Sprintf("%s: %.0f;", string(c.Kind), c.Count)
+}

@@ -1,0 +1,129 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ErrSchema is returned for data of another schema than the plan's candidates.
+// Schemas are public, so it says nothing about the records.
+var ErrSchema = errors.New("draft: the data's schema is not the plan's candidates")
+
+// Fit carries out a plan on private records.
+//
+// Guarantee: the draft is a function of one release of noisy counts, which the
+// ledger holds; the event is the plan's, noise of the exact class. It is
+// reserved before any record is read, and a cancelled run gets no refund.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *accountant.ParamError
+// for data that is no table, and for a ledger that promises what the data cannot keep. No error depends on a
+// record's value.
+func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
+	if data == nil {
+		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: nil, Want: "records"}
+	}
+	frame, err := p.frame(data, ledger)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame) })
+}
+
+// FitStream is [Fit] of records that arrive in parts, in memory that does not
+// grow with their number.
+//
+// Errors: those of Fit, and the stream's own, which end the run: whoever makes the
+// stream decides what its errors say about the records.
+func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error], ledger *accountant.Ledger) (*Draft, error) {
+	if parts == nil {
+		return nil, &accountant.ParamError{Path: "draft.FitStream.parts", Value: nil, Want: "records"}
+	}
+	return p.run(ctx, ledger, func(c *counter) error {
+		for part, err := range parts {
+			if err != nil {
+				return err
+			}
+			frame, err := p.frame(part, ledger)
+			if err != nil {
+				return err
+			}
+			if err := c.add(ctx, frame); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// frame checks public things about the data: its type, its schema, its unit.
+func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, error) {
+	f, ok := records.AsFrame(data)
+	if !ok {
+		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: "data of another type", Want: "a table, *records.Frame"}
+	}
+	if !f.Schema().Equal(p.Config.Candidates) {
+		return nil, ErrSchema
+	}
+	if got := records.UnitOf(data); ledger != nil && ledger.Unit() != records.UnitRecord && ledger.Unit() != got {
+		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: "one " + got + " a row", Want: "one " + ledger.Unit() + " a row, as the ledger promises"}
+	}
+	return f, nil
+}
+
+// run reserves, counts, releases and interprets, in this order.
+func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger, count func(*counter) error) (*Draft, error) {
+	if ledger == nil {
+		return nil, &accountant.ParamError{Path: "draft.Fit.ledger", Value: nil, Want: "a ledger"}
+	}
+	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
+		return nil, &accountant.ParamError{Path: "draft.Fit.ledger", Value: got, Want: "the plan's relation, " + want.String()}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	grant, err := mechanism.Begin(ctx, ledger).Spend(Purpose, p.Event)
+	if err != nil {
+		return nil, err
+	}
+	c := newCounter(p)
+	if err := count(c); err != nil {
+		return nil, err
+	}
+	noisy := make([]float64, p.Cells)
+	if err := grant.Release(p.Sensitivity/p.Std, mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
+		return nil, err
+	}
+	return p.interpret(noisy, ledger.Guarantee())
+}
+
+// counter adds records up, exactly.
+type counter struct {
+	histograms []histogram
+	sum        *mechanism.FixedSum
+}
+
+func newCounter(p *Plan) *counter {
+	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
+}
+
+// checkEvery is how many records are read between two looks at the context.
+const checkEvery = 4096
+
+func (c *counter) add(ctx context.Context, f *records.Frame) error {
+	for i := range f.Len() {
+		if i%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		for k := range c.histograms {
+			c.sum.AddInt(c.histograms[k].cell(f, i), 1)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,127 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Purpose is the ledger line of an estimate.
+const Purpose = "schema draft"
+
+// A Plan is a Config with the noise decided, and the bill. It is made by
+// arithmetic alone, before any record is read.
+type Plan struct {
+	Config      Config
+	Event       accountant.Event // the one release
+	Columns     int              // columns that are estimated
+	Cells       int              // counts that are released
+	Sensitivity float64          // L2, of all counts together
+	Std         float64          // standard deviation of the noise on every count
+	Threshold   float64          // the noisy count from which a bin or a level survives
+	Total       accountant.Bound // ε at the budget's δ
+}
+
+// Plan decides what the configuration leaves open and adds up the bill.
+//
+// Guarantee: the event of the plan is the one that Fit reserves and spends.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
+// caller costs more than the budget.
+func (c Config) Plan() (*Plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.NoiseMultiplier == 0 {
+		z, _, err := accountant.CalibrateNoise(c.Budget, event)
+		if err != nil {
+			return nil, fmt.Errorf("draft: noise of the counts: %w", err)
+		}
+		c.NoiseMultiplier = z
+	}
+	p := &Plan{Config: c, Event: event(c.NoiseMultiplier), Columns: len(estimated(c.Candidates))}
+	for _, h := range c.histograms() {
+		p.Cells += h.cells
+	}
+	p.Sensitivity = sensitivity(c.Budget.Relation, p.Columns)
+	p.Std = c.NoiseMultiplier * p.Sensitivity
+	p.Threshold = threshold(p.Std, c.FalseAlarm, p.Cells)
+	var err error
+	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
+		return nil, fmt.Errorf("draft: cost: %w", err)
+	}
+	if p.Total.Upper > c.Budget.Epsilon {
+		return nil, fmt.Errorf("draft: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+	}
+	return p, nil
+}
+
+func event(noiseMultiplier float64) accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
+}
+
+// sensitivity is how far one record moves all counts. It counts in one cell of
+// every column: coming or going it moves one count of each by 1; replaced, at most two.
+func sensitivity(r accountant.Relation, columns int) float64 {
+	if r == accountant.ReplaceOne {
+		columns *= 2
+	}
+	return math.Sqrt(float64(columns))
+}
+
+// threshold is exceeded by the noise on any of n empty cells with probability
+// falseAlarm at most, by the union bound.
+func threshold(std, falseAlarm float64, n int) float64 {
+	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
+}
+
+// String is the bill.
+func (p *Plan) String() string {
+	c := p.Config
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan: draft of a schema, %d columns in %d cells, %v\n", p.Columns, p.Cells, c.Candidates)
+	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a bin or level survives from %.4g\n", p.Std, p.Threshold)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	return b.String()
+}
+
+const planVersion = 1
+
+type planJSON struct {
+	Version         int               `json:"version"`
+	Candidates      records.Schema    `json:"candidates"`
+	Budget          accountant.Budget `json:"budget"`
+	NoiseMultiplier float64           `json:"noise_multiplier"`
+	FalseAlarm      float64           `json:"false_alarm"`
+	BinsPerDoubling int               `json:"bins_per_doubling"`
+	Epsilon         accountant.Bound  `json:"epsilon"` // for the reader
+}
+
+// MarshalJSON writes the plan: its public parameters with the noise decided.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	c := p.Config
+	return json.Marshal(planJSON{planVersion, c.Candidates, c.Budget, c.NoiseMultiplier, c.FalseAlarm, c.BinsPerDoubling, p.Total})
+}
+
+// UnmarshalJSON reads a plan and works out its bill again: what a file says a
+// plan costs is not believed. Errors: those of Config.Plan.
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	var j planJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("draft: plan: %w", err)
+	}
+	if j.Version != planVersion {
+		return &accountant.ParamError{Path: "draft.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+	}
+	read, err := Config{j.Candidates, j.Budget, j.NoiseMultiplier, j.FalseAlarm, j.BinsPerDoubling}.Plan()
+	if err != nil {
+		return err
+	}
+	*p = *read
+	return nil
+}
