@@ -16,7 +16,9 @@ import (
 // and as a list of 16-bit numbers where they are few (the containers of Chambi et al.'s
 // roaring bitmaps, 2016). It is safe for concurrent use.
 type Index struct {
+	data     records.Data
 	records  int
+	items    int // of all records together
 	longest  int
 	sizes    []int // how many records have so many items
 	postings []posting
@@ -53,7 +55,7 @@ func NewIndex(d records.Data) (*Index, error) {
 	if !s.IsBinary() {
 		return nil, &ConfigError{"evaluate.NewIndex", s, "binary records or sets"}
 	}
-	x := &Index{records: d.Len(), postings: make([]posting, s.Dim())}
+	x := &Index{data: d, records: d.Len(), postings: make([]posting, s.Dim())}
 	blocks := make([]indexedBlock, (d.Len()+blockRows-1)/blockRows)
 	inParallel(len(blocks), func() func(int) {
 		r := newBlockReader(d)
@@ -71,6 +73,7 @@ func (x *Index) join(b *indexedBlock) {
 	for i, item := range b.items {
 		p := &x.postings[item]
 		p.count += b.counts[i]
+		x.items += b.counts[i]
 		p.runs = append(p.runs, b.runs[i])
 	}
 	for size, n := range b.sizes {
@@ -228,7 +231,7 @@ func (x *Index) cursors(items []uint32) cursors {
 	return at
 }
 
-// next takes every cursor's container of a block, in no order.
+// next takes every cursor's container of a block, in the order of the cursors.
 func (at cursors) next(block int, found []container) []container {
 	for i, runs := range at {
 		if len(runs) > 0 && runs[0].block == block {
@@ -290,10 +293,12 @@ func (x *Index) All(items ...uint32) int {
 	case 1:
 		return x.Count(items[0])
 	}
-	at, count := x.cursors(items), 0
-	if len(at) < len(items) {
-		return 0 // one of them occurs nowhere
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b uint32) int { return x.Count(a) - x.Count(b) })
+	if x.Count(items[0]) == 0 {
+		return 0
 	}
+	at, count := x.cursors(items), 0
 	var found []container
 	var rows []uint16
 	for block := range x.blocks() {
@@ -305,9 +310,8 @@ func (x *Index) All(items ...uint32) int {
 	return count
 }
 
-// intersection appends the rows that every container has.
+// intersection appends the rows that every container has; it is fastest where the rarest comes first.
 func intersection(rows []uint16, of []container) []uint16 {
-	slices.SortFunc(of, func(a, b container) int { return a.size() - b.size() })
 	rows = of[0].appendRows(rows)
 	for _, c := range of[1:] {
 		if len(rows) == 0 {
@@ -316,14 +320,6 @@ func intersection(rows []uint16, of []container) []uint16 {
 		rows = c.keep(rows)
 	}
 	return rows
-}
-
-// size orders lists by length, before bitmaps.
-func (c container) size() int {
-	if c.words != nil {
-		return blockRows
-	}
-	return len(c.rows)
 }
 
 func (c container) appendRows(rows []uint16) []uint16 {

@@ -151,3 +151,23 @@ func TestPopularQueries(t *testing.T) {
 		t.Errorf("mean error %v, want about 0.2", got)
 	}
 }
+
+// TestManyQueriesAtOnce: both ways of asking give the counts of asking one by one.
+func TestManyQueriesAtOnce(t *testing.T) {
+	const universe = 30
+	for name, n := range map[string]int{"few": 50, "many": 9000} {
+		x := must(evaluate.NewIndex(sets(t, baskets(8, n, universe), universe)))(t)
+		for _, count := range []int{0, 1, 130} {
+			queries := must(evaluate.Queries{Count: max(count, 1), Classes: 1}.Draw(universe, universe))(t)[0][:count]
+			if count > 0 {
+				queries[0] = []uint32{3, 3, 999}
+			}
+			got := x.AnyEach(queries)
+			for i, q := range queries {
+				if got[i] != x.Any(q...) {
+					t.Errorf("%s: query %v counts %d, want %d", name, q, got[i], x.Any(q...))
+				}
+			}
+		}
+	}
+}

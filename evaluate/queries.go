@@ -209,8 +209,10 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 		return QueryErrors{}, err
 	}
 	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records), Popular: q.Popular}
+	either, every := out.ask(real, synthetic, slices.Concat(classes...))
 	for c, queries := range classes {
-		either, every := out.ask(real, synthetic, queries)
+		n := len(queries)
+		either, every := either[c*n:(c+1)*n], every[c*n:(c+1)*n]
 		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(either), summarise(every)})
 	}
 	return out, nil
@@ -219,11 +221,11 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 // ask puts queries to both on all processors.
 func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, every []float64) {
 	either, every = make([]float64, len(queries)), make([]float64, len(queries))
+	truth, guess := real.AnyEach(queries), synthetic.AnyEach(queries)
 	inParallel(len(queries), func() func(int) {
 		return func(i int) {
-			items := queries[i]
-			either[i] = e.relative(real.Any(items...), synthetic.Any(items...))
-			every[i] = e.relative(real.All(items...), synthetic.All(items...))
+			either[i] = e.relative(truth[i], guess[i])
+			every[i] = e.relative(real.All(queries[i]...), synthetic.All(queries[i]...))
 		}
 	})
 	return either, every
