@@ -90,9 +90,9 @@ type Critic interface {
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
 	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// AddFakeGradient adds scale·Σ ∂loss.OfFake(D(x))/∂params over the rows of x to dst, and sets scores to D.
-	// It is for fakes that no record has anything to do with.
-	AddFakeGradient(dst device.Params, x device.Matrix, labels []int32, loss CriticLoss, scale float64, scores []float64)
+	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything to do with. It sets
+	// scores to D. The result is valid until the next call.
+	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64, scores []float64)
 }
@@ -250,18 +250,6 @@ func (n *critic) run(w *walk, x device.Matrix, labels []int32, rule func(i int, 
 		n.putSlope(row, labels, i, slope)
 	}
 	n.be.Upload(last, n.host)
-}
-
-// AddFakeGradient adds the gradient of fakes outside any record's clip.
-func (n *critic) AddFakeGradient(dst device.Params, x device.Matrix, labels []int32, loss CriticLoss, scale float64, scores []float64) {
-	n.single.dx = device.Matrix{}
-	n.run(n.single, x, labels, func(i int, score float64) float64 {
-		scores[i] = score
-		_, slope := loss.OfFake(score)
-		return scale * slope
-	})
-	n.single.backward()
-	n.single.addWeightedSum(dst, 0, nil)
 }
 
 // ScoreGradient carries scores back to what was scored.

@@ -32,7 +32,6 @@ type pairs struct {
 	gram     gram
 	spread   []int32
 	weights  []float32
-	blocks   []device.Matrix
 	list     [][]float64
 	sums     [][]float32
 }
@@ -90,15 +89,31 @@ func (p *pairs) roomForPenalty() {
 
 // RecordGradients has one part, the record.
 func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients {
-	p := n.pair
-	p.resize(b.Rows, 1, 1)
-	if b.Rows == 0 {
+	var x device.Matrix
+	if b.Rows > 0 {
+		x = n.dense(b)
+	}
+	return n.pair.alone(b.Rows, x, b.Labels, loss.OfRecord, nil)
+}
+
+// FakeGradients has one part, the fake.
+func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients {
+	return n.pair.alone(x.Rows, x, labels, loss.OfFake, scores)
+}
+
+// alone makes gradients of one part, by a loss of its score.
+func (p *pairs) alone(rows int, x device.Matrix, labels []int32, of func(float64) (loss, slope float64), scores []float64) BlockGradients {
+	p.resize(rows, 1, 1)
+	if rows == 0 {
 		return p
 	}
 	p.w.dx = device.Matrix{}
-	n.run(p.w, n.dense(b), b.Labels, func(i int, score float64) float64 {
+	p.n.run(p.w, x, labels, func(i int, score float64) float64 {
 		var slope float64
-		p.losses[i], slope = loss.OfRecord(score)
+		p.losses[i], slope = of(score)
+		if scores != nil {
+			scores[i] = score
+		}
 		return slope
 	})
 	p.w.backward()

@@ -3,6 +3,7 @@ package models
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -372,7 +373,11 @@ func TestCriticScoreGradient(t *testing.T) {
 			}
 		}
 		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
-		n.AddFakeGradient(sum, b.Dense, b.Labels, c.loss, 0.5, scores)
+		half := make([]float32, b.Rows)
+		for i := range half {
+			half[i] = 0.5
+		}
+		n.FakeGradients(b.Dense, b.Labels, c.loss, scores).AddWeightedSum(sum, half)
 		j := n.Params().Len() / 2
 		loss := func() (total float64) {
 			for i := range b.Rows {
@@ -419,6 +424,23 @@ func TestCriticSize(t *testing.T) {
 		s := c.arch.(interface{ CriticSize(in, classes int) int64 })
 		if got := s.CriticSize(c.dim, c.classes); got != int64(n.Params().Len()) {
 			t.Errorf("%s: size %d, has %d", name, got, n.Params().Len())
+		}
+	}
+}
+
+func TestCriticJSON(t *testing.T) {
+	for _, a := range []CriticArchitecture{VectorCritic(), SmallCritic28()} {
+		text, err := MarshalCritic(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := UnmarshalCritic(text); err != nil || !reflect.DeepEqual(a, back) {
+			t.Errorf("%v, %v", back, err)
+		}
+	}
+	for _, bad := range []string{"", "{}", `{"name":"vae","params":{}}`, `{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"mlp","params":[]}`} {
+		if _, err := UnmarshalCritic([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
 		}
 	}
 }

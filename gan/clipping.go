@@ -1,0 +1,211 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public records, or both. With the
+// zero value Train's own clip is in force; otherwise Train has none.
+type Clipping struct {
+	Groups GroupMethod `json:"groups,omitempty"`
+	K      int         `json:"k,omitempty"` // number of groups, for Clustered alone
+	Split  sgd.Split   `json:"split,omitempty"`
+	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in that order, or of each
+	// parameter block for PerBlock and Clustered.
+	Norms []float64 `json:"norms,omitempty"`
+	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for every step.
+	Adaptive bool    `json:"adaptive,omitempty"`
+	Scale    float64 `json:"scale,omitempty"` // 0 means 1
+	Batch    int     `json:"batch,omitempty"` // 0 means 64
+}
+
+// GroupMethod is how the critic's parameters are put into groups.
+type GroupMethod int
+
+const (
+	Whole            GroupMethod = iota // all in one group
+	WeightsAndBiases                    // two groups
+	PerBlock                            // every parameter block by itself
+	// Clustered keeps biases together and merges blocks of similar clip norms until K groups are left (Algorithm 2 of
+	// the paper).
+	Clustered
+)
+
+var groupNames = [...]string{Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block", Clustered: "clustered"}
+
+func (g GroupMethod) known() bool { return g >= 0 && int(g) < len(groupNames) }
+
+func (g GroupMethod) String() string {
+	if !g.known() {
+		return fmt.Sprintf("GroupMethod(%d)", int(g))
+	}
+	return groupNames[g]
+}
+
+// MarshalText writes the name.
+func (g GroupMethod) MarshalText() ([]byte, error) {
+	if !g.known() {
+		return nil, fmt.Errorf("gan: unknown group method %d", int(g))
+	}
+	return []byte(groupNames[g]), nil
+}
+
+// UnmarshalText reads a name that MarshalText wrote.
+func (g *GroupMethod) UnmarshalText(text []byte) error {
+	for i, name := range groupNames {
+		if name == string(text) {
+			*g = GroupMethod(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("gan: unknown group method %q", text)
+}
+
+// on reports whether gradients are clipped by groups.
+func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
+
+func (c Clipping) validate(k *checker, all Config) {
+	k.ok(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
+	k.ok(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
+	k.ok(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
+	k.ok(c.Batch > 0, "gan.Clipping.Batch", c.Batch, "a positive number, or zero for the default")
+	if !c.on() {
+		k.ok(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
+		return
+	}
+	k.ok(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm, "zero, and no Clip: Clipping clips by groups")
+	k.ok(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms, "clip norms, unless they are Adaptive")
+	for i, x := range c.Norms {
+		k.ok(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x, "a number in [2^-60, 2^60]")
+	}
+}
+
+const smallestNorm, largestNorm = 0x1p-60, 0x1p60
+
+// validateBlocks checks what depends on the critic.
+func (c Clipping) validateBlocks(k *checker, critic models.Critic) {
+	blocks := critic.Params().Blocks()
+	k.ok(c.K <= blocks, "gan.Clipping.K", c.K, fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
+	if c.Norms == nil {
+		return
+	}
+	want := blocks
+	if c.Groups == WeightsAndBiases {
+		want = 2
+	}
+	k.ok(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
+}
+
+// groups puts the blocks of a critic into groups, given a norm of each block.
+func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
+	biases := biasBlocks(critic)
+	var list []sgd.Group
+	for b, norm := range norms {
+		list = append(list, sgd.Group{Blocks: []int{b}, ClipNorm: norm})
+	}
+	switch c.Groups {
+	case Whole:
+		return mergeAll(list, func(int) int { return 0 })
+	case WeightsAndBiases:
+		return mergeAll(list, func(b int) int {
+			if biases[b] {
+				return 1
+			}
+			return 0
+		})
+	case Clustered:
+		together := mergeAll(list, func(b int) int {
+			if biases[b] {
+				return len(norms)
+			}
+			return b
+		})
+		return Cluster(together, c.K)
+	}
+	return list
+}
+
+func biasBlocks(critic models.Critic) []bool {
+	var list []bool
+	for _, s := range critic.Params().Shapes {
+		list = append(list, strings.HasSuffix(s.Name, ".bias"))
+	}
+	return list
+}
+
+// mergeAll merges the groups of one block each that have the same key, in order.
+func mergeAll(list []sgd.Group, key func(block int) int) []sgd.Group {
+	var out []sgd.Group
+	at := map[int]int{}
+	for _, g := range list {
+		j, ok := at[key(g.Blocks[0])]
+		if !ok {
+			at[key(g.Blocks[0])] = len(out)
+			out = append(out, g)
+			continue
+		}
+		out[j] = merge(out[j], g)
+	}
+	return out
+}
+
+func merge(a, b sgd.Group) sgd.Group {
+	return sgd.Group{Blocks: append(append([]int(nil), a.Blocks...), b.Blocks...), ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
+}
+
+// Cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is √(c²+c′²), until k groups
+// are left.
+//
+// Source: Algorithm 2 of the paper.
+func Cluster(groups []sgd.Group, k int) []sgd.Group {
+	list := append([]sgd.Group(nil), groups...)
+	for len(list) > max(k, 1) {
+		first, second, least := 0, 1, math.Inf(1)
+		for i := range list {
+			for j := i + 1; j < len(list); j++ {
+				a, b := list[i].ClipNorm, list[j].ClipNorm
+				if r := max(a/b, b/a); r < least {
+					first, second, least = i, j, r
+				}
+			}
+		}
+		list[first] = merge(list[first], list[second])
+		list = append(list[:second], list[second+1:]...)
+	}
+	return list
+}
+
+// given are the groups of clip norms that do not change.
+func (c Clipping) given(critic models.Critic) []sgd.Group {
+	norms := c.Norms
+	if c.Groups == WeightsAndBiases { // the two norms are those of whole groups
+		norms = make([]float64, critic.Params().Blocks())
+		list := c.groups(critic, norms)
+		for j := range list {
+			list[j].ClipNorm = c.Norms[j]
+		}
+		return list
+	}
+	return c.groups(critic, norms)
+}
+
+// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of them together.
+func floored(norms []float64, scale float64) []float64 {
+	total := 0.0
+	for i, x := range norms {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			norms[i] = 0
+		}
+		total = math.Hypot(total, norms[i])
+	}
+	floor := 1e-4 * total
+	for i, x := range norms {
+		norms[i] = min(max(scale*max(x, floor), 1e-9), 1e9)
+	}
+	return norms
+}

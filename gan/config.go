@@ -1,0 +1,232 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Config describes a whole training run. Every field is public.
+type Config struct {
+	Schema records.Schema
+	Budget accountant.Budget
+
+	Critic    models.CriticArchitecture   // such as models.MLP or models.CNN
+	Generator models.DecodingArchitecture // such as models.MLP or models.ConvDecoder
+	Latent    int                         // coordinates of a code, the label's not counted
+	Loss      models.CriticLoss           // the zero value is Wasserstein with gradient penalty
+	Penalty   float64                     // λ of Wasserstein; 0 means the papers' 10
+
+	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise, optimiser. A zero
+	// NoiseMultiplier is found by Plan from the budget.
+	Train    sgd.Config
+	Clipping Clipping // by groups, or to norms from public data, in place of Train's clip
+
+	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With noise, far more than
+	// without are worth it: tens, even hundreds.
+	CriticSteps        int
+	Frequency          Frequency     // lets CriticSteps grow
+	GeneratorBatch     int           // fakes of a generator step; 0 means 64
+	GeneratorOptimizer sgd.Optimizer // the zero value is Train.Optimizer
+	Average            float64       // decay of a moving average of the generator, in [0, 1); 0 keeps the last parameters
+
+	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic records have none.
+	IgnoreLabels bool
+	// ClassWeights are the public probabilities with which classes are generated; nil for all alike. How often classes occur
+	// in the records is private.
+	ClassWeights []float64
+
+	// Public are records of the same schema that anybody may see.
+	Public records.Data
+	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records before training.
+	WarmSteps int
+
+	Seed uint64 // of public randomness: initial weights, codes of generator steps, draws of public records
+}
+
+// Frequency lets the number of critic steps for each generator step grow while the critic does not know fakes well: once
+// the moving average of its accuracy on fakes has not exceeded Threshold for Patience generator steps, the next of
+// 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone, which are public, and at most Train.Steps critic steps are taken
+// whatever it decides. The zero value leaves CriticSteps alone.
+//
+// Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
+type Frequency struct {
+	Threshold float64 `json:"threshold"`          // such as 0.6, or 0.7 for much noise
+	Patience  int     `json:"patience,omitempty"` // 0 means the source's 200
+}
+
+// withDefaults fills what may be left open.
+func (c Config) withDefaults() Config {
+	fill := func(x *int, value int) {
+		if *x == 0 {
+			*x = value
+		}
+	}
+	fill(&c.CriticSteps, 4)
+	fill(&c.GeneratorBatch, 64)
+	fill(&c.Train.MicroBatch, 256)
+	fill(&c.Clipping.Batch, 64)
+	if c.Frequency.Threshold != 0 {
+		fill(&c.Frequency.Patience, 200)
+	}
+	if c.Penalty == 0 && c.Loss == models.Wasserstein {
+		c.Penalty = 10
+	}
+	if c.Clipping.Scale == 0 {
+		c.Clipping.Scale = 1
+	}
+	if c.GeneratorOptimizer == (sgd.Optimizer{}) {
+		c.GeneratorOptimizer = c.Train.Optimizer
+	}
+	return c
+}
+
+// maxLatent bounds what a file or a configuration can ask for.
+const maxLatent = 1 << 20
+
+// Validate reports every mistake, as joined *accountant.ParamError values.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var k checker
+	k.add(paramErrors(c.Schema.Validate()))
+	k.add(c.Budget.Validate())
+	k.add(c.validateTrain())
+	c.validateNumbers(&k)
+	c.validateLabels(&k)
+	c.validatePublic(&k)
+	if k.err() == nil {
+		k.add(c.validateNetworks())
+	}
+	return k.err()
+}
+
+func (c Config) validateTrain() error {
+	t := c.train()
+	if t.NoiseMultiplier == 0 {
+		t.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
+	}
+	return t.Validate()
+}
+
+func (c Config) validateNumbers(k *checker) {
+	k.ok(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent, "an integer from 1 to 2^20")
+	k.ok(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
+	k.ok(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
+	k.ok(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty, "zero: only Wasserstein has a penalty")
+	k.ok(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps, "a positive integer, or zero for the default")
+	k.ok(c.GeneratorBatch > 1, "gan.Config.GeneratorBatch", c.GeneratorBatch, "at least 2, or zero for the default")
+	k.ok(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
+	k.ok(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
+	if c.Train.Optimizer != (sgd.Optimizer{}) {
+		k.add(c.GeneratorOptimizer.Validate())
+	}
+	if c.Loss != models.Wasserstein {
+		k.ok(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch, "a positive public number: the loss of fakes is a mean, so that of records must be one")
+	}
+	if c.Frequency == (Frequency{}) {
+		return
+	}
+	k.ok(c.Frequency.Threshold > 0 && c.Frequency.Threshold < 1, "gan.Config.Frequency.Threshold", c.Frequency.Threshold, "an accuracy in (0, 1)")
+	k.ok(c.Frequency.Patience > 0, "gan.Config.Frequency.Patience", c.Frequency.Patience, "a positive number of generator steps, or zero for the default")
+	k.ok(c.Loss != models.Wasserstein, "gan.Config.Frequency", c.Loss, "Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
+}
+
+func (c Config) validateLabels(k *checker) {
+	if c.ClassWeights == nil {
+		return
+	}
+	k.ok(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights), fmt.Sprintf("a weight for each of %d classes", c.classes()))
+	total := 0.0
+	for i, w := range c.ClassWeights {
+		k.ok(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w, "a finite number, zero or more")
+		total += w
+	}
+	k.ok(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total, "a positive finite sum")
+}
+
+func (c Config) validatePublic(k *checker) {
+	c.Clipping.validate(k, c)
+	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
+	if c.Public == nil {
+		k.ok(!needed, "gan.Config.Public", nil, "public records, which WarmSteps and Clipping.Adaptive work on")
+		return
+	}
+	k.ok(needed, "gan.Config.Public", "records", "none: nothing uses them")
+	k.ok(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema", "records of the run's schema")
+	k.ok(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
+}
+
+// validateNetworks builds both, since architectures may be sound and yet not fit the records: what would fail must fail
+// before anything is spent.
+func (c Config) validateNetworks() error {
+	var k checker
+	k.ok(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
+	k.ok(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
+	if c.Critic != nil {
+		critic, err := c.newCritic(device.CPU())
+		k.add(err)
+		if err == nil {
+			c.Clipping.validateBlocks(&k, critic)
+		}
+	}
+	if c.Generator != nil {
+		g, err := c.newGenerator(device.CPU())
+		k.add(err)
+		if err == nil {
+			k.ok(g.Dim() == c.Schema.Dim(), "gan.Config.Generator", g.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", c.Schema.Dim()))
+		}
+	}
+	return k.err()
+}
+
+func (c Config) newCritic(be device.Backend) (models.Critic, error) {
+	n, err := c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
+	return n, paramErrors(err)
+}
+
+func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
+	g, err := c.Generator.NewDecoding(be, codeWidth(c.Latent, c.classes()), heads(c.Schema), c.Seed+1)
+	return g, paramErrors(err)
+}
+
+// classes is how many the networks know of, 0 where they see no labels.
+func (c Config) classes() int {
+	if c.IgnoreLabels {
+		return 0
+	}
+	return c.Schema.Classes()
+}
+
+// codeWidth is the length of a code with its label.
+func codeWidth(latent, classes int) int { return latent + classes }
+
+// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
+func heads(s records.Schema) []models.Head {
+	blocks := s.Blocks()
+	if blocks == nil {
+		return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
+	}
+	var list []models.Head
+	for _, b := range blocks {
+		h := models.Head{Width: b.Width, Out: models.SigmoidHead}
+		if b.OneHot {
+			h.Out = models.SoftmaxHead
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// train is the critic's training as sgd knows it.
+func (c Config) train() sgd.Config {
+	t := c.Train
+	if c.Clipping.on() && t.ClipNorm == 0 && t.Clip == nil {
+		t.Clip = sgd.Groups{Split: c.Clipping.Split}
+	}
+	return t
+}

@@ -1,0 +1,47 @@
+package gan
+
+// pace says when a generator step is due.
+type pace struct {
+	rule     Frequency
+	Critic   int     // critic steps for each generator step
+	Since    int     // critic steps since the last generator step
+	Waited   int     // generator steps at this rate
+	Accuracy float64 // moving average of the critic's accuracy on fakes
+	Seen     int     // critic steps that went into it
+}
+
+// accuracyDecay is the source's.
+const accuracyDecay = 0.99
+
+// note takes in the accuracy of one critic step.
+func (p *pace) note(share float64) {
+	p.Seen++
+	keep := min(accuracyDecay, float64(p.Seen-1)/float64(p.Seen))
+	p.Accuracy = keep*p.Accuracy + (1-keep)*share
+}
+
+// due counts a critic step and reports whether it completes a round.
+func (p *pace) due() bool {
+	p.Since++
+	if p.Since < p.Critic {
+		return false
+	}
+	p.Since = 0
+	p.Waited++
+	if p.rule.Threshold > 0 && p.Waited >= p.rule.Patience && p.Accuracy <= p.rule.Threshold {
+		p.Critic, p.Waited = nextRate(p.Critic), 0
+	}
+	return true
+}
+
+// nextRate is the next of 1, 2, 5, 10, 20, 50, …
+func nextRate(n int) int {
+	for unit := 1; unit < 1<<30; unit *= 10 {
+		for _, m := range []int{1, 2, 5} {
+			if m*unit > n {
+				return m * unit
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,180 @@
+package gan_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// small is a whole run that takes milliseconds.
+func small(s records.Schema, r accountant.Relation) gan.Config {
+	return gan.Config{
+		Schema:         s,
+		Budget:         accountant.Budget{Epsilon: 8, Delta: 1e-5, Relation: r},
+		Critic:         models.MLP{Hidden: []int{9, 5}, Activation: models.LeakyReLU},
+		Generator:      models.MLP{Hidden: []int{7}, BatchNorm: true},
+		Latent:         3,
+		Train:          sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.AdamWith(1e-2, 0.5, 0.9, 1e-8)},
+		CriticSteps:    2,
+		GeneratorBatch: 6,
+		Seed:           5,
+	}
+}
+
+func mustPlan(t testing.TB, c gan.Config) *gan.Plan {
+	t.Helper()
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// some are n records of a schema of dense records, around two prototypes.
+func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	lo, hi := s.Bounds()
+	flat, labels := make([]float32, n*s.Dim()), []int32(nil)
+	for i := range n {
+		for j := range s.Dim() {
+			if (j*2/s.Dim() == i%2) != (rng.Float64() < 0.1) {
+				flat[i*s.Dim()+j] = float32(hi)
+			} else {
+				flat[i*s.Dim()+j] = float32(lo)
+			}
+		}
+		if s.Classes() > 0 {
+			labels = append(labels, int32(i%s.Classes()))
+		}
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// variants are runs that differ in everything the guarantee passes through.
+func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]gan.Config {
+	out := map[string]gan.Config{}
+	add := func(name string, change func(c *gan.Config)) {
+		c := small(s, r)
+		change(&c)
+		out[name] = c
+	}
+	add("wasserstein", func(*gan.Config) {})
+	add("hinge", func(c *gan.Config) {
+		c.Loss, c.Train.NominalBatch = models.Hinge, 4
+		c.Critic = models.MLP{Hidden: []int{6}, Activation: models.Tanh}
+	})
+	add("logistic, adaptive frequency", func(c *gan.Config) {
+		c.Loss, c.Train.NominalBatch, c.CriticSteps = models.Logistic, 4, 1
+		c.Frequency = gan.Frequency{Threshold: 0.99, Patience: 1}
+	})
+	add("private norm", func(c *gan.Config) {
+		c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
+	})
+	add("quantile", func(c *gan.Config) {
+		c.Train.ClipNorm, c.Train.NominalBatch = 0, 4
+		c.Train.Clip = sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 9}
+	})
+	add("normalised hinge", func(c *gan.Config) {
+		c.Train.ClipNorm, c.Train.Clip, c.Train.NominalBatch, c.Loss = 0, sgd.Normalize{}, 4, models.Hinge
+	})
+	add("weights and biases", func(c *gan.Config) {
+		c.Train.ClipNorm = 0
+		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
+	})
+	add("averaged, labels left out", func(c *gan.Config) { c.Average, c.IgnoreLabels = 0.9, true })
+	if s.Sparse() || s.Kind() == records.MixedTable {
+		return out
+	}
+	add("clustered from public data, warm", func(c *gan.Config) {
+		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, some(t, s, 9, 99), 2
+		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4}
+	})
+	add("hinge by blocks, warm", func(c *gan.Config) {
+		c.Loss, c.Train.NominalBatch = models.Hinge, 4
+		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, some(t, s, 9, 99), 1
+		c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Batch: 4, Split: sgd.Equal}
+	})
+	if s.IsImage() {
+		add("convolutions", func(c *gan.Config) {
+			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1, Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}, Activation: models.LeakyReLU}
+			c.Generator = models.ConvDecoder{Height: s.Height(), Width: s.Width(), Channels: 1, Maps: []int{4}, Size: 3, BatchNorm: true}
+		})
+	}
+	return out
+}
+
+func fit(t testing.TB, c gan.Config, data records.Data, opts ...gan.Option) (*gan.Model, *accountant.Ledger) {
+	t.Helper()
+	ledger := accountant.NewLedger(c.Budget)
+	m, err := gan.Fit(context.Background(), mustPlan(t, c), data, ledger, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, ledger
+}
+
+func draw(t testing.TB, m *gan.Model, n int, d gan.Draw) records.Data {
+	t.Helper()
+	var parts []records.Data
+	for chunk, err := range m.Chunks(context.Background(), n, d) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := records.Check(chunk); err != nil {
+			t.Fatalf("synthetic records outside the schema: %v", err)
+		}
+		parts = append(parts, chunk)
+	}
+	data, err := records.Concat(m.DrawSchema(d), parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Without much noise the generator learns what the records look like, class by class.
+func TestLearnsClasses(t *testing.T) {
+	s := records.Interval(2, -3, 3).WithLabels("left", "right")
+	rng := rand.New(rand.NewPCG(1, 1))
+	flat, labels := []float32{}, []int32{}
+	for i := range 4000 {
+		x := []float64{-1.5, 1.5}[i%2]
+		flat = append(flat, float32(x+0.2*rng.NormFloat64()), float32(-x+0.2*rng.NormFloat64()))
+		labels = append(labels, int32(i%2))
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loss := range []models.CriticLoss{models.Wasserstein, models.Hinge} {
+		c := gan.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Loss: loss,
+			Critic: models.MLP{Hidden: []int{32}, Activation: models.LeakyReLU}, Generator: models.MLP{Hidden: []int{32}}, Latent: 4,
+			Train:       sgd.Config{ClipNorm: 1, NoiseMultiplier: 0.5, SamplingProbability: 0.02, Steps: 1500, Optimizer: sgd.AdamWith(3e-3, 0.5, 0.9, 1e-8), NominalBatch: 80},
+			CriticSteps: 3, Average: 0.99, Seed: 2}
+		m, _ := fit(t, c, data)
+		for class, x := range []float64{-1.5, 1.5} {
+			d := gan.All()
+			d.Class, d.Seed = class, 7
+			mean, _ := draw(t, m, 500, d).(*records.Table).Flat()
+			a, b := 0.0, 0.0
+			for i := 0; i < len(mean); i += 2 {
+				a, b = a+float64(mean[i])/500, b+float64(mean[i+1])/500
+			}
+			if math.Abs(a-x) > 0.6 || math.Abs(b+x) > 0.6 {
+				t.Errorf("%v: class %d is around (%.2f, %.2f), want (%v, %v)", loss, class, a, b, x, -x)
+			}
+		}
+	}
+}

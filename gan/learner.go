@@ -1,0 +1,92 @@
+package gan
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// learner trains the generator against a released critic: post-processing, with public randomness.
+type learner struct {
+	be      device.Backend
+	critic  models.Critic
+	net     models.Decoding
+	maker   *maker
+	loss    models.CriticLoss
+	decay   float64
+	steps   int
+	descent *sgd.Descent
+	grad    device.Params
+	dx      device.Matrix
+	labels  []int32
+	scores  []float64
+	params  []float32 // on the host
+	flat    []float32
+	average []float32
+}
+
+func newLearner(be device.Backend, critic models.Critic, net models.Decoding, c Config) *learner {
+	p := net.Params()
+	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c), loss: c.Loss, decay: c.Average,
+		descent: c.GeneratorOptimizer.Descent(p.Len()), grad: device.NewParams(be, p.Shapes...), dx: be.New(c.GeneratorBatch, net.Dim()),
+		labels: make([]int32, c.GeneratorBatch), scores: make([]float64, c.GeneratorBatch),
+		params: make([]float32, p.Len()), flat: make([]float32, p.Len())}
+	be.Download(l.params, p.Flat)
+	if l.decay > 0 {
+		l.average = append([]float32(nil), l.params...)
+	}
+	return l
+}
+
+// step moves the generator once.
+func (l *learner) step(rng *rand.Rand) {
+	n := float64(len(l.labels))
+	l.maker.labels(rng, l.labels)
+	codes, _ := l.maker.draw(rng, l.labels)
+	x := l.net.Forward(codes)
+	l.critic.ScoreGradient(l.dx, x, l.labels, func(score float64) float64 {
+		_, slope := l.loss.OfGenerator(score)
+		return slope / n
+	}, l.scores)
+	l.be.Fill(l.grad.Flat, 0)
+	l.net.Backward(l.dx, l.grad, device.Matrix{})
+	l.be.Download(l.flat, l.grad.Flat)
+	l.descent.Step(l.params, l.flat, 1)
+	l.be.Upload(l.net.Params().Flat, l.params)
+	l.steps++
+	l.follow()
+}
+
+// follow moves the average.
+func (l *learner) follow() {
+	if l.average == nil {
+		return
+	}
+	mix := float32(1 - min(l.decay, float64(1+l.steps)/float64(10+l.steps)))
+	for i, a := range l.average {
+		l.average[i] = a + mix*(l.params[i]-a)
+	}
+}
+
+// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees what its layers do now.
+func (l *learner) release(into models.Decoding, c Config) error {
+	if l.average == nil {
+		l.be.Upload(into.Params().Flat, l.params)
+		return into.SetState(l.net.AppendState(nil))
+	}
+	l.be.Upload(into.Params().Flat, l.average)
+	m := newMaker(l.be, into, c)
+	rng := rand.New(rand.NewPCG(c.Seed, 0x6e6f726d))
+	labels := make([]int32, c.GeneratorBatch)
+	for range normBatches {
+		m.labels(rng, labels)
+		codes, _ := m.draw(rng, labels)
+		into.Forward(codes)
+	}
+	return nil
+}
+
+// normBatches is how many batches the moments of an averaged network are taken from.
+const normBatches = 40

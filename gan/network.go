@@ -1,0 +1,203 @@
+package gan
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// network is the critic as package sgd trains it, against a generator that stands still during a critic step.
+//
+// Guarantee: a record's gradient is a function of the record, its label and key and of released parameters: its own fake
+// comes from its key, in the generator's inference mode, which mixes no codes.
+type network struct {
+	config Config
+	be     device.Backend
+	critic models.Critic
+	fakes  *maker
+	unit   unit
+	mix    []float32
+	flat   []float32
+}
+
+// Dim is the number of coordinates of a record.
+func (n *network) Dim() int { return n.critic.Dim() }
+
+// Params are the critic's.
+func (n *network) Params() device.Params { return n.critic.Params() }
+
+// Gradients are those of the critic's loss of records.
+func (n *network) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
+
+func (n *network) gradients(b device.Batch) models.BlockGradients {
+	b = n.unit.shrunk(b, &n.flat)
+	if n.config.classes() == 0 {
+		b.Labels = nil
+	}
+	if n.config.Loss != models.Wasserstein {
+		return n.critic.RecordGradients(b, n.config.Loss)
+	}
+	if b.Rows == 0 {
+		return n.critic.PairGradients(b, device.Matrix{}, nil, n.config.Penalty)
+	}
+	n.mix = n.mix[:0]
+	for _, key := range b.Keys {
+		n.mix = append(n.mix, models.KeyedShare(key))
+	}
+	return n.critic.PairGradients(b, n.fakes.keyed(b.Keys, b.Labels), n.mix, n.config.Penalty)
+}
+
+// groupedNetwork states its clip groups.
+type groupedNetwork struct {
+	*network
+	public *publicRecords // nil where the norms are given
+	last   []sgd.Group
+}
+
+// ClipGroups are given, or follow the gradients of public records.
+func (n *groupedNetwork) ClipGroups() []sgd.Group {
+	if n.public != nil {
+		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.network))
+	} else if n.last == nil {
+		n.last = n.config.Clipping.given(n.critic)
+	}
+	return n.last
+}
+
+// publicRecords draws batches of public records.
+type publicRecords struct {
+	data   records.Data
+	rng    *rand.Rand
+	size   int
+	scale  float64
+	batch  device.Batch
+	index  []int32
+	keys   []uint64
+	square [][]float64
+}
+
+func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
+	return &publicRecords{data: c.Public, rng: rng, size: c.Clipping.Batch, scale: c.Clipping.Scale}
+}
+
+// draw is a batch of public records, with replacement.
+func (p *publicRecords) draw() device.Batch {
+	p.index, p.keys = p.index[:0], p.keys[:0]
+	for range p.size {
+		p.index = append(p.index, int32(p.rng.IntN(p.data.Len())))
+		p.keys = append(p.keys, p.rng.Uint64())
+	}
+	p.data.Gather(p.index, &p.batch)
+	p.batch.Keys = p.keys
+	return p.batch
+}
+
+// norms are the mean norms of each block's gradient over a batch.
+func (p *publicRecords) norms(n *network) []float64 {
+	blocks := n.Params().Blocks()
+	for len(p.square) < blocks {
+		p.square = append(p.square, make([]float64, p.size))
+	}
+	n.gradients(p.draw()).BlockSquaredNorms(p.square)
+	means := make([]float64, blocks)
+	for b := range means {
+		for _, s := range p.square[b] {
+			means[b] += math.Sqrt(s) / float64(p.size)
+		}
+	}
+	return floored(means, p.scale)
+}
+
+// fakeLoss is the public half of the losses whose fakes belong to no record.
+//
+// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not touch, but because a half
+// that is clipped cannot hold its own against one that is not.
+type fakeLoss struct {
+	*network
+	rng      *rand.Rand
+	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
+	bound    float64
+	plain    bool // nothing is clipped
+	labels   []int32
+	scores   []float64
+	squares  [][]float64
+	weights  [][]float32
+	accuracy func(share float64) // is told what share of the fakes was known
+}
+
+// AddPublicGradient adds the mean gradient of fakes.
+func (f *fakeLoss) AddPublicGradient(dst device.Params) {
+	rows := f.config.GeneratorBatch
+	f.resize(rows, dst.Blocks())
+	f.fakes.labels(f.rng, f.labels)
+	codes, out := f.fakes.draw(f.rng, f.labels)
+	f.fakes.net.Generate(codes, out)
+	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
+	g.BlockSquaredNorms(f.squares)
+	for _, group := range f.clipGroups(dst.Blocks()) {
+		f.weigh(group, rows)
+	}
+	g.AddBlockSums(dst, f.weights)
+	known := 0
+	for _, s := range f.scores {
+		if s < 0 {
+			known++
+		}
+	}
+	f.accuracy(float64(known) / float64(rows))
+}
+
+func (f *fakeLoss) resize(rows, blocks int) {
+	if len(f.labels) == rows {
+		return
+	}
+	f.labels, f.scores = make([]int32, rows), make([]float64, rows)
+	for range blocks {
+		f.squares, f.weights = append(f.squares, make([]float64, rows)), append(f.weights, make([]float32, rows))
+	}
+}
+
+// clipGroups are those in force, or all blocks in one.
+func (f *fakeLoss) clipGroups(blocks int) []sgd.Group {
+	if f.groups != nil {
+		return f.groups()
+	}
+	all := sgd.Group{ClipNorm: f.bound}
+	for b := range blocks {
+		all.Blocks = append(all.Blocks, b)
+	}
+	return []sgd.Group{all}
+}
+
+// weigh sets the weights of a group's blocks to clip factors of a mean.
+func (f *fakeLoss) weigh(group sgd.Group, rows int) {
+	for i := range rows {
+		total := 0.0
+		for _, b := range group.Blocks {
+			total += f.squares[b][i]
+		}
+		factor := mechanism.ClipFactor(total, group.ClipNorm)
+		if c, ok := f.config.Train.Clip.(sgd.Normalize); ok && !f.plain {
+			factor = normalized(c, total)
+		}
+		for _, b := range group.Blocks {
+			f.weights[b][i] = float32(factor / float64(rows))
+		}
+	}
+}
+
+func normalized(c sgd.Normalize, square float64) float64 {
+	stability := c.Stability
+	if stability == 0 {
+		stability = 0.01
+	}
+	if f := 1 / (math.Sqrt(square) + stability); f >= 0 { // not for NaN
+		return f
+	}
+	return 0
+}
