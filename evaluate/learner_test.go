@@ -165,6 +165,10 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 		classification, clustering, must(c.Agreement(data))(t),
 		must(evaluate.Learner{}.Utility(data, data, data))(t),
 		must(evaluate.Queries{}.Compare(one, one))(t),
+		must(evaluate.Fidelity{}.Compare(data, data, data))(t), must(evaluate.Gaussians{}.Discrepancy(data, data, data))(t),
+		must(evaluate.Suite{}.Compare(data, data, data))(t), must(c.Inception(data, data))(t),
+		must(evaluate.JensenShannon(evaluate.DecisionTree{}, data, data, data))(t),
+		evaluate.Report{}, evaluate.Similarity{}, evaluate.Discrepancy{}, evaluate.Utilities{}, evaluate.InceptionScore{}, evaluate.JensenShannonScore{},
 		evaluate.Agreement{}, evaluate.Classification{}, evaluate.Clustering{}, evaluate.Utility{}, evaluate.QueryErrors{},
 	} {
 		if text := r.String(); !strings.HasPrefix(text, "[not private] ") || !strings.Contains(text, "no ε") {
