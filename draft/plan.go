@@ -48,7 +48,7 @@ func (c Config) Plan() (*Plan, error) {
 		p.Cells += h.cells
 	}
 	p.Sensitivity = sensitivity(c.Budget.Relation, p.Columns)
-	p.Std = c.NoiseMultiplier * p.Sensitivity
+	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
 	p.Threshold = threshold(p.Std, c.FalseAlarm, p.Cells)
 	var err error
 	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
@@ -59,6 +59,10 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	return p, nil
 }
+
+// leastStd is noise that shows every count for what it is; less would only
+// stretch the range of the sums.
+const leastStd = 0x1p-10
 
 func event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}

@@ -1,0 +1,413 @@
+package draft_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
+
+// wide has a column of every kind.
+func wide(t testing.TB) records.Schema {
+	t.Helper()
+	s, err := records.NewSchema(
+		records.Numeric("amount", -1e6, 1e6).WithMissing(), records.Integer("count", 0, 1<<40), records.Integer("year", 0, 3000).WithMissing(),
+		records.Ordinal("grade", "a", "b", "c", "d", "e"), records.Categorical("kind", "x", "y", "z", "other").WithOther("other").WithAlias("y", "Y"),
+		records.Categorical("land", "p", "q", "r").WithMissing(), records.Flag("flag", "no", "yes"), records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func config(t testing.TB, r accountant.Relation) draft.Config {
+	return draft.Config{Candidates: wide(t), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}}
+}
+
+func planned(t testing.TB, c draft.Config) *draft.Plan {
+	t.Helper()
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func fitted(t testing.TB, p *draft.Plan, data records.Data) *draft.Draft {
+	t.Helper()
+	d, err := draft.Fit(context.Background(), p, data, accountant.NewLedger(p.Config.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// people draws rows whose values lie where a draft should find them.
+func people(t testing.TB, n int) *records.Frame {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	b, err := records.NewFrameBuilder(wide(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		kind, land := any("x"), any("p")
+		if i%2 == 0 {
+			kind, land = "Y", nil
+		}
+		err := b.Append(100+900*rng.Float64(), rng.IntN(50), 1950+rng.IntN(70), []any{"b", "d"}[i%2], kind, land, "yes", "u")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Frame()
+}
+
+// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9,
+// and whatever has to be found has more than 10 standard deviations to spare.
+func TestDraftFindsBoundsAndLevels(t *testing.T) {
+	data := people(t, 20_000)
+	for _, r := range relations {
+		c := config(t, r)
+		c.FalseAlarm = 1e-9
+		p := planned(t, c)
+		d := fitted(t, p, data)
+		got := map[string]records.Column{}
+		for _, c := range d.Schema.Columns() {
+			got[c.Name()] = c
+		}
+		for name, within := range map[string][4]float64{ // lo and hi must lie in these intervals
+			"amount": {84, 103, 950, 1200}, "count": {0, 1, 49, 58}, "year": {1720, 1950, 2019, 2435},
+		} {
+			lo, hi := got[name].Bounds()
+			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] || got[name].HasMissing() {
+				t.Errorf("%v, %s: [%g, %g]", r, name, lo, hi)
+			}
+		}
+		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) || !slices.Equal(got["kind"].Levels(), []string{"x", "y", "other"}) ||
+			!slices.Equal(got["land"].Levels(), []string{"p"}) || !got["land"].HasMissing() || got["kind"].Other() != "other" {
+			t.Errorf("%v: %v", r, d)
+		}
+		if d.Schema.Validate() != nil || d.Schema.Classes() != 2 || len(d.Schema.Columns()) != 8 || !strings.Contains(d.String(), "x: ") {
+			t.Errorf("%v: %v", r, d)
+		}
+		text, err := json.Marshal(d)
+		var back draft.Draft
+		if err != nil || json.Unmarshal(text, &back) != nil || !back.Schema.Equal(d.Schema) || !reflect.DeepEqual(back.Columns, d.Columns) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestEdgesOfBinsAreHeld: every number falls into a bin that holds it, so that a
+// column of equal numbers is drafted between bounds that hold them.
+func TestEdgesOfBinsAreHeld(t *testing.T) {
+	budget := accountant.Budget{Epsilon: 50, Delta: 1e-6}
+	for _, c := range []records.Column{records.Numeric("a", -10, 1000), records.Integer("a", -100, 100), records.Integer("a", 3, 1<<50),
+		records.Numeric("a", 5, 9), records.Target("a", -1e-300, 1e-300), records.Integer("a", 0, 1), records.Numeric("a", -1e300, 1e-300)} {
+		s, err := records.NewSchema(c, records.Flag("b", "n", "y"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planned(t, draft.Config{Candidates: s, Budget: budget, FalseAlarm: 1e-9})
+		lo, hi := c.Bounds()
+		for _, v := range []float64{lo, hi, math.Inf(1), math.NaN(), 0, 1, -1, 2, 3, 4, 64, -5e-324, lo + (hi-lo)/3, math.Nextafter(hi, lo)} {
+			b, err := records.NewFrameBuilder(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 50 {
+				if err := b.Append(v, "n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := b.Frame()
+			l, h := fitted(t, p, f).Schema.Columns()[0].Bounds()
+			if held := f.Number(0, 0); !(l <= held && held <= h) || l < lo || h > hi || h-l > 1 && l == lo && h == hi && hi-lo > 20 {
+				t.Errorf("%v of [%g, %g] lies outside [%g, %g]", held, lo, hi, l, h)
+			}
+		}
+	}
+}
+
+// TestNothingButNoisyCountsDependsOnARecord replays whole runs on hostile
+// neighbours.
+func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
+	for _, r := range relations {
+		p := planned(t, config(t, r))
+		for _, pair := range privacytest.Neighbours(t, p.Config.Candidates, r, 9, 4) {
+			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data, Neighbour: pair.Neighbour}.Check(t)
+			if t.Failed() {
+				t.Fatalf("%v: %s", r, pair.Name)
+			}
+		}
+	}
+}
+
+// run returns all that leaves one.
+func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		d, err := draft.Fit(ctx, p, data, ledger)
+		if err != nil {
+			return nil, err
+		}
+		return []any{d.String(), d.Columns}, nil
+	}
+}
+
+// TestSensitivityByBruteForce puts every row of a small table in place of every
+// other, and beside some: the recorded inputs must be no farther apart than declared.
+func TestSensitivityByBruteForce(t *testing.T) {
+	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(), records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]any
+	for _, n := range []any{nil, -3, 0, 1.5, math.NaN(), math.Inf(1)} {
+		for _, c := range []any{"x", "y", "z", nil} {
+			for _, o := range []any{nil, "a", "?"} {
+				rows = append(rows, []any{n, c, o})
+			}
+		}
+	}
+	frame := func(rows ...[]any) records.Data {
+		f, err := records.FromValues(s, rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, r := range relations {
+		p := planned(t, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}})
+		check := func(a, b records.Data) {
+			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: a, Neighbour: b, Seeds: 1}.Check(t)
+		}
+		for i, a := range rows {
+			if r == accountant.AddOrRemoveOne {
+				check(frame(), frame(a))
+				check(frame(rows[(i*5+2)%len(rows)]), frame(rows[(i*5+2)%len(rows)], a))
+				continue
+			}
+			for _, b := range rows[i:] {
+				check(frame(a), frame(b))
+			}
+		}
+	}
+}
+
+// TestTheStatedSensitivityIsAttained: no noise is wasted. At this budget there is
+// next to none.
+func TestTheStatedSensitivityIsAttained(t *testing.T) {
+	data := people(t, 3) // rows 0 and 1 differ in every column
+	for _, r := range relations {
+		c := config(t, r)
+		c.Budget.Epsilon = 1e9
+		p := planned(t, c)
+		a, b := fitted(t, p, data.Slice(0, 1)), fitted(t, p, data.Slice(0, 0))
+		if r == accountant.ReplaceOne {
+			b = fitted(t, p, data.Slice(1, 2))
+		}
+		moved := 0.0
+		for j := range a.Columns {
+			for i := range a.Columns[j].Cells {
+				moved += math.Pow(a.Columns[j].Cells[i].Count-b.Columns[j].Cells[i].Count, 2)
+			}
+		}
+		if got := math.Sqrt(moved); math.Abs(got-p.Sensitivity) > 0.01 {
+			t.Errorf("%v: one record moves the counts by %v, declared is %v", r, got, p.Sensitivity)
+		}
+	}
+}
+
+// TestPlanIsTheBill: what the ledger holds is what the plan says, before and
+// after JSON.
+func TestPlanIsTheBill(t *testing.T) {
+	for _, r := range relations {
+		p := planned(t, config(t, r))
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back draft.Plan
+		if err := json.Unmarshal(text, &back); err != nil || back.String() != p.String() {
+			t.Errorf("%v\nbecomes\n%v (%v)", p, &back, err)
+		}
+		ledger := accountant.NewLedger(p.Config.Budget)
+		if _, err := draft.Fit(context.Background(), &back, people(t, 10), ledger); err != nil {
+			t.Fatal(err)
+		}
+		entries := ledger.Entries()
+		if len(entries) != 1 || entries[0].Purpose != draft.Purpose || entries[0].Reserved != 1 || entries[0].Spent != 1 ||
+			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper || p.Total.Upper > 1 {
+			t.Errorf("%v: %+v for %v", r, entries, p)
+		}
+		if want := math.Sqrt(6); r == accountant.AddOrRemoveOne && p.Sensitivity != want || r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
+			t.Errorf("%v: sensitivity %v, want %v", r, p.Sensitivity, want)
+		}
+		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass, []accountant.NoiseClass{accountant.ExactNoise}) {
+			t.Errorf("noise class %v", g.NoiseClass)
+		}
+	}
+}
+
+func TestACancelledRunKeepsItsSpend(t *testing.T) {
+	p := planned(t, config(t, accountant.AddOrRemoveOne))
+	ctx, cancel := context.WithCancel(context.Background())
+	ledger := accountant.NewLedger(p.Config.Budget)
+	parts := func(yield func(records.Data, error) bool) {
+		if yield(people(t, 10), nil) {
+			cancel()
+			yield(people(t, 10), nil)
+		}
+	}
+	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) || ledger.Epsilon().Upper != p.Total.Upper {
+		t.Errorf("%v, ε = %v", err, ledger.Epsilon())
+	}
+	fresh := accountant.NewLedger(p.Config.Budget)
+	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) || len(fresh.Entries()) != 0 {
+		t.Errorf("a run that was cancelled before it began: %v, %v", err, fresh.Entries())
+	}
+	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("a second run: %v", err)
+	}
+}
+
+func TestEmptyDataIsDrafted(t *testing.T) {
+	c := config(t, accountant.AddOrRemoveOne)
+	c.FalseAlarm = 1e-9
+	if d := fitted(t, planned(t, c), people(t, 0)); !d.Schema.Equal(c.Candidates) {
+		t.Errorf("of nothing: %v", d)
+	}
+}
+
+// TestPartsAreTheWhole: the same counts, whichever way the records come.
+func TestPartsAreTheWhole(t *testing.T) {
+	data := people(t, 9000)
+	c := config(t, accountant.ReplaceOne)
+	c.Budget.Epsilon = 1e6
+	p := planned(t, c)
+	parts := func(yield func(records.Data, error) bool) {
+		_ = yield(data.Slice(0, 5000), nil) && yield(data.Slice(5000, 9000), nil)
+	}
+	streamed, err := draft.FitStream(context.Background(), p, parts, accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := fitted(t, p, data)
+	for j, column := range whole.Columns {
+		total := 0.0
+		for i, cell := range column.Cells {
+			total += cell.Count
+			if math.Abs(cell.Count-streamed.Columns[j].Cells[i].Count) > 12*p.Std {
+				t.Errorf("%s: %v and %v", column.Name, cell, streamed.Columns[j].Cells[i])
+			}
+		}
+		if math.Abs(total-9000) > 12*p.Std*math.Sqrt(float64(len(column.Cells))) {
+			t.Errorf("%s counts %v records", column.Name, total)
+		}
+	}
+}
+
+func TestMistakesAreReported(t *testing.T) {
+	ok := config(t, accountant.AddOrRemoveOne)
+	flags, err := records.NewSchema(records.Flag("a", "n", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*draft.Config){
+		"Budget.Epsilon":               func(c *draft.Config) { c.Budget.Epsilon = 0 },
+		"draft.Config.Candidates":      func(c *draft.Config) { c.Candidates = records.Binary(3) },
+		"to be estimated":              func(c *draft.Config) { c.Candidates = flags },
+		"draft.Config.NoiseMultiplier": func(c *draft.Config) { c.NoiseMultiplier = math.NaN() },
+		"draft.Config.FalseAlarm":      func(c *draft.Config) { c.FalseAlarm = 1 },
+		"draft.Config.BinsPerDoubling": func(c *draft.Config) { c.BinsPerDoubling = -1 },
+	} {
+		c := ok
+		change(&c)
+		var p *accountant.ParamError
+		if _, err := c.Plan(); !errors.As(err, &p) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	cheap := ok
+	cheap.NoiseMultiplier = 1
+	if _, err := cheap.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("too little noise: %v", err)
+	}
+	p := planned(t, ok)
+	other, err := records.FromValues(flags, []any{"n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := ok.Budget
+	budget.Relation = accountant.ReplaceOne
+	var parts iter.Seq2[records.Data, error]
+	for name, err := range map[string]error{
+		"no data":    second(draft.Fit(context.Background(), p, nil, accountant.NewLedger(ok.Budget))),
+		"no ledger":  second(draft.Fit(context.Background(), p, people(t, 1), nil)),
+		"relation":   second(draft.Fit(context.Background(), p, people(t, 1), accountant.NewLedger(budget))),
+		"users":      second(draft.Fit(context.Background(), p, people(t, 1), accountant.NewLedger(ok.Budget, accountant.WithUnit("user")))),
+		"another":    second(draft.Fit(context.Background(), p, struct{ records.Data }{people(t, 1)}, accountant.NewLedger(ok.Budget))),
+		"no stream":  second(draft.FitStream(context.Background(), p, parts, accountant.NewLedger(ok.Budget))),
+		"wrong plan": new(draft.Plan).UnmarshalJSON([]byte(`{"version":2}`)),
+	} {
+		var p *accountant.ParamError
+		if !errors.As(err, &p) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := draft.Fit(context.Background(), p, other, accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
+		t.Errorf("another schema: %v", err)
+	}
+	users := records.WithUnit(people(t, 1), records.UnitUser)
+	if _, err := draft.Fit(context.Background(), p, users, accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
+		t.Errorf("rows of one user each: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestNoiseIsWhatThePlanSays, and no more. Counts of 4000 empty cells are
+// normal with the plan's standard deviation: their squares divided by its square have mean 1 and
+// standard deviation √(2/4000) = .022, so that five and a half of those are exceeded with probability below 1e-7; a
+// standard deviation ×.7 or ×1.3 would be 20 of them away. Nothing may pass: with FalseAlarm 1e-7 a run is
+// wrong with that probability.
+func TestNoiseIsWhatThePlanSays(t *testing.T) {
+	var levels []string
+	for i := range 3999 {
+		levels = append(levels, fmt.Sprint("l", i))
+	}
+	s, err := records.NewSchema(records.Categorical("a", levels...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planned(t, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}, FalseAlarm: 1e-7})
+	f, err := records.FromValues(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	squares := 0.0
+	for _, cell := range fitted(t, p, f).Columns[0].Cells {
+		squares += cell.Count * cell.Count / (p.Std * p.Std)
+		if cell.Passed {
+			t.Errorf("%v passes at %v", cell, p.Threshold)
+		}
+	}
+	if mean := squares / 4000; math.Abs(mean-1) > 5.5*math.Sqrt(2.0/4000) {
+		t.Errorf("the noise is %v times what the plan says", math.Sqrt(mean))
+	}
+}
