@@ -28,6 +28,8 @@ func embeddingName(k EmbeddingKernel) string {
 		return "pairs"
 	case Hermite:
 		return "hermite"
+	case Patches:
+		return "patches"
 	case Kernel:
 		return kernelName(k)
 	}
@@ -47,6 +49,8 @@ func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
 		return decodeParams[Pairs](t.Params)
 	case "hermite":
 		return decodeParams[Hermite](t.Params)
+	case "patches":
+		return decodeParams[Patches](t.Params)
 	}
 	k, err := UnmarshalKernel(data)
 	if err != nil {

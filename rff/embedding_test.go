@@ -50,6 +50,9 @@ func embeddings() map[string]kernelCase {
 			list[name] = kernelCase{k.(rff.EmbeddingKernel), mixed}
 		}
 	}
+	patches := rff.Patches{Dim: 60, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6}
+	list["patches"] = kernelCase{patches, image}
+	list["colours"] = kernelCase{patches, rff.Layout{In: 90, Height: 5, Width: 6}}
 	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
 	return list
 }
@@ -286,6 +289,9 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Scales{Dim: 4}, mixed, "rff.Scales.Bandwidths"},
 		{rff.Scales{Dim: 4, Low: 2, High: 1}, mixed, "rff.Scales.High"},
 		{rff.Scales{Dim: 4, Bandwidths: []float64{1, -1}}, mixed, "rff.Scales.Bandwidths[1]"},
+		{rff.Patches{}, mixed, "rff.Patches: layout"},
+		{rff.Patches{}, image, "rff.Patches.Windows"},
+		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image, "rff.Patches.Blur"},
 		{rff.Hermite{}, mixed, "rff.Hermite.Bandwidth"},
 		{rff.Hermite{Order: 4, Bandwidth: 1, Subset: 4}, mixed, "rff.Hermite.Subset"},
 		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 40}, mixed, "rff.Hermite.Order"},

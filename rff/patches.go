@@ -1,0 +1,153 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Patches is a kernel for images: the mean of Gaussian kernels over windows of
+// several sizes at every place, each of several length scales, the whole image
+// being the largest window. Small windows tell strokes apart whose images have
+// little else in common; large ones tell how strokes stand to each other.
+//
+// It is drawn like any shift-invariant kernel: a frequency is a patch of
+// smoothed noise at a random place, so a feature is the cosine or sine of what
+// the image shows there. Nothing is read off images, windows without ink need no
+// care, and norms are exactly 1.
+//
+// Smoothing makes frequencies blind to detail finer than a pen stroke, so that a
+// stroke moved by half its width is still similar to itself.
+type Patches struct {
+	Dim int `json:"dim"` // number of features, even
+	// Windows are the sides of windows as parts of the image's side; 1 or more
+	// is the whole image, evenly seen. Features are shared evenly.
+	Windows []float64 `json:"windows"`
+	// Blur is the standard deviation, in pixels, of the smoothing.
+	Blur float64 `json:"blur"`
+	// Low and High are the ends of the length scales, which are spread evenly on
+	// a logarithmic scale. They count as for [RBF] over the whole image: a
+	// frequency is as long as one of that bandwidth, wherever its window lies.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Embedding implements [EmbeddingKernel]. Errors: also a layout that is not one
+// of images.
+func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
+	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+		return nil, err
+	}
+	s := spectrum{name: "Patches", dim: c.Dim, draw: newBrush(c, l).draw, length: Scales{Low: c.Low, High: c.High}.length()}
+	m, err := build(nil, s, l.In, seed)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (c Patches) validate(l Layout) error {
+	var errs []error
+	if !l.image() {
+		errs = append(errs, &ParamError{"rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"})
+	}
+	if len(c.Windows) == 0 {
+		errs = append(errs, &ParamError{"rff.Patches.Windows", c.Windows, "at least one side"})
+	}
+	for i, w := range c.Windows {
+		if !(w > 0 && w <= 1e6) {
+			errs = append(errs, &ParamError{fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"})
+		}
+	}
+	if !(c.Blur >= 0 && c.Blur <= 1e3) {
+		errs = append(errs, &ParamError{"rff.Patches.Blur", c.Blur, "from 0 to 1000 pixels"})
+	}
+	errs = append(errs, checkBandwidth("Patches.Low", c.Low), checkBandwidth("Patches.High", c.High))
+	if c.Low > c.High {
+		errs = append(errs, &ParamError{"rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)})
+	}
+	return errors.Join(errs...)
+}
+
+// brush draws patches of smoothed noise.
+type brush struct {
+	height, width, channels int
+	windows                 []float64
+	kernel                  []float64 // of the smoothing, along one direction
+	scratch                 []float64
+	next                    int // the window whose turn it is
+}
+
+func newBrush(c Patches, l Layout) *brush {
+	b := &brush{height: l.Height, width: l.Width, channels: l.In / (l.Height * l.Width), windows: append([]float64(nil), c.Windows...)}
+	b.kernel, b.scratch = bell(c.Blur), make([]float64, l.In)
+	return b
+}
+
+// bell is a discrete Gaussian of a standard deviation, cut off at three of them.
+func bell(sigma float64) []float64 {
+	if sigma == 0 {
+		return []float64{1}
+	}
+	r := int(math.Ceil(3 * sigma))
+	k := make([]float64, 2*r+1)
+	for i := range k {
+		d := float64(i-r) / sigma
+		k[i] = math.Exp(-d * d / 2)
+	}
+	return k
+}
+
+// draw fills w with a patch as long as white noise over the whole image is on
+// average.
+func (b *brush) draw(rng *rand.Rand, w []float64) {
+	normal(rng, w, 1)
+	b.smooth(b.scratch, w, b.channels, b.width)
+	b.smooth(w, b.scratch, b.channels*b.width, b.height)
+	window := b.windows[b.next%len(b.windows)]
+	b.next++
+	if window < 1 {
+		b.mask(rng, w, window)
+	}
+	if !scaleToUnit(w) {
+		normal(rng, w, 1) // nothing is left of a window far smaller than a pixel
+		scaleToUnit(w)
+	}
+	for i := range w {
+		w[i] *= math.Sqrt(float64(len(w)))
+	}
+}
+
+// smooth convolves src with the bell along one direction: n numbers that stand
+// step apart. What lies outside the image counts as 0.
+func (b *brush) smooth(dst, src []float64, step, n int) {
+	r := len(b.kernel) / 2
+	for i := range dst {
+		at := i / step % n
+		var s float64
+		for k := max(-r, -at); k <= min(r, n-1-at); k++ {
+			s += b.kernel[k+r] * src[i+k*step]
+		}
+		dst[i] = s
+	}
+}
+
+// mask fades w out away from a random place, with a bell whose standard
+// deviation is a third of the window.
+func (b *brush) mask(rng *rand.Rand, w []float64, window float64) {
+	y, height := centre(rng, b.height, window)
+	x, width := centre(rng, b.width, window)
+	for i := range w {
+		p := i / b.channels
+		dy, dx := (float64(p/b.width)-y)/height, (float64(p%b.width)-x)/width
+		w[i] *= math.Exp(-(dy*dy + dx*dx) / 2)
+	}
+}
+
+// centre draws the middle of a window along a side of n pixels so that at least
+// three quarters of the window lie inside.
+func centre(rng *rand.Rand, n int, window float64) (at, sigma float64) {
+	side := window * float64(n)
+	return side/4 + rng.Float64()*(float64(n-1)-side/2), side / 3
+}
