@@ -26,7 +26,8 @@ type bins struct {
 // bins sorts the records into bins when first asked to.
 func (x *design) bins() (*bins, error) {
 	if int64(x.rows())*int64(x.dim) > 1<<32 {
-		return nil, &ConfigError{"evaluate trees", fmt.Sprintf("%d coordinates", x.dim), "records that fit into 4 GiB with a byte for each coordinate"}
+		const want = "records that fit into 4 GiB with a byte for each coordinate"
+		return nil, &ConfigError{"evaluate trees", fmt.Sprintf("%d coordinates", x.dim), want}
 	}
 	x.binning.Do(func() { x.binned = makeBins(x) })
 	return x.binned, nil

@@ -32,7 +32,8 @@ type Classification struct {
 func (c *Classifier) Test(d records.Data) (Classification, error) {
 	s := d.Schema()
 	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
-		return Classification{}, &ConfigError{"evaluate.Classifier.Test", s, fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())}
+		want := fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())
+		return Classification{}, &ConfigError{"evaluate.Classifier.Test", s, want}
 	}
 	scores, err := c.Scores(d)
 	if err != nil {

@@ -127,8 +127,11 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 
 // String prints the scores, marked as not private.
 func (s JensenShannonScore) String() string {
-	return fmt.Sprintf("%sJensen–Shannon score by a %s: %.4f bits (symmetrised KL %.4f, ROC %.3f), held-out real records %.4f (%.4f, %.3f) (%s)",
-		mark, s.Classifier, s.Divergence.Synthetic, s.Symmetric.Synthetic, s.ROC.Synthetic, s.Divergence.HeldOut, s.Symmetric.HeldOut, s.ROC.HeldOut, caveat)
+	one := func(of func(Beside) float64) string {
+		return fmt.Sprintf("%.4f bits (symmetrised KL %.4f, ROC %.3f)", of(s.Divergence), of(s.Symmetric), of(s.ROC))
+	}
+	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)", mark, s.Classifier,
+		one(func(b Beside) float64 { return b.Synthetic }), one(func(b Beside) float64 { return b.HeldOut }), caveat)
 }
 
 // MarshalJSON writes the result with its caveat.

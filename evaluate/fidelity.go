@@ -67,7 +67,8 @@ func (f Fidelity) withDefaults() Fidelity {
 //
 // Errors: *[ConfigError], joined.
 func (f Fidelity) Validate() error {
-	err := notNegative("Fidelity", setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
+	err := notNegative("Fidelity",
+		setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
 	if f.Bins > 1000 {
 		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Bins", f.Bins, "at most 1000"})
 	}
@@ -225,9 +226,12 @@ func allGroups(n, k int) [][]int {
 func (s Similarity) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n", mark, s.Rows, caveat)
-	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("column shapes, mean of %d (1 is best)", len(s.Columns)), s.Shapes.Synthetic, s.Shapes.HeldOut)
-	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("pair trends, mean of %d (1 is best)", s.Pairs), s.Trends.Synthetic, s.Trends.HeldOut)
-	fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf("%d-way total variation, mean of %d (0 is best)", s.Way, s.Groups), s.Variation.Synthetic, s.Variation.HeldOut)
+	line := func(m Beside, format string, args ...any) {
+		fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf(format, args...), m.Synthetic, m.HeldOut)
+	}
+	line(s.Shapes, "column shapes, mean of %d (1 is best)", len(s.Columns))
+	line(s.Trends, "pair trends, mean of %d (1 is best)", s.Pairs)
+	line(s.Variation, "%d-way total variation, mean of %d (0 is best)", s.Way, s.Groups)
 	fmt.Fprintf(&b, "%-44s %.3e | %.3e\n%s", "squared MMD, unbiased (0 is best)", s.MMD.Synthetic, s.MMD.HeldOut, s.MMD.Kernel)
 	return b.String()
 }

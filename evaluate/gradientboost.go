@@ -30,7 +30,8 @@ func (GradientBoosting) Name() string { return "gradient boosting" }
 //
 // Errors: *[ConfigError], joined.
 func (m GradientBoosting) Validate() error {
-	return notNegative("GradientBoosting", setting{"Stages", m.Stages}, setting{"Depth", m.Depth}, setting{"Rate", m.Rate}, part("Part", m.Part))
+	return notNegative("GradientBoosting",
+		setting{"Stages", m.Stages}, setting{"Depth", m.Depth}, setting{"Rate", m.Rate}, part("Part", m.Part))
 }
 
 // Fit trains a classifier; see [Learner.Fit] for errors and guarantee.

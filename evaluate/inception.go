@@ -33,7 +33,9 @@ const inceptionSplits = 10
 // ten records.
 // Guarantee: none; see the package.
 func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, error) {
-	out := InceptionScore{Classifier: c.name, Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.schema.Classes())}
+	out := InceptionScore{
+		Classifier: c.name, Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.schema.Classes()),
+	}
 	var err error
 	if out.Score.Synthetic, out.Deviation.Synthetic, err = c.inception(synthetic); err != nil {
 		return InceptionScore{}, err

@@ -93,7 +93,8 @@ type cloud struct {
 func newCloud(d records.Data) *cloud {
 	s := d.Schema()
 	dim := s.Dim()
-	c := &cloud{points: device.HostMatrix(d.Len(), dim+s.Classes(), make([]float32, d.Len()*(dim+s.Classes()))), norms: make([]float64, d.Len())}
+	width := dim + s.Classes()
+	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)), norms: make([]float64, d.Len())}
 	const chunk = 1024
 	var b device.Batch
 	for lo := 0; lo < d.Len(); lo += chunk {
