@@ -27,6 +27,7 @@ type cellCode struct {
 	lo, hi        float64
 	logarithmic   bool
 	scale         float64 // what is divided by: the span, or log(1 + span)
+	decimals      decimals
 	levels        uint16
 	other         uint16 // code that an unknown level becomes
 	absent        uint16 // code that a missing level becomes
@@ -38,6 +39,7 @@ func newCellCode(c Column, offset int) cellCode {
 	if c.logarithmic {
 		k.scale = math.Log1p(c.hi - c.lo)
 	}
+	k.decimals = decimalsFor(k.scale)
 	switch {
 	case c.other != "":
 		k.other = uint16(slices.Index(c.levels, c.other))
@@ -122,9 +124,9 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 	u := unit(row[k.offset])
 	if k.logarithmic {
 		grown := math.Expm1(u * k.scale)
-		return k.number(legible(k.lo+grown, (1+grown)*k.scale))
+		return k.number(decimalsFor((1 + grown) * k.scale).round(k.lo + grown))
 	}
-	return k.number(legible(k.lo+u*k.scale, k.scale))
+	return k.number(k.decimals.round(k.lo + u*k.scale))
 }
 
 // decodeLevel is the level that coordinates stand for.
@@ -164,19 +166,31 @@ func largest(row []float32) int {
 	return best
 }
 
-// legible drops the decimals of v that a coordinate cannot tell apart, where
-// slope is how much v changes as the coordinate goes from 0 to 1. A table of
-// generated numbers is then read by people, and takes half the space.
-func legible(v, slope float64) float64 {
+// decimals is how a number is rounded to the decimals that a coordinate can
+// tell apart. A table of generated numbers is then read by people, and takes
+// half the space.
+type decimals struct {
+	power float64 // of ten; 0 where nothing is rounded
+	left  bool    // of the decimal point
+}
+
+// decimalsFor are those of numbers that change by slope as their coordinate goes
+// from 0 to 1.
+func decimalsFor(slope float64) decimals {
 	const resolution = 1.0 / (1 << 24)
 	digits := math.Ceil(-math.Log10(slope * resolution))
 	if !(math.Abs(digits) < 300) {
+		return decimals{}
+	}
+	return decimals{math.Pow10(int(math.Abs(digits))), digits < 0}
+}
+
+func (d decimals) round(v float64) float64 {
+	switch {
+	case d.power == 0:
 		return v
+	case d.left:
+		return math.Round(v/d.power) * d.power
 	}
-	if digits < 0 {
-		p := math.Pow(10, -digits)
-		return math.Round(v/p) * p
-	}
-	p := math.Pow(10, digits)
-	return math.Round(v*p) / p
+	return math.Round(v*d.power) / d.power
 }

@@ -177,6 +177,24 @@ func TestStreamsAreTheFile(t *testing.T) {
 	}
 }
 
+func TestPartsPassOnWhatComes(t *testing.T) {
+	s := pets(t)
+	rows, fault := 0, error(nil)
+	for part, err := range records.Parts(records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n3,dog\n"), s, 1)) {
+		if fault = err; err == nil {
+			rows += part.Len()
+		} else if part != nil {
+			t.Error("a part beside an error")
+		}
+	}
+	if rows != 2 || !errors.Is(fault, records.ErrFormat) {
+		t.Errorf("%d rows, %v", rows, fault)
+	}
+	for range records.Parts(records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), s, 1)) {
+		break // leaving early is no mistake
+	}
+}
+
 // lines is an endless supply of rows, cut after n.
 type lines struct {
 	row  string

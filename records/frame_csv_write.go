@@ -2,12 +2,12 @@ package records
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,25 +15,25 @@ import (
 // Value is the text of one cell, inside the schema: a number or the name of a
 // level, and "" for a missing value that is one of its own.
 func (f *Frame) Value(row, column int) string {
-	text, _ := f.text(row, column)
-	return text
+	text, _ := f.appendText(nil, row, column)
+	return string(text)
 }
 
-// text is the text of one cell, or that its value is missing.
-func (f *Frame) text(row, column int) (text string, missing bool) {
+// appendText appends the text of one cell, or says that its value is missing.
+func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bool) {
 	c := &f.schema.table.columns[column]
 	if !c.kind.hasLevels() {
 		v := f.Number(row, column)
 		if v != v {
-			return "", true
+			return dst, true
 		}
-		return strconv.FormatFloat(v, 'g', -1, 64), false
+		return strconv.AppendFloat(dst, v, 'g', -1, 64), false
 	}
 	l := f.Level(row, column)
 	if l < 0 {
-		return "", true
+		return dst, true
 	}
-	return c.levels[l], false
+	return append(dst, c.levels[l]...), false
 }
 
 // WriteFrame writes the records of a table, one a line, as RFC 4180 quotes them
@@ -87,6 +87,7 @@ type frameWriter struct {
 	missing []string // how each column writes a missing value
 	comma   rune
 	comment rune
+	scratch []byte
 }
 
 func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
@@ -132,46 +133,46 @@ func (c CSV) missingText(column Column) (string, error) {
 
 func (o *frameWriter) header() {
 	for k, name := range o.names {
-		o.field(k, name)
+		o.field(k, []byte(name))
 	}
 	o.w.WriteByte('\n')
 }
 
 func (o *frameWriter) row(f *Frame, i int) {
 	for k, j := range o.columns {
-		text := ""
+		o.scratch = o.scratch[:0]
 		if j >= 0 {
 			var missing bool
-			if text, missing = f.text(i, j); missing {
-				text = o.missing[j]
+			if o.scratch, missing = f.appendText(o.scratch, i, j); missing {
+				o.scratch = append(o.scratch, o.missing[j]...)
 			}
 		}
-		o.field(k, text)
+		o.field(k, o.scratch)
 	}
 	o.w.WriteByte('\n')
 }
 
 // field writes one field of a line, the k-th.
-func (o *frameWriter) field(k int, text string) {
+func (o *frameWriter) field(k int, text []byte) {
 	if k > 0 {
 		o.w.WriteRune(o.comma)
 	}
 	if !o.quoted(k, text) {
-		o.w.WriteString(text)
+		o.w.Write(text)
 		return
 	}
 	o.w.WriteByte('"')
-	o.w.WriteString(strings.ReplaceAll(text, `"`, `""`))
+	o.w.Write(bytes.ReplaceAll(text, []byte(`"`), []byte(`""`)))
 	o.w.WriteByte('"')
 }
 
 // quoted reports whether a field would be read as something else without quotes:
 // as two fields, as a comment, or, alone on a line, as no line at all.
-func (o *frameWriter) quoted(k int, text string) bool {
-	if text == "" {
+func (o *frameWriter) quoted(k int, text []byte) bool {
+	if len(text) == 0 {
 		return len(o.names) == 1
 	}
-	first, _ := utf8.DecodeRuneInString(text)
-	return strings.ContainsAny(text, "\"\r\n") || strings.ContainsRune(text, o.comma) ||
+	first, _ := utf8.DecodeRune(text)
+	return bytes.ContainsAny(text, "\"\r\n") || bytes.ContainsRune(text, o.comma) ||
 		unicode.IsSpace(first) || k == 0 && first == o.comment
 }

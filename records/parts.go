@@ -1,0 +1,19 @@
+package records
+
+import "iter"
+
+// Parts are the parts of a stream as any [Data], which is what algorithms that
+// read a stream take: records.Parts(layout.Stream(file, schema, 10_000)).
+func Parts[D Data](stream iter.Seq2[D, error]) iter.Seq2[Data, error] {
+	return func(yield func(Data, error) bool) {
+		for part, err := range stream {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(part, nil) {
+				return
+			}
+		}
+	}
+}
