@@ -1,0 +1,161 @@
+// Command merf-images releases the mean features of labelled images once, under
+// differential privacy, and trains a generator of synthetic images against
+// them.
+//
+//	go run ./examples/merf-images              on digits drawn by the program
+//	go run ./examples/merf-images -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
+//
+// It prints the bill before it reads a record and the guarantee afterwards,
+// writes synthetic images with labels (npz, a picture) and the generator, and
+// reports how well classifiers trained on the synthetic images name real ones.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "merf-images:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	plan, err := c.chain().Plan()
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+
+	train, test, err := c.load()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	gen, err := plan.Fit(ctx, train, privgen.OnProgress(newMeter(os.Stderr).show))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%v\n\nreleased and trained in %v\n", gen.Guarantee(), time.Since(start).Round(time.Second))
+
+	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
+		return err
+	}
+	synthetic, err := export(ctx, c, gen)
+	if err != nil {
+		return err
+	}
+	if err := picture(ctx, c, gen, train); err != nil {
+		return err
+	}
+	return report(synthetic, train, test)
+}
+
+// config is the command line.
+type config struct {
+	images, labels         string
+	testImages, testLabels string
+	n, synthetic           int
+	budget                 accountant.Budget
+	features, steps, batch int
+	seed                   uint64
+	out                    string
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("merf-images", flag.ContinueOnError)
+	f.StringVar(&c.images, "images", "", "idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of their labels, 0 to 9")
+	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
+	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
+	f.IntVar(&c.synthetic, "synthetic", 0, "how many synthetic images to write (default 60000 with -images, 20000 without)")
+	f.Float64Var(&c.budget.Epsilon, "epsilon", 1, "privacy budget ε")
+	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
+	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
+	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 500 without)")
+	f.IntVar(&c.batch, "batch", 200, "synthetic images a step")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
+	err := f.Parse(args)
+	return c.withDefaults(), err
+}
+
+// withDefaults makes the run on drawn digits a short one.
+func (c config) withDefaults() config {
+	synthetic, features, steps := 20000, 4000, 500
+	if c.images != "" {
+		synthetic, features, steps = 60000, 10000, 2000
+	}
+	for _, v := range []struct{ field, preset *int }{{&c.synthetic, &synthetic}, {&c.features, &features}, {&c.steps, &steps}} {
+		if *v.field == 0 {
+			*v.field = *v.preset
+		}
+	}
+	return c
+}
+
+// export draws synthetic images of all classes and writes them with their labels.
+func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Table, error) {
+	rows, err := gen.Sample(ctx, c.synthetic, privgen.Means(), privgen.Seed(c.seed))
+	if err != nil {
+		return nil, err
+	}
+	synthetic, ok := rows.(*records.Table)
+	if !ok {
+		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
+	}
+	path := filepath.Join(c.out, "synthetic.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := records.WriteNPZ(f, synthetic); err != nil {
+		f.Close()
+		return nil, err
+	}
+	fmt.Println("wrote", path)
+	return synthetic, f.Close()
+}
+
+// meter shows progress on a terminal, at most ten times a second.
+type meter struct {
+	to   *os.File
+	last time.Time
+}
+
+func newMeter(to *os.File) *meter { return &meter{to: to} }
+
+func (m *meter) show(p privgen.Progress) {
+	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
+		return
+	}
+	m.last = time.Now()
+	fmt.Fprintf(m.to, "\r%-14s %5d/%d  %v   ", p.Stage, p.Step, p.Of, p.Elapsed.Round(time.Second))
+	if p.Step == p.Of {
+		fmt.Fprintln(m.to)
+	}
+}

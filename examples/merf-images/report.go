@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// report trains classifiers on synthetic and on real images and tests both on
+// held-out real ones. None of it is private, and every line says so.
+func report(synthetic, train, test *records.Table) error {
+	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
+	for _, m := range []evaluate.Method{evaluate.Convolutional{}, evaluate.Learner{}} {
+		u, err := utility(m, synthetic, train, test)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-22s %v\n", m.Name(), u)
+	}
+	return nil
+}
+
+func utility(m evaluate.Method, synthetic, train, test *records.Table) (u evaluate.Utility, err error) {
+	for _, part := range []struct {
+		from *records.Table
+		to   *evaluate.Classification
+	}{{synthetic, &u.Synthetic}, {train, &u.Real}} {
+		judge, err := m.Fit(part.from)
+		if err != nil {
+			return u, err
+		}
+		if *part.to, err = judge.Test(test); err != nil {
+			return u, err
+		}
+	}
+	return u, nil
+}
+
+// across is how many images a row of the picture holds.
+const across = 16
+
+// picture writes real images, then one row of synthetic ones for each class.
+func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
+	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(real, across)}}}
+	for class := range gen.Schema().Classes() {
+		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(), privgen.Seed(c.seed))
+		if err != nil {
+			return err
+		}
+		sheet.Rows = append(sheet.Rows, grid.Row{Caption: gen.Schema().ClassName(class), Images: images(rows, across)})
+	}
+	path := filepath.Join(c.out, "synthetic.png")
+	if err := sheet.Save(path); err != nil {
+		return err
+	}
+	fmt.Println("wrote", path)
+	return nil
+}
+
+// images copies the first n records out as rows of pixels.
+func images(data records.Data, n int) [][]float32 {
+	var b device.Batch
+	data.Range(0, min(n, data.Len()), &b)
+	out := make([][]float32, b.Rows)
+	for i := range out {
+		out[i] = append([]float32(nil), b.Dense.Row(i)...)
+	}
+	return out
+}
