@@ -25,6 +25,7 @@ type config struct {
 	schemaFile, trainFile, testFile string
 	header                          bool
 	comment                         string
+	skip                            string
 	holdout                         float64
 	split                           bool
 	n                               int
@@ -47,6 +48,7 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.testFile, "test", "", "real records held out for the report")
 	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
 	f.StringVar(&c.comment, "comment", "|", "lines that begin with it are skipped")
+	f.StringVar(&c.skip, "skip", "", "columns of the files that are not in the schema, by position, with commas between them")
 	f.Float64Var(&c.holdout, "holdout", 0, "without -test: the part of the records that is held out")
 	f.BoolVar(&c.split, "write-split", false, "also write the real records as train.csv and test.csv, for judges outside this program; they are private")
 	f.IntVar(&c.n, "n", 30000, "number of synthetic records, public")
@@ -82,16 +84,27 @@ func parse(args []string) (config, error) {
 }
 
 func (c *config) parseHidden() error {
-	mlp := models.MLP{BatchNorm: true}
-	for text := range strings.SplitSeq(c.hidden, ",") {
+	widths, err := integers(c.hidden)
+	if err != nil {
+		return fmt.Errorf("-hidden: %w", err)
+	}
+	c.training.Architecture = models.MLP{Hidden: widths, BatchNorm: true}
+	return nil
+}
+
+// integers reads whole numbers with commas between them.
+func integers(list string) (out []int, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {
-			return errors.New("-hidden: want numbers with commas between them")
+			return nil, errors.New("want whole numbers with commas between them")
 		}
-		mlp.Hidden = append(mlp.Hidden, n)
+		out = append(out, n)
 	}
-	c.training.Architecture = mlp
-	return nil
+	return out, nil
 }
 
 // schema is public.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -25,6 +26,9 @@ func (c config) load(s records.Schema) (train, test *records.Frame, err error) {
 
 func (c config) read(s records.Schema) (train, test *records.Frame, err error) {
 	csv := records.CSV{Header: c.header}
+	if csv.Names, err = c.names(s); err != nil {
+		return nil, nil, err
+	}
 	for _, r := range c.comment {
 		csv.Comment = r
 	}
@@ -40,6 +44,22 @@ func (c config) read(s records.Schema) (train, test *records.Frame, err error) {
 		train, test = holdOut(train, c.holdout)
 	}
 	return train, test, err
+}
+
+// names are those of the files' columns where some are not in the schema; nil where all are, or where a header tells.
+func (c config) names(s records.Schema) ([]string, error) {
+	skipped, err := integers(c.skip)
+	if err != nil || skipped == nil {
+		return nil, err
+	}
+	var names []string
+	for _, column := range s.Columns() {
+		for slices.Contains(skipped, len(names)+1) {
+			names = append(names, "")
+		}
+		names = append(names, column.Name())
+	}
+	return names, nil
 }
 
 // holdOut parts the records by a coin for each row, thrown from a public seed.
