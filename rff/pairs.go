@@ -63,7 +63,7 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	}
 	t := newTensor(l.In, axes, 1, math.Sqrt2)
 	c.addTerms(t)
-	return sparseTensor{t}, nil
+	return newSparseTensor(t), nil
 }
 
 func (c Pairs) validate() error {

@@ -15,7 +15,11 @@ type SparseEmbedding interface {
 
 // sparseTensor is a tensor whose axes are mostly zero, with terms of at most two
 // factors.
-type sparseTensor struct{ *tensor }
+type sparseTensor struct {
+	*tensor
+	batch       *batchPool
+	alone, both float64 // squared scales of single columns and of pairs
+}
 
 // AppendRow implements [SparseEmbedding].
 func (t sparseTensor) AppendRow(x []float32, places []int32, values []float32) ([]int32, []float32) {

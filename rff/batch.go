@@ -1,0 +1,172 @@
+package rff
+
+import (
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A BatchEmbedding can sum the features of a batch, and go back from what pulls at the sum, without writing any record's
+// features down. A generator that is trained against sums then costs what the codes of columns are wide, not Dim.
+type BatchEmbedding interface {
+	Embedding
+	// Sum sets dst to the sum of the features of the rows of x.
+	//
+	// Shapes: x is rows × In, dst 1 × Dim, both on the host.
+	Sum(be device.Backend, x, dst device.Matrix)
+	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), with J the derivative of the features by the record: what
+	// Backward makes of such rows.
+	//
+	// Shapes: x and dx are rows × In, pull is 1 × Dim, all on the host.
+	PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix)
+}
+
+// batchWork is what one call needs: the codes of all columns of all rows, their products and derivatives.
+type batchWork struct {
+	codes, slopes device.Matrix // rows × width
+	products      device.Matrix // width × width
+	single        device.Matrix // 1 × width
+}
+
+// batchPool keeps the work spaces of one embedding.
+type batchPool struct{ pool sync.Pool }
+
+func (p *batchPool) take(rows, width int) *batchWork {
+	w, _ := p.pool.Get().(*batchWork)
+	if w == nil {
+		w = &batchWork{products: hostZeros(width, width), single: hostZeros(1, width)}
+	}
+	if w.codes.Rows < rows {
+		w.codes, w.slopes = hostZeros(rows, width), hostZeros(rows, width)
+	}
+	return w
+}
+
+func hostZeros(rows, cols int) device.Matrix {
+	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
+}
+
+// newSparseTensor completes a tensor of single columns, all of one scale, and their pairs, all of another.
+func newSparseTensor(t *tensor) sparseTensor {
+	s := sparseTensor{tensor: t, batch: new(batchPool)}
+	for _, m := range t.terms {
+		if square := float64(m.scale) * float64(m.scale); len(m.axes) == 1 {
+			s.alone = square
+		} else {
+			s.both = square
+		}
+	}
+	return s
+}
+
+// encode fills a row of codes for every record.
+func (t *tensor) encode(be device.Backend, x, codes device.Matrix) {
+	parallel(be, x.Rows, t.width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, p := x.Row(i), codes.Row(i)
+			for k, a := range t.axes {
+				a.features(row, p[t.at[k]:t.at[k]+a.width()])
+			}
+		}
+	})
+}
+
+// Sum implements [BatchEmbedding]: the sum of all outer products of codes is one matrix product.
+func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
+	w := t.batch.take(x.Rows, t.width)
+	defer t.batch.pool.Put(w)
+	codes := w.codes.RowRange(0, x.Rows)
+	t.encode(be, x, codes)
+	be.ColSums(nil, codes, 0, w.single)
+	be.Gemm(true, false, 1, codes, codes, 0, w.products)
+	out := dst.Row(0)
+	for _, m := range t.terms {
+		t.gather(w, m, out[:m.size])
+		out = out[m.size:]
+	}
+}
+
+// gather reads one term's sums.
+func (t sparseTensor) gather(w *batchWork, m term, dst []float32) {
+	first, last := m.axes[0], m.axes[len(m.axes)-1]
+	from, width := t.at[last], m.widths[len(m.widths)-1]
+	if len(m.axes) == 1 {
+		scaleTo(dst, w.single.Row(0)[from:from+width], m.scale)
+		return
+	}
+	for i := range m.widths[0] {
+		scaleTo(dst[i*width:(i+1)*width], w.products.Row(t.at[first] + i)[from:from+width], m.scale)
+	}
+}
+
+func scaleTo(dst, src []float32, scale float32) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = scale * v
+	}
+}
+
+// PullBack implements [BatchEmbedding].
+func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix) {
+	w := t.batch.take(x.Rows, t.width)
+	defer t.batch.pool.Put(w)
+	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
+	t.encode(be, x, codes)
+	be.Fill(w.products, 0)
+	be.Fill(w.single, 0)
+	in := pull.Row(0)
+	for _, m := range t.terms {
+		t.scatter(w, m, in[:m.size])
+		in = in[m.size:]
+	}
+	be.Gemm(false, false, 1, codes, w.products, 0, slopes)
+	be.BiasApply(device.Identity, slopes, w.single)
+	parallel(be, x.Rows, t.width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			t.pullRow(x.Row(i), codes.Row(i), slopes.Row(i), own, dx.Row(i))
+		}
+	})
+}
+
+// scatter writes one term's pull where both of its axes find it.
+func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
+	first, last := m.axes[0], m.axes[len(m.axes)-1]
+	from, width := t.at[last], m.widths[len(m.widths)-1]
+	if len(m.axes) == 1 {
+		scaleTo(w.single.Row(0)[from:from+width], pull, m.scale)
+		return
+	}
+	for i := range m.widths[0] {
+		row := pull[i*width : (i+1)*width]
+		scaleTo(w.products.Row(t.at[first] + i)[from:from+width], row, m.scale)
+		for j, v := range row {
+			w.products.Row(from + j)[t.at[first]+i] = m.scale * v
+		}
+	}
+}
+
+// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) over the other columns p′, and
+// goes back from codes to coordinates.
+func (t sparseTensor) pullRow(x, p, dp []float32, own float32, dx []float32) {
+	total := 0.0
+	for k, a := range t.axes {
+		total += squared(p[t.at[k] : t.at[k]+a.width()])
+	}
+	clear(dx)
+	for k, a := range t.axes {
+		lo, hi := t.at[k], t.at[k]+a.width()
+		f := own * float32(t.alone+t.both*(total-squared(p[lo:hi])))
+		for j, v := range p[lo:hi] {
+			dp[lo+j] += f * v
+		}
+		a.backward(x, dp[lo:hi], dx)
+	}
+}
+
+func squared(p []float32) float64 {
+	var s float32
+	for _, v := range p {
+		s += v * v
+	}
+	return float64(s)
+}
