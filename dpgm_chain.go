@@ -40,6 +40,13 @@ func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	return c
 }
 
+// Marginals has the frequency of every coordinate released beside the clusters, and the networks
+// set to them: see dpgm.Marginals. Networks must be able to, as models.VAE's are.
+func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
+	c.config.Marginals = &m
+	return c
+}
+
 // Model sets the architecture of every cluster's network.
 func (c DPGMChain) Model(a models.Architecture) DPGMChain {
 	c.config.Model = a

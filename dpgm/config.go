@@ -25,14 +25,15 @@ import (
 // multipliers given by the caller are used as they are, and refused if they do
 // not fit the budget.
 type Config struct {
-	Schema   records.Schema
-	Budget   accountant.Budget
-	Features rff.Kernel // feature space of the clustering; nil clusters the records as they are
-	Cluster  kmeans.Config
-	Model    models.Architecture
-	Train    sgd.Config
-	Average  float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
-	Seed     uint64  // of public randomness: frequencies, initial centres and weights
+	Schema    records.Schema
+	Budget    accountant.Budget
+	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
+	Cluster   kmeans.Config
+	Marginals *Marginals // frequencies released beside the clusters; nil for none
+	Model     models.Architecture
+	Train     sgd.Config
+	Average   float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
+	Seed      uint64  // of public randomness: frequencies, initial centres and weights
 }
 
 // Validate reports every mistake, as joined *accountant.ParamError values.
@@ -44,6 +45,7 @@ func (c Config) Validate() error {
 			Want: "vectors, images or sets: the columns of a table depend on one another within a one-hot block"})
 	}
 	errs = append(errs, c.validateClustering()...)
+	errs = append(errs, c.validateMarginals()...)
 	errs = append(errs, c.validateModel())
 	train := c.Train
 	if train.NoiseMultiplier == 0 {
@@ -111,8 +113,14 @@ func (c Config) validateModel() error {
 	if c.Schema.Validate() != nil {
 		return nil // reported by itself
 	}
-	_, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
-	return paramErrors(err)
+	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
+	if err != nil {
+		return paramErrors(err)
+	}
+	if _, able := net.(models.Marginal); c.Marginals != nil && !able {
+		return &accountant.ParamError{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
+	}
+	return nil
 }
 
 // clustered reports whether there is a clustering stage.

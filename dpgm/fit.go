@@ -75,9 +75,13 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err := r.cluster(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.marginals(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.train(ctx); err != nil {
 		return nil, err
 	}
+	r.tell()
 	return r.model(), nil
 }
 
@@ -129,6 +133,8 @@ type run struct {
 	router   *router
 	assigned []int32 // cluster of every row: private, never leaves the run
 	parts    []models.Generator
+
+	frequencies [][]float64 // released, of every cluster; nil without Marginals
 }
 
 func (r *run) report(stage string, step, of int, epsilon float64) {

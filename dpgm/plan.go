@@ -61,14 +61,35 @@ func (c *Config) calibrate() error {
 		c.Cluster = c.Cluster.WithNoise(z)
 		c.Cluster.Share = 0
 	}
+	if c.Marginals != nil && c.Marginals.NoiseMultiplier == 0 {
+		z, _, err := accountant.CalibrateShare(c.Budget, c.Marginals.Share, c.Marginals.event)
+		if err != nil {
+			return fmt.Errorf("dpgm: noise of the marginals: %w", err)
+		}
+		c.Marginals = &Marginals{NoiseMultiplier: z, ClipNorm: c.Marginals.ClipNorm}
+	}
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, c.total)
 		if err != nil {
 			return fmt.Errorf("dpgm: noise of the training: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
+		return c.settle()
 	}
 	return nil
+}
+
+// settle adds the last ten-thousandths of noise that the final price may ask for: calibration and the
+// price of the whole choose grids of their own, and so differ in the fourth digit.
+func (c *Config) settle() error {
+	for range 50 {
+		cost, err := accountant.Epsilon(c.total(c.Train.NoiseMultiplier), c.Budget.Delta, c.Budget.Relation)
+		if err != nil || cost.Upper <= c.Budget.Epsilon {
+			return err
+		}
+		c.Train.NoiseMultiplier *= 1 + 1e-4
+	}
+	return nil // the bill will say what is wrong
 }
 
 func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
@@ -84,10 +105,17 @@ func (c Config) trainEvent(noiseMultiplier float64) accountant.Event {
 // total is everything the run releases, as a function of the training's noise.
 func (c Config) total(trainNoise float64) accountant.Event {
 	train := accountant.Repeated{Event: c.trainEvent(trainNoise), Count: c.Train.Steps}
-	if !c.clustered() {
+	var events []accountant.Event
+	if c.clustered() {
+		events = append(events, c.clusterEvent(c.Cluster.NoiseMultiplier))
+	}
+	if c.Marginals != nil {
+		events = append(events, c.Marginals.event(c.Marginals.NoiseMultiplier))
+	}
+	if len(events) == 0 {
 		return train
 	}
-	return accountant.Composed{Events: []accountant.Event{c.clusterEvent(c.Cluster.NoiseMultiplier), train}}
+	return accountant.Composed{Events: append(events, train)}
 }
 
 func (p *Plan) bill() error {
@@ -95,6 +123,9 @@ func (p *Plan) bill() error {
 	if c.clustered() {
 		p.Stages = append(p.Stages, Stage{Purpose: PurposeCluster, Event: c.clusterEvent(c.Cluster.NoiseMultiplier),
 			Count: 1, NoiseMultiplier: c.Cluster.NoiseMultiplier})
+	}
+	if m := c.Marginals; m != nil {
+		p.Stages = append(p.Stages, Stage{Purpose: PurposeMarginals, Event: m.event(m.NoiseMultiplier), Count: 1, NoiseMultiplier: m.NoiseMultiplier})
 	}
 	p.Stages = append(p.Stages, Stage{Purpose: PurposeTrain, Event: c.trainEvent(c.Train.NoiseMultiplier),
 		Count: c.Train.Steps, NoiseMultiplier: c.Train.NoiseMultiplier})

@@ -15,16 +15,17 @@ import (
 const planVersion = 1
 
 type planJSON struct {
-	Version  int               `json:"version"`
-	Schema   records.Schema    `json:"schema"`
-	Budget   accountant.Budget `json:"budget"`
-	Features json.RawMessage   `json:"features,omitempty"`
-	Cluster  kmeans.Config     `json:"cluster"`
-	Model    json.RawMessage   `json:"model"`
-	Train    sgd.Config        `json:"train"`
-	Average  float64           `json:"average,omitempty"`
-	Seed     uint64            `json:"seed,string"`
-	Epsilon  accountant.Bound  `json:"epsilon"` // of the whole plan, for the reader
+	Version   int               `json:"version"`
+	Schema    records.Schema    `json:"schema"`
+	Budget    accountant.Budget `json:"budget"`
+	Features  json.RawMessage   `json:"features,omitempty"`
+	Cluster   kmeans.Config     `json:"cluster"`
+	Marginals *Marginals        `json:"marginals,omitempty"`
+	Model     json.RawMessage   `json:"model"`
+	Train     sgd.Config        `json:"train"`
+	Average   float64           `json:"average,omitempty"`
+	Seed      uint64            `json:"seed,string"`
+	Epsilon   accountant.Bound  `json:"epsilon"` // of the whole plan, for the reader
 }
 
 // MarshalJSON writes the plan: its public parameters with every noise multiplier.
@@ -36,7 +37,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, fmt.Errorf("dpgm: a plan that starts from public records cannot be written: cluster them first and start at their centres")
 	}
-	j := planJSON{Version: planVersion, Schema: c.Schema, Budget: c.Budget, Cluster: c.Cluster, Train: c.Train, Average: c.Average, Seed: c.Seed, Epsilon: p.Total}
+	j := planJSON{Version: planVersion, Schema: c.Schema, Budget: c.Budget, Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train, Average: c.Average, Seed: c.Seed, Epsilon: p.Total}
 	var err error
 	if c.Features != nil {
 		if j.Features, err = rff.MarshalKernel(c.Features); err != nil {
@@ -59,7 +60,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if j.Version != planVersion {
 		return &accountant.ParamError{Path: "dpgm.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
-	c := Config{Schema: j.Schema, Budget: j.Budget, Cluster: j.Cluster, Train: j.Train, Average: j.Average, Seed: j.Seed}
+	c := Config{Schema: j.Schema, Budget: j.Budget, Cluster: j.Cluster, Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {

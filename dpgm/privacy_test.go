@@ -71,7 +71,12 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	averaged.Average = 0.9
 	one := small(s, r)
 	one.Features, one.Cluster = nil, kmeans.Config{K: 1}
-	return map[string]dpgm.Config{"vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "one cluster": one}
+	told, toldOne := small(s, r), one
+	told.Marginals, toldOne.Marginals = &dpgm.Marginals{Share: 0.3, ClipNorm: 1.5}, &dpgm.Marginals{Share: 0.3}
+	if !s.IsBinary() {
+		told.Marginals, toldOne.Marginals = nil, nil
+	}
+	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "one cluster": one}
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with

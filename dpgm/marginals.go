@@ -1,0 +1,200 @@
+package dpgm
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Marginals releases, before training, how often each coordinate is 1 among the records of each cluster. Every
+// network starts at these frequencies and is set back to them when it is trained, by the biases of its outputs: training
+// then spends its noise on what occurs together, and what occurs how often is known far better than a noisy gradient
+// would ever tell. It is this library's own addition to the system of the papers.
+//
+// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled down to it, so the sums
+// over the records of each cluster have sensitivity ClipNorm under add-or-remove-one and, because they are not negative, √2 times that under
+// replace-one, whether or not the record changes its cluster; the counts that go with them take countPart of the squared effect.
+type Marginals struct {
+	Share           float64 `json:"share,omitempty"`            // of ε for this stage alone, where the noise is to be found by Plan
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
+	ClipNorm        float64 `json:"clip_norm,omitempty"`        // 0 for the schema's largest norm: nothing is scaled
+}
+
+// countPart is the part of the squared effect spent on the clusters' sizes.
+const countPart = 0.05
+
+// PurposeMarginals is the purpose under which the frequencies are released.
+const PurposeMarginals = "marginals"
+
+func (c Config) validateMarginals() []error {
+	if c.Marginals == nil {
+		return nil
+	}
+	m := *c.Marginals
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, &accountant.ParamError{Path: "dpgm.Marginals." + field, Value: value, Want: want})
+	}
+	switch {
+	case m.NoiseMultiplier == 0 && !(m.Share > 0 && m.Share < 1):
+		bad("Share", m.Share, "the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
+	case m.NoiseMultiplier == 0 && m.Share+c.Cluster.Share >= 1:
+		bad("Share", m.Share, "a part that leaves something of ε to training")
+	case m.NoiseMultiplier != 0 && m.Share != 0:
+		bad("Share", m.Share, "zero where a NoiseMultiplier is given: one of them decides")
+	case !(m.NoiseMultiplier >= 0) || math.IsInf(m.NoiseMultiplier, 0):
+		bad("NoiseMultiplier", m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+	}
+	if !(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20) {
+		bad("ClipNorm", m.ClipNorm, "a norm of 1 or more, or 0 for the schema's")
+	}
+	if !c.Schema.IsBinary() {
+		bad("Schema", c.Schema.String(), "binary records or sets")
+	}
+	return errs
+}
+
+func (m Marginals) event(noiseMultiplier float64) accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
+}
+
+// clip is the norm that no record's contribution exceeds.
+func (m Marginals) clip(s records.Schema) float64 {
+	if m.ClipNorm == 0 {
+		return s.MaxNorm()
+	}
+	return min(m.ClipNorm, s.MaxNorm())
+}
+
+// marginals releases the frequencies and tells them to the networks.
+func (r *run) marginals(ctx context.Context) error {
+	c := r.config
+	if c.Marginals == nil {
+		return nil
+	}
+	m := marginalSums{Marginals: *c.Marginals, schema: c.Schema, k: c.Cluster.K}
+	m.spread(c.Budget.Relation)
+	grant, err := mechanism.Begin(ctx, r.ledger).Spend(PurposeMarginals, m.event(m.NoiseMultiplier))
+	if err != nil {
+		return err
+	}
+	if err := m.add(ctx, r.data, r.assigned); err != nil {
+		return err
+	}
+	if r.frequencies, err = m.release(grant); err != nil {
+		return err
+	}
+	r.report(PurposeMarginals, 1, 1, r.ledger.EpsilonSoFar())
+	r.tell()
+	return nil
+}
+
+// tell sets the networks to the released frequencies: post-processing, as often as one likes.
+func (r *run) tell() {
+	for i, p := range r.frequencies {
+		r.parts[i].(models.Marginal).SetMarginals(p) // Config.Validate has seen that they can
+	}
+}
+
+// marginalSums are the private numbers of the release.
+type marginalSums struct {
+	Marginals
+	schema           records.Schema
+	k                int
+	sumStd, countStd float64
+	sums, counts     *mechanism.FixedSum
+}
+
+// spread divides the squared effect between sums and counts.
+func (m *marginalSums) spread(r accountant.Relation) {
+	z, sensitivity := m.NoiseMultiplier, m.clip(m.schema)*mechanism.HistogramSensitivity(r)
+	m.sumStd = z * sensitivity / math.Sqrt(1-countPart)
+	m.countStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(countPart)
+	m.sums = mechanism.NewFixedSum(m.k*m.schema.Dim(), mechanism.GridFor(m.sumStd))
+	m.counts = mechanism.NewFixedSum(m.k, mechanism.GridFor(m.countStd))
+}
+
+func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []int32) error {
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += routeChunk {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+routeChunk, data.Len())
+		data.Range(lo, hi, &b)
+		for i := range b.Rows {
+			cluster := 0
+			if assigned != nil {
+				cluster = int(assigned[lo+i])
+			}
+			m.addRow(b, i, cluster)
+		}
+	}
+	return nil
+}
+
+// addRow counts each coordinate once at most, whatever foreign data hand out.
+func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
+	m.counts.AddInt(cluster, 1)
+	one, base := []float32{1}, cluster*m.schema.Dim()
+	if b.Sparse != nil {
+		row := b.Sparse.Row(i)
+		scale, last := m.scale(len(row)), -1
+		for _, item := range row {
+			if int(item) > last && int(item) < m.schema.Dim() {
+				last = int(item)
+				m.sums.AddRowAt(base+last, one, scale)
+			}
+		}
+		return
+	}
+	ones := 0
+	for _, v := range b.Dense.Row(i) {
+		if v >= 0.5 {
+			ones++
+		}
+	}
+	scale := m.scale(ones)
+	for j, v := range b.Dense.Row(i) {
+		if v >= 0.5 {
+			m.sums.AddRowAt(base+j, one, scale)
+		}
+	}
+}
+
+// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which is not
+// needed of records that cannot exceed the norm.
+func (m *marginalSums) scale(ones int) float64 {
+	clip := m.clip(m.schema)
+	if float64(ones) <= clip*clip {
+		return 1
+	}
+	return mechanism.ClipFactor(float64(ones), clip)
+}
+
+// release turns noisy sums and counts into frequencies of every cluster.
+func (m *marginalSums) release(g *mechanism.Grant) ([][]float64, error) {
+	dim := m.schema.Dim()
+	sums, sizes := make([]float64, m.k*dim), make([]float64, m.k)
+	err := g.Release(1/m.NoiseMultiplier,
+		mechanism.Part{Sum: m.sums, Std: m.sumStd, Out: sums},
+		mechanism.Part{Sum: m.counts, Std: m.countStd, Out: sizes})
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, m.k)
+	for c := range out {
+		out[c] = counts.Shrink(sums[c*dim:(c+1)*dim], m.sumStd)
+		size := max(sizes[c], m.countStd, clusterFloor)
+		for j, n := range out[c] {
+			out[c][j] = min(n/size, 1)
+		}
+	}
+	return out, nil
+}

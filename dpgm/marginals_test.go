@@ -1,0 +1,177 @@
+package dpgm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// TestMarginalsSensitivity moves one record of every kind between data sets and clusters: the joint
+// release of sums and counts never moves further than its declared effect, and gets close to it.
+func TestMarginalsSensitivity(t *testing.T) {
+	schema := records.Sets(9, 7)
+	rng := rand.New(rand.NewPCG(4, 4))
+	var sets [][]uint32
+	for range 6 {
+		var row []uint32
+		for item := range uint32(9) {
+			if rng.Float64() < 0.5 {
+				row = append(row, item)
+			}
+		}
+		sets = append(sets, row)
+	}
+	sets = append(sets, nil, []uint32{0, 1, 2, 3, 4, 5, 6}, []uint32{2, 3, 4, 5, 6, 7, 8}, []uint32{7, 8}, []uint32{0})
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for _, clip := range []float64{0, 1, 1.7} {
+			for _, k := range []int{1, 2} {
+				worst := 0.0
+				contribution := func(set []uint32, cluster int) []float64 {
+					m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3, ClipNorm: clip}, schema: schema, k: k}
+					m.spread(r)
+					table, err := records.FromItems(schema, [][]uint32{set})
+					if err == nil {
+						err = m.add(context.Background(), table, []int32{int32(cluster)})
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					return m.inNoise()
+				}
+				for _, a := range sets {
+					for _, b := range sets {
+						for c := range k {
+							x, y := contribution(a, 0), contribution(b, c)
+							if r == accountant.AddOrRemoveOne {
+								clear(y)
+							}
+							sum := 0.0
+							for i := range x {
+								sum += (x[i] - y[i]) * (x[i] - y[i])
+							}
+							worst = max(worst, math.Sqrt(sum))
+						}
+					}
+				}
+				if worst > 1.0/3+1e-6 || // which is the noise that the sums are read with
+					worst < 0.3 && (k == 2 || r == accountant.AddOrRemoveOne) {
+					t.Errorf("%v, clip %v, %d clusters: moves by %v of 1/3", r, clip, k, worst)
+				}
+			}
+		}
+	}
+}
+
+// inNoise is what one record contributes, in standard deviations of the noise.
+func (m *marginalSums) inNoise() []float64 {
+	read := func(s *mechanism.FixedSum, std float64) (out []float64) {
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
+		grant, err := mechanism.Begin(context.Background(), ledger).Spend("test", accountant.Gaussian{NoiseMultiplier: 1e-3})
+		if err != nil {
+			panic(err)
+		}
+		out = make([]float64, s.Dim())
+		// Noise of a thousandth of the real one leaves the sum readable.
+		if err := grant.Release(1e-9, mechanism.Part{Sum: s, Std: std * 1e-7, Out: out}); err != nil {
+			panic(err)
+		}
+		for i := range out {
+			out[i] /= std
+		}
+		return out
+	}
+	return append(read(m.sums, m.sumStd), read(m.counts, m.countStd)...)
+}
+
+// TestMarginalsAreMet: with hardly any noise, samples have the frequencies of the records.
+func TestMarginalsAreMet(t *testing.T) {
+	const n, dim = 4000, 30
+	rng := rand.New(rand.NewPCG(6, 6))
+	rows, want := make([][]uint32, n), make([]float64, dim)
+	for i := range rows {
+		for item := range uint32(dim) {
+			if rng.Float64() < 0.8/float64(1+item) {
+				rows[i] = append(rows[i], item)
+				want[item] += 1.0 / n
+			}
+		}
+	}
+	table, err := records.FromItems(records.Sets(dim, dim), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Schema: table.Schema(), Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
+		Marginals: &Marginals{Share: 0.5}, Model: models.VAE{Hidden: []int{20}, Latent: 2},
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.02, Steps: 40, Optimizer: sgd.Adam(1e-2)}}
+	plan, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Fit(context.Background(), plan, table, accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, total := make([]float64, dim), 20000
+	for chunk, err := range m.Chunks(context.Background(), total, Draw{Cluster: -1, Class: -1, Seed: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records.EachSet(chunk, func(_ int, items []uint32) error {
+			for _, item := range items {
+				got[item] += 1 / float64(total)
+			}
+			return nil
+		})
+	}
+	for j, w := range want {
+		// Five deviations of the sample, and what 512 draws of the latent variables leave open.
+		if tolerance := 5*math.Sqrt(w/float64(total)) + 0.1*w; math.Abs(got[j]-w) > tolerance {
+			t.Errorf("item %d has frequency %.4f in samples, %.4f in records", j, got[j], w)
+		}
+	}
+}
+
+func TestMarginalsRefuse(t *testing.T) {
+	good := Config{Schema: records.Sets(9, 3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
+		Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 2, Optimizer: sgd.Adam(1e-2)}}
+	for name, change := range map[string]func(*Config){
+		"no share":      func(c *Config) { c.Marginals = &Marginals{} },
+		"the whole":     func(c *Config) { c.Marginals = &Marginals{Share: 1} },
+		"both":          func(c *Config) { c.Marginals = &Marginals{Share: 0.3, NoiseMultiplier: 3} },
+		"negative":      func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: -3} },
+		"not a number":  func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: math.NaN()} },
+		"clip":          func(c *Config) { c.Marginals = &Marginals{Share: 0.3, ClipNorm: 0.5} },
+		"real records":  func(c *Config) { c.Marginals, c.Schema = &Marginals{Share: 0.3}, records.Interval(9, 0, 1) },
+		"other network": func(c *Config) { c.Marginals, c.Model = &Marginals{Share: 0.3}, models.RBM{Hidden: 3, Chains: 2} },
+	} {
+		c := good
+		change(&c)
+		var wrong *accountant.ParamError
+		if _, err := c.Plan(); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good.Marginals = &Marginals{Share: 0.3}
+	plan, err := good.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := plan.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Plan
+	if err := back.UnmarshalJSON(text); err != nil || fmt.Sprint(&back) != fmt.Sprint(plan) {
+		t.Errorf("%s reads back as\n%v, %v", text, &back, err)
+	}
+}

@@ -1,0 +1,123 @@
+// Package counts makes the best of counts that were released with Gaussian noise. It sees
+// released numbers only, so all of it is post-processing.
+package counts
+
+import "math"
+
+// Shrink estimates counts of zero or more from noisy ones of noise standard deviation std: the mean of
+// what each count may be, given its noisy value and how all of them are spread.
+//
+// Of many counts near zero, noise makes half negative and the largest ones too large; clamping them would add
+// the noise's mean to every sum of them. The spread is estimated by maximum likelihood over a grid of
+// possible counts (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes); noisy counts far above the
+// noise stay as they are.
+func Shrink(noisy []float64, std float64) []float64 {
+	out := make([]float64, len(noisy))
+	if !(std > 0) {
+		for i, v := range noisy {
+			out[i] = max(v, 0)
+		}
+		return out
+	}
+	prior := fit(noisy, std)
+	for i, v := range noisy {
+		if z := v / std; z < far {
+			out[i] = std * posterior(prior, z)
+		} else {
+			out[i] = v
+		}
+	}
+	return out
+}
+
+// Distances are in standard deviations of the noise.
+const (
+	far    = 10.0     // from where a noisy count speaks for itself
+	step   = 1.0 / 16 // of the grid of possible counts
+	points = (far+4)/step + 1
+	bin    = 1.0 / 16 // of the noisy counts, while the spread is fitted
+	lowest = -8.0
+	bins   = int((far - lowest) / bin)
+	rounds = 300
+)
+
+// fit is the spread of the counts over the grid, by expectation maximisation.
+func fit(noisy []float64, std float64) []float64 {
+	histogram := make([]float64, bins)
+	for _, v := range noisy {
+		if z := v / std; z < far {
+			histogram[min(max(int((z-lowest)/bin), 0), bins-1)]++
+		}
+	}
+	likelihood := make([][]float64, bins)
+	for b := range likelihood {
+		if histogram[b] > 0 {
+			likelihood[b] = densities(lowest + (float64(b)+0.5)*bin)
+		}
+	}
+	prior := make([]float64, int(points))
+	for j := range prior {
+		prior[j] = 1 / points
+	}
+	next := make([]float64, len(prior))
+	for range rounds {
+		clear(next)
+		for b, n := range histogram {
+			if n > 0 {
+				share(next, prior, likelihood[b], n)
+			}
+		}
+		normalise(next)
+		prior, next = next, prior
+	}
+	return prior
+}
+
+// densities are those of a noisy count z under each possible count.
+func densities(z float64) []float64 {
+	out := make([]float64, int(points))
+	for j := range out {
+		d := z - float64(j)*step
+		out[j] = math.Exp(-d*d/2) + math.SmallestNonzeroFloat64
+	}
+	return out
+}
+
+// share adds n observations to the counts they may come from.
+func share(dst, prior, likelihood []float64, n float64) {
+	total := 0.0
+	for j, p := range prior {
+		total += p * likelihood[j]
+	}
+	if total > 0 {
+		for j, p := range prior {
+			dst[j] += n * p * likelihood[j] / total
+		}
+	}
+}
+
+func normalise(v []float64) {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	for i := range v {
+		if total > 0 {
+			v[i] /= total
+		} else {
+			v[i] = 1 / float64(len(v)) // nothing was observed
+		}
+	}
+}
+
+func posterior(prior []float64, z float64) float64 {
+	var mass, mean float64
+	for j, l := range densities(max(z, lowest)) {
+		mass += prior[j] * l
+		mean += prior[j] * l * float64(j) * step
+	}
+	if !(mass > 0) {
+		return max(z, 0)
+	}
+	return mean / mass
+}
