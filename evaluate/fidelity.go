@@ -18,7 +18,7 @@ type Fidelity struct {
 	Rows    int // records of each kind that are compared, drawn at random; 0 for 5000
 	Bins    int // of equal width between a number's public bounds; 0 for 10
 	Pairs   int // pairs of columns at most, drawn at random; 0 for 1000
-	Way     int // columns in a group; 0 for 3
+	Way     int // columns in a group, at most 8; 0 for 3
 	Groups  int // groups of columns at most, drawn at random; 0 for 500
 	Kernels Gaussians
 	Seed    uint64
@@ -71,6 +71,9 @@ func (f Fidelity) Validate() error {
 		setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
 	if f.Bins > 1000 {
 		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Bins", f.Bins, "at most 1000"})
+	}
+	if f.Way > 8 {
+		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Way", f.Way, "at most 8"})
 	}
 	return errors.Join(err, f.Kernels.Validate())
 }

@@ -53,6 +53,9 @@ func (s oracleSet) tables(t testing.TB) (train, test *records.Table) {
 // trained on. Those without a random draw have to agree closely, others on the mean
 // over seeds; what is left of a tree's freedom are ties between splits.
 func TestAgainstScikitLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about fifty trainings")
+	}
 	exact, close, loose := 0.0015, 0.012, 0.03
 	var oracle struct{ Sets []oracleSet }
 	readOracle(t, "testdata/classifiers.json", &oracle)

@@ -101,6 +101,7 @@ func TestReviewRefuses(t *testing.T) {
 		"most":          second(evaluate.Review{Most: -1}.Report(data, data, data)),
 		"rows":          second(evaluate.Fidelity{Rows: -1}.Compare(data, data, data)),
 		"bins":          second(evaluate.Fidelity{Bins: 2000}.Compare(data, data, data)),
+		"way":           second(evaluate.Fidelity{Way: 9}.Compare(data, data, data)),
 		"one record":    second(evaluate.Fidelity{}.Compare(data, data.Slice(0, 1), data)),
 		"bandwidth":     second(evaluate.Gaussians{Bandwidths: []float64{0}}.Discrepancy(data, data, data)),
 		"suite most":    second(evaluate.Suite{Most: -1}.Compare(data, data, data)),
