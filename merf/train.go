@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/rff"
 )
 
 // Train fits a generator to a released embedding: the mean features of its records, class by class, to the released
@@ -55,8 +56,9 @@ type training struct {
 	grad, average      device.Params
 	first, second      device.Matrix // Adam's moments
 	codes, dx          device.Matrix
-	features           device.Matrix // of the batch, then the derivative of the loss by them
-	mean, pull         device.Matrix // of one class, and what all its records are pulled by
+	batch              rff.BatchEmbedding // nil where features are written down row by row
+	features           device.Matrix      // of the batch, then the derivative of the loss by them
+	mean, pull         device.Matrix      // the sum of one class's features, and what all its records are pulled by
 	means              []device.Matrix
 	hostCodes, factors []float32
 }
@@ -74,7 +76,13 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	t.grad, t.average = device.NewParams(be, p.Shapes...), device.NewParams(be, p.Shapes...)
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
-	t.codes, t.dx, t.features = be.New(rows, width), be.New(rows, net.Dim()), be.New(rows, e.Features())
+	t.codes, t.dx = be.New(rows, width), be.New(rows, net.Dim())
+	if t.codes.Mem == nil {
+		t.batch, _ = e.features.(rff.BatchEmbedding)
+	}
+	if t.batch == nil {
+		t.features = be.New(rows, e.Features())
+	}
 	t.mean, t.pull = be.New(1, e.Features()), be.New(1, e.Features())
 	for _, m := range t.target.means {
 		row := be.New(1, len(m))
@@ -89,11 +97,11 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 func (t *training) step(step int) {
 	t.draw()
 	x := t.net.Forward(t.codes)
-	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
-	for c := range t.means {
-		t.derive(c, t.features.RowRange(c*t.each, (c+1)*t.each))
+	if t.batch != nil {
+		t.deriveByClass(x)
+	} else {
+		t.deriveByRow(x)
 	}
-	t.e.features.Backward(t.be, x, t.features, t.dx)
 	t.be.Fill(t.grad.Flat, 0)
 	t.net.Backward(t.dx, t.grad, device.Matrix{})
 	t.move(step)
@@ -105,7 +113,34 @@ func (t *training) draw() {
 	t.be.Upload(t.codes, t.hostCodes)
 }
 
-// derive turns the features of a class's records into the derivative of the loss by them.
+// deriveByRow sets dx to the derivative of the loss by the batch's records, by way of the features of each.
+func (t *training) deriveByRow(x device.Matrix) {
+	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	for c := range t.means {
+		f := t.features.RowRange(c*t.each, (c+1)*t.each)
+		t.be.ColSums(nil, f, 0, t.mean)
+		own := t.aim(c)
+		for i := range t.factors {
+			t.factors[i] = own
+		}
+		t.be.ScaleRows(f, t.factors)
+		t.be.BiasApply(device.Identity, f, t.pull)
+	}
+	t.e.features.Backward(t.be, x, t.features, t.dx)
+}
+
+// deriveByClass is deriveByRow without writing down the features of single records.
+func (t *training) deriveByClass(x device.Matrix) {
+	for c := range t.means {
+		rows := x.RowRange(c*t.each, (c+1)*t.each)
+		t.batch.Sum(t.be, rows, t.mean)
+		own := t.aim(c)
+		t.batch.PullBack(t.be, rows, t.pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
+	}
+}
+
+// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull + own·φᵢ, from the sum of
+// features in mean.
 //
 // The squared distance of a batch's mean to the target is larger, in expectation, than that of the generator's mean, by the
 // batch's own variance, so minimising it costs diversity. Products of two different records have no such term:
@@ -115,18 +150,13 @@ func (t *training) draw() {
 // whose derivative by φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
-func (t *training) derive(class int, f device.Matrix) {
+func (t *training) aim(class int) (own float32) {
 	b := float32(t.each)
 	scale := 2 * t.target.weight[class] / b
-	t.be.ColSums(nil, f, 0, t.mean)
 	t.be.Fill(t.pull, 0)
 	t.be.Axpy(scale/(b-1), t.mean, t.pull)
 	t.be.Axpy(-scale, t.means[class], t.pull)
-	for i := range t.factors {
-		t.factors[i] = -scale / (b - 1)
-	}
-	t.be.ScaleRows(f, t.factors)
-	t.be.BiasApply(device.Identity, f, t.pull)
+	return -scale / (b - 1)
 }
 
 // move takes one step of Adam, at a rate that falls evenly on a logarithmic scale, and moves the average after it.

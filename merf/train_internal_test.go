@@ -13,13 +13,13 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-func internalEmbedding(t *testing.T) *Embedding {
+func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "c"), records.Label("y", "p", "q"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 20, Bandwidth: 0.5}, Seed: 1}
+	c := Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: k, Seed: 1}
 	p, err := c.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -38,52 +38,87 @@ func internalEmbedding(t *testing.T) *Embedding {
 // TestStepsAllocateNothing once they are warm.
 func TestStepsAllocateNothing(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3, Batch: 16}.withDefaults()
-	tr, err := newTraining(internalEmbedding(t), g, device.CPUWith(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	step := func() { tr.step(i); i++ }
-	step()
-	if a := testing.AllocsPerRun(100, step); a > 0 {
-		t.Errorf("%v allocations a step", a)
+	for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 20, Bandwidth: 0.5}, pairs} {
+		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		step := func() { tr.step(i); i++ }
+		step()
+		if a := testing.AllocsPerRun(100, step); a > 8 { // closures of the row loops of pairs; no matrices
+			t.Errorf("%v allocations a step", a)
+		}
 	}
 }
 
-// TestDerivative compares what derive leaves with central differences of the unbiased statistic, from its definition.
+// pairs counts pairs of levels, by batches or row by row.
+var pairs = rff.Pairs{Knots: 3}
+
+// rowwise hides that a kernel can work on batches.
+type rowwise struct{ rff.EmbeddingKernel }
+
+type plainEmbedding struct{ rff.Embedding }
+
+func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
+	e, err := k.EmbeddingKernel.Embedding(l, seed)
+	return plainEmbedding{e}, err
+}
+
+// TestDerivative compares the derivative of the loss by the batch's records with central differences of the unbiased
+// statistic, from its definition, for both ways to find it.
 func TestDerivative(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10, Weights: ByProportion}.withDefaults()
-	tr, err := newTraining(internalEmbedding(t), g, device.CPUWith(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for class, w := range tr.target.weight {
-		f := tr.features.RowRange(class*tr.each, (class+1)*tr.each)
-		rows := make([][]float64, tr.each)
-		for i := range rows {
-			rows[i] = make([]float64, f.Cols)
-			for j := range rows[i] {
-				f.Row(i)[j] = float32(rng.NormFloat64())
-				rows[i][j] = float64(f.Row(i)[j])
+	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5}, "pairs": pairs, "pairs row by row": rowwise{pairs}} {
+		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if byClass := tr.batch != nil; byClass != (name == "pairs") {
+			t.Fatalf("%s: by class %v", name, byClass)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		x := device.HostMatrix(2*tr.each, 4, make([]float32, 8*tr.each))
+		for i := range x.Data {
+			x.Data[i] = 0.05 + 0.4*rng.Float32() // between two knots, where the derivative is that of both sides
+		}
+		if tr.batch != nil {
+			tr.deriveByClass(x)
+		} else {
+			tr.deriveByRow(x)
+		}
+		for i := range x.Data {
+			const h = 1.0 / 256
+			save := x.Data[i]
+			x.Data[i] = save + h
+			up := loss(tr, x)
+			x.Data[i] = save - h
+			down := loss(tr, x)
+			x.Data[i] = save
+			if want := (up - down) / (2 * h); math.Abs(want-float64(tr.dx.Data[i])) > 1e-3*(1+math.Abs(want)) {
+				t.Errorf("%s, number %d: %v, difference quotient %v", name, i, tr.dx.Data[i], want)
 			}
 		}
-		loss := func() float64 { return float64(w) * unbiased(rows, tr.target.means[class]) }
-		tr.derive(class, f)
-		for i := range rows {
-			for j := range rows[i] {
-				const h = 1e-4
-				rows[i][j] += h
-				up := loss()
-				rows[i][j] -= 2 * h
-				down := loss()
-				rows[i][j] += h
-				if want := (up - down) / (2 * h); math.Abs(want-float64(f.Row(i)[j])) > 1e-4*(1+math.Abs(want)) {
-					t.Fatalf("class %d, record %d, feature %d: %v, difference quotient %v", class, i, j, f.Row(i)[j], want)
-				}
-			}
-		}
 	}
+}
+
+// loss is the weighted sum of the classes' unbiased statistics.
+func loss(tr *training, x device.Matrix) float64 {
+	f := device.CPU().New(x.Rows, tr.e.Features())
+	tr.e.features.Transform(device.CPU(), device.Batch{Rows: x.Rows, Dense: x}, f)
+	total := 0.0
+	for c, w := range tr.target.weight {
+		var rows [][]float64
+		for i := range tr.each {
+			var row []float64
+			for _, v := range f.Row(c*tr.each + i) {
+				row = append(row, float64(v))
+			}
+			rows = append(rows, row)
+		}
+		total += float64(w) * unbiased(rows, tr.target.means[c])
+	}
+	return total
 }
 
 // unbiased is the squared distance of the generator's mean to the target as products of different records estimate it,
@@ -107,7 +142,7 @@ func unbiased(rows [][]float64, mean []float32) float64 {
 
 // TestSizesHaveFloors: no noise makes a divisor small, and proportions are probabilities.
 func TestSizesHaveFloors(t *testing.T) {
-	e := internalEmbedding(t)
+	e := internalEmbedding(t, pairs)
 	e.counts = []float64{-1e9, 2000}
 	for i, n := range e.sizes(3) {
 		if n < 3*e.noise.count {
@@ -129,7 +164,7 @@ func TestSizesHaveFloors(t *testing.T) {
 
 // TestWienerWeights: a class that drowns in the noise counts little, one that does not counts fully.
 func TestWienerWeights(t *testing.T) {
-	e := internalEmbedding(t)
+	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {
 		e.sum(0)[j] = 0.5 * e.noise.sum
 		e.sum(1)[j] = 100 * e.noise.sum
