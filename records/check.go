@@ -3,6 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -137,12 +138,30 @@ func checkEncoded(d Data) error {
 			found.sparse(b.Sparse, b.Rows, lo, s)
 		} else {
 			for i := range b.Rows {
-				found.dense(b.Dense.Data[i*b.Dense.Stride:][:s.dim], lo+i, s)
+				found.dense(b.Dense.Row(i), lo+i, s)
+				found.blocks(b.Dense.Row(i), lo+i, s)
 			}
 		}
 		found.labels(b.Labels, lo, s)
 	}
 	return found.err()
+}
+
+// blocks tests that the coordinates of an encoded row of a table go together.
+func (d *defects) blocks(values []float32, row int, s Schema) {
+	for _, block := range s.Blocks() {
+		sum := float32(0)
+		at := values[block.Offset:][:block.Width]
+		for _, v := range at {
+			sum += v
+		}
+		switch {
+		case block.OneHot && (sum != 1 || slices.Max(at) != 1):
+			d.add(row, block.Column, "not one level")
+		case !block.OneHot && block.Width == 2 && at[1] != 0 && (at[1] != 1 || at[0] != 0):
+			d.add(row, block.Column, "a missing value that has one")
+		}
+	}
 }
 
 func (d *defects) sparse(m *device.Sparse, rows, base int, s Schema) {

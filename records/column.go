@@ -180,6 +180,27 @@ func (c Column) HasMissing() bool { return c.missing }
 // IsLogarithmic reports whether the numbers are encoded by their logarithm.
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
+// String is the column in words, for a person who reviews a schema.
+func (c Column) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %v", c.name, c.kind)
+	if c.kind.hasLevels() {
+		fmt.Fprintf(&b, " %q", c.levels)
+	} else {
+		fmt.Fprintf(&b, " [%g, %g]", c.lo, c.hi)
+	}
+	if c.logarithmic {
+		b.WriteString(", logarithmic")
+	}
+	if c.other != "" {
+		fmt.Fprintf(&b, ", others are %q", c.other)
+	}
+	if c.missing {
+		b.WriteString(", may be missing")
+	}
+	return b.String()
+}
+
 // same reports whether two columns describe the same values. Aliases are about
 // files and do not count.
 func (c Column) same(o Column) bool {

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type Drafting struct {
 //
 // A column of numbers becomes Numeric or, where all are whole, Integer, bounded by its
 // smallest and largest number; two texts become a Flag, more a Categorical, in
-// alphabetical order; a missing value that occurs becomes one of its own. The
+// alphabetical order, as do the levels of a label, numbers in theirs; a missing value that occurs becomes one of its own. The
 // result is a draft for a person to review: write it with [WriteSchema], widen the bounds to what can occur, put
 // levels in order, declare other levels and logarithms, and read it back.
 //
@@ -62,6 +63,9 @@ func (d Drafting) validate(layout CSV) error {
 	err := layout.validateCharacters()
 	if d.MaxLevels < 0 || d.MaxLevels > maxLevels {
 		err = errors.Join(err, &ShapeError{"records.Drafting.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels)})
+	}
+	if len(d.Skip) > 0 && !layout.Header && layout.Names == nil {
+		err = errors.Join(err, &ShapeError{"records.Drafting.Skip", d.Skip, "a header or CSV.Names, by which the other columns are found later"})
 	}
 	return err
 }
@@ -226,7 +230,14 @@ func (c *seenColumn) named(name string) Column {
 	return Categorical(name, levels...)
 }
 
-func (c *seenColumn) texts() []string { return slices.Sorted(maps.Keys(c.levels)) }
+// texts are in the order of the alphabet, or of the numbers that they all are.
+func (c *seenColumn) texts() []string {
+	texts := slices.Sorted(maps.Keys(c.levels))
+	if c.numbers {
+		slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(parseNumber(a), parseNumber(b)) })
+	}
+	return texts
+}
 
 func (c *seenColumn) fits(name string, most int) error {
 	if len(c.levels) == 0 || len(c.levels) > most {

@@ -36,6 +36,10 @@ func TestDraftOfPublicRows(t *testing.T) {
 	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
 		t.Errorf("without names: %v, %v", s, err)
 	}
+	s, err = records.DraftPublicSchema(strings.NewReader("1,10\n2,9\n"), records.CSV{}, records.Drafting{Label: "c2"})
+	if err != nil || s.ClassName(0) != "9" {
+		t.Errorf("numbers as classes: %v, %v", s.ClassNames(), err)
+	}
 	names := records.CSV{Names: []string{"p", ""}}
 	if s, err = records.DraftPublicSchema(strings.NewReader("1,x\n2,y\n"), names, records.Drafting{}); err != nil || len(s.Columns()) != 1 {
 		t.Errorf("with names: %v, %v", s, err)
@@ -57,6 +61,9 @@ func TestDraftsThatCannotBe(t *testing.T) {
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", d, err)
 		}
+	}
+	if _, err := records.DraftPublicSchema(strings.NewReader("1,2\n"), records.CSV{}, records.Drafting{Skip: []string{"c1"}}); err == nil {
+		t.Error("a draft by which its own file cannot be read")
 	}
 	for _, text := range []string{"", "a,b\n1\n", "\"a"} {
 		if _, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, records.Drafting{}); !errors.Is(err, records.ErrFormat) {

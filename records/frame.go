@@ -154,3 +154,15 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	}
 	return dst
 }
+
+// Encoded is the table of the encoded records: vectors of Dim coordinates in
+// [0, 1], with the same classes. It is what writers of arrays, gonum and tensors
+// take.
+func (f *Frame) Encoded() *Table {
+	s := Interval(f.schema.dim, 0, 1)
+	s.classes, s.unknown = f.schema.classes, f.schema.unknown
+	var b device.Batch
+	f.Range(0, f.n, &b)
+	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
+	return &Table{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data, labels: labels}
+}

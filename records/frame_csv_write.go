@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"unicode"
@@ -27,7 +28,11 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 		if v != v {
 			return dst, true
 		}
-		return strconv.AppendFloat(dst, v, 'g', -1, 64), false
+		format := byte('f')
+		if a := math.Abs(v); a != 0 && (a < 1e-5 || a >= 1e16) {
+			format = 'e'
+		}
+		return strconv.AppendFloat(dst, v, format, -1, 64), false
 	}
 	l := f.Level(row, column)
 	if l < 0 {
