@@ -125,7 +125,7 @@ func TestMERFPlanJSON(t *testing.T) {
 		}
 	}
 	_, err = privgen.MERF(records.Schema{}, accountant.Budget{}).Embed(merf.Config{CountShare: 2}).Train(merf.GeneratorConfig{Steps: -1}).Plan()
-	for _, want := range []string{"records.Schema", "Epsilon", "merf.Config.CountShare", "merf.Config.Kernel", "merf.GeneratorConfig.Steps"} {
+	for _, want := range []string{"records.Schema", "Epsilon", "merf.Config.CountShare", "merf.GeneratorConfig.Steps"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not reported: %v", want, err)
 		}
@@ -172,7 +172,7 @@ func ExampleMERF() {
 		panic(err)
 	}
 	gen, err := privgen.MERF(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).
-		Embed(merf.Config{Kernel: rff.RBF{Dim: 200, Bandwidth: 0.5}}).
+		Embed(merf.Config{Features: 200}).
 		Generator(models.MLP{Hidden: []int{50}, BatchNorm: true}).
 		Train(merf.GeneratorConfig{Steps: 20}).
 		Fit(context.Background(), table)

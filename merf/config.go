@@ -13,8 +13,11 @@ type Config struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema, from
-	// public data or from experience, never from the private records.
+	// public data or from experience, never from the private records. Nil is chosen by the schema: rff.Pairs for tables that
+	// are not too wide for it, Gaussian kernels of several length scales (rff.Rule) otherwise.
 	Kernel rff.EmbeddingKernel
+	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule whatever the schema.
+	Features int
 	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is DefaultCountShare.
 	CountShare float64
 	// Nominal is the public number of records, under replace-one only. Without classes it is required, since nothing
@@ -71,11 +74,9 @@ func (c Config) validateSize(k *checker) {
 // validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must fail
 // before anything is spent.
 func (c Config) validateKernel(k *checker) {
-	if c.Kernel == nil {
-		k.ok(false, "merf.Config.Kernel", nil, "a feature map such as rff.RBF")
-		return
-	}
-	if c.Schema.Validate() != nil {
+	k.ok(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
+	k.ok(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features, "0 where a Kernel is given, which says it itself")
+	if c.Schema.Validate() != nil || c.Features < 0 {
 		return // reported by itself
 	}
 	e, err := c.features()
@@ -83,7 +84,7 @@ func (c Config) validateKernel(k *checker) {
 		k.add(err)
 		return
 	}
-	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.Kernel)
+	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
 	k.ok(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.ok(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim, fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
@@ -94,9 +95,26 @@ func (c Config) validateKernel(k *checker) {
 // maxSums bounds how many numbers are released.
 const maxSums = 1 << 28
 
+// defaultFeatures is the paper's number of random features.
+const defaultFeatures = 10_000
+
+// kernel is the caller's, or the one that suits the schema.
+func (c Config) kernel() rff.EmbeddingKernel {
+	if c.Kernel != nil {
+		return c.Kernel
+	}
+	if c.Features == 0 && c.Schema.Kind() == records.MixedTable {
+		if _, err := (rff.Pairs{}).Embedding(layout(c.Schema), c.Seed); err == nil {
+			return rff.Pairs{}
+		}
+	}
+	orDefault(&c.Features, defaultFeatures)
+	return rff.Rule(c.Features, c.Schema.Dim())
+}
+
 // features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
-	e, err := c.Kernel.Embedding(layout(c.Schema), c.Seed)
+	e, err := c.kernel().Embedding(layout(c.Schema), c.Seed)
 	return e, paramErrors(err)
 }
 

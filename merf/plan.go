@@ -33,6 +33,7 @@ func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c.Kernel, c.Features = c.kernel(), 0
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return accountant.Repeated{Event: c.event(z), Count: c.releases()}

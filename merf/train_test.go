@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -203,8 +204,26 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 		}
 	}
 	add := small(records.Binary(3).WithLabels("a", "b"), accountant.AddOrRemoveOne, nil)
-	add.Nominal = 10
-	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Nominal") || !strings.Contains(err.Error(), "Kernel") {
-		t.Errorf("a nominal size where the size is private, and no kernel: %v", err)
+	add.Nominal, add.Features, add.Kernel = 10, 8, kernels()["rbf"]
+	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Nominal") || !strings.Contains(err.Error(), "Features") {
+		t.Errorf("a nominal size where the size is private, and a number of features beside a kernel: %v", err)
 	}
 }
+
+// TestKernelsBySchema: without a kernel the schema chooses one, and the plan says which.
+func TestKernelsBySchema(t *testing.T) {
+	for s, want := range map[*records.Schema]rff.EmbeddingKernel{
+		ptr(table(t)): rff.Pairs{}, ptr(records.Image(3, 3)): rff.Rule(10000, 9),
+	} {
+		if got := mustPlan(t, small(*s, accountant.AddOrRemoveOne, nil)).Config.Kernel; !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %+v", *s, got)
+		}
+	}
+	c := small(table(t), accountant.AddOrRemoveOne, nil)
+	c.Features = 200
+	if p := mustPlan(t, c); p.Features() != 200 || !reflect.DeepEqual(p.Config.Kernel, rff.Rule(200, c.Schema.Dim())) {
+		t.Errorf("%d features of %+v", p.Features(), p.Config.Kernel)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
