@@ -18,8 +18,8 @@ type Config struct {
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
 	// counts together; 0 for the least that fits the budget.
 	NoiseMultiplier float64
-	// FalseAlarm bounds the probability that noise alone makes any bin or level
-	// without records survive; 0 for 1e-3. Less of it asks for more records in a bin or a level.
+	// FalseAlarm bounds the probability that noise alone makes any level, or
+	// run of bins, without records survive; 0 for 1e-3. Less of it asks for more records in each.
 	FalseAlarm float64
 	// BinsPerDoubling is how finely bounds are told apart: numbers of one bin
 	// differ by a factor of 2^(1/BinsPerDoubling) at most; 0 for 4.

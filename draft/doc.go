@@ -13,5 +13,5 @@
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially
 // Private SQL with Bounded User Contribution (approximate bounds), with Gaussian
-// noise and all columns in one release.
+// noise, all columns in one release, and sums over runs of bins beside the bins.
 package draft

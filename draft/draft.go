@@ -29,12 +29,12 @@ type Column struct {
 // Cell is one noisy count. Bins hold the numbers from Lo up to, but without, Hi; the last
 // one holds its upper edge too.
 type Cell struct {
-	Kind   CellKind `json:"kind"`
-	Level  string   `json:"level,omitempty"`
-	Lo     float64  `json:"lo,omitempty"`
-	Hi     float64  `json:"hi,omitempty"`
-	Count  float64  `json:"count"`
-	Passed bool     `json:"passed"` // the count reaches the threshold
+	Kind  CellKind `json:"kind"`
+	Level string   `json:"level,omitempty"`
+	Lo    float64  `json:"lo,omitempty"`
+	Hi    float64  `json:"hi,omitempty"`
+	Count float64  `json:"count"`
+	Kept  bool     `json:"kept"` // a bin within the drafted bounds, anything else whose count reaches the threshold
 }
 
 // CellKind says what is counted.
@@ -68,7 +68,7 @@ func (h *histogram) name(c records.Column, counts []float64, threshold float64) 
 	cells := make([]Cell, len(counts))
 	levels := c.Levels()
 	for i, count := range counts {
-		cell := Cell{Kind: Missing, Count: count, Passed: count >= threshold}
+		cell := Cell{Kind: Missing, Count: count, Kept: count >= threshold}
 		switch {
 		case h.number && i < h.bins():
 			cell.Kind, cell.Lo, cell.Hi = Bin, h.edges[i], h.edges[i+1]
@@ -79,22 +79,37 @@ func (h *histogram) name(c records.Column, counts []float64, threshold float64) 
 		}
 		cells[i] = cell
 	}
+	if h.number {
+		h.mark(cells[:h.bins()], threshold)
+	}
 	return cells
 }
 
-// narrowed is the column of what passed. A column of which nothing did stays as
+// mark keeps the bins between the outermost runs in which there are records.
+func (h *histogram) mark(bins []Cell, threshold float64) {
+	counts := make([]float64, len(bins))
+	for i, b := range bins {
+		counts[i] = b.Count
+	}
+	first, last := span(counts, threshold)
+	for i := range bins {
+		bins[i].Kept = i >= first && i <= last
+	}
+}
+
+// narrowed is the column of what is kept. A column of which nothing is stays as
 // it is declared.
 func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
 	first, last := h.bins(), -1
 	for i, cell := range cells[:h.bins()] {
-		if cell.Passed {
+		if cell.Kept {
 			first, last = min(first, i), max(last, i)
 		}
 	}
 	if last < 0 {
 		return c
 	}
-	if c.HasMissing() && !cells[len(cells)-1].Passed {
+	if c.HasMissing() && !cells[len(cells)-1].Kept {
 		c = c.WithoutMissing()
 	}
 	switch c.Kind() {
@@ -106,7 +121,7 @@ func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
 	return bounded(c, cells[first].Lo, cells[last].Hi, last == h.bins()-1)
 }
 
-// bounded is the column between the edges of the outermost bins that passed.
+// bounded is the column between the edges of the outermost bins that are kept.
 // The upper edge of a bin of whole numbers is no part of it, unless it is the
 // last.
 func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
@@ -119,18 +134,18 @@ func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
 	return c.WithBounds(lo, hi)
 }
 
-// frequent keeps the levels that passed, and the one that others become.
+// frequent keeps the levels that are kept, and the one that others become.
 func frequent(c records.Column, cells []Cell) records.Column {
 	var kept []string
 	for _, cell := range cells {
-		if cell.Passed || cell.Level == c.Other() {
+		if cell.Kept || cell.Level == c.Other() {
 			kept = append(kept, cell.Level)
 		}
 	}
 	return c.WithLevels(kept...)
 }
 
-// spanned keeps the levels between the outermost that passed, at least two, and
+// spanned keeps the levels between the outermost that are kept, at least two, and
 // the one that others become: those between them give the order its scale.
 func spanned(c records.Column, first, last int) records.Column {
 	levels := c.Levels()
@@ -149,15 +164,15 @@ func spanned(c records.Column, first, last int) records.Column {
 	return c.WithLevels(levels[first : last+1]...)
 }
 
-// String lists what passed, column by column.
+// String lists what is kept, column by column.
 func (d *Draft) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "draft: %v\n", d.Schema)
-	fmt.Fprintf(&b, "noise on a count: %.4g; a bin or level survives from %.4g\n", d.Std, d.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", d.Std, d.Threshold)
 	for _, c := range d.Columns {
 		fmt.Fprintf(&b, "  %s:", c.Name)
 		for _, cell := range c.Cells {
-			if cell.Passed {
+			if cell.Kept {
 				fmt.Fprintf(&b, " %v", cell)
 			}
 		}

@@ -22,7 +22,7 @@ type Plan struct {
 	Cells       int              // counts that are released
 	Sensitivity float64          // L2, of all counts together
 	Std         float64          // standard deviation of the noise on every count
-	Threshold   float64          // the noisy count from which a bin or a level survives
+	Threshold   float64          // the noisy count from which a level survives; of l bins together √l times as much
 	Total       accountant.Bound // ε at the budget's δ
 }
 
@@ -44,12 +44,14 @@ func (c Config) Plan() (*Plan, error) {
 		c.NoiseMultiplier = z
 	}
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier), Columns: len(estimated(c.Candidates))}
+	tests := 0
 	for _, h := range c.histograms() {
 		p.Cells += h.cells
+		tests += h.tests()
 	}
 	p.Sensitivity = sensitivity(c.Budget.Relation, p.Columns)
 	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
-	p.Threshold = threshold(p.Std, c.FalseAlarm, p.Cells)
+	p.Threshold = threshold(p.Std, c.FalseAlarm, tests)
 	var err error
 	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
 		return nil, fmt.Errorf("draft: cost: %w", err)
@@ -77,8 +79,8 @@ func sensitivity(r accountant.Relation, columns int) float64 {
 	return math.Sqrt(float64(columns))
 }
 
-// threshold is exceeded by the noise on any of n empty cells with probability
-// falseAlarm at most, by the union bound.
+// threshold is exceeded by any of n normal variables of standard deviation std
+// with probability falseAlarm at most, by the union bound.
 func threshold(std, falseAlarm float64, n int) float64 {
 	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
 }
@@ -89,7 +91,7 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: draft of a schema, %d columns in %d cells, %v\n", p.Columns, p.Cells, c.Candidates)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
-	fmt.Fprintf(&b, "noise on a count: %.4g; a bin or level survives from %.4g\n", p.Std, p.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()
 }

@@ -1,0 +1,52 @@
+package draft
+
+import "math"
+
+// Records that are spread thinly over many bins show in no bin alone. So counts
+// are also added up over runs of 2, 4, 8, … neighbouring bins: the noise on a run
+// of l of them is √l times that on one, while the records of all count. Looking at more sums of
+// the same noisy counts costs nothing but a slightly higher threshold.
+
+// runs calls try for every run of 1, 2, 4, … neighbours among n bins, [lo, hi),
+// shorter runs first.
+func runs(n int, try func(lo, hi int)) {
+	for length := 1; length <= n; length *= 2 {
+		for lo := range n - length + 1 {
+			try(lo, lo+length)
+		}
+	}
+}
+
+// span is the first and the last bin that must be kept: those of the run that
+// begins last and of the run that ends first among all that reach the threshold of
+// their length, the shortest of several. Where none does, last is less than first.
+func span(counts []float64, threshold float64) (first, last int) {
+	sums := make([]float64, len(counts)+1)
+	for i, c := range counts {
+		sums[i+1] = sums[i] + c
+	}
+	begin, end := -1, len(counts)+1
+	first, last = 0, -1
+	runs(len(counts), func(lo, hi int) {
+		if sums[hi]-sums[lo] < threshold*math.Sqrt(float64(hi-lo)) {
+			return
+		}
+		if lo > begin {
+			begin, last = lo, hi-1
+		}
+		if hi < end {
+			end, first = hi, lo
+		}
+	})
+	return first, last
+}
+
+// tests is how many sums of this column are compared with a threshold.
+func (h *histogram) tests() int {
+	if !h.number {
+		return h.cells
+	}
+	n := h.cells - h.bins()
+	runs(h.bins(), func(int, int) { n++ })
+	return n
+}
