@@ -65,8 +65,8 @@ func xlog(k, mean float64) float64 {
 func shows(delta, alpha float64) ranking {
 	z := math.Sqrt2 * math.Erfcinv(2*alpha)
 	return func(k0, k1, n int) float64 {
-		k := float64(k0) - float64(n)*delta
-		all := k + float64(k1)
+		k := testedPerChosen * (float64(k0) - float64(n)*delta)
+		all := k + testedPerChosen*float64(k1)
 		if k <= 0 {
 			return math.Inf(-1)
 		}
@@ -78,7 +78,7 @@ func shows(delta, alpha float64) ranking {
 }
 
 // choose finds the event that ranks highest.
-func choose(a, b [][]float64, rank ranking) event {
+func choose(a, b [][]float64, rank ranking) (event, float64) {
 	best, most := event{score: outputs(), relation: "≥"}, math.Inf(-1)
 	for _, s := range scores(a, b) {
 		x, y := values(s, a), values(s, b)
@@ -94,5 +94,5 @@ func choose(a, b [][]float64, rank ranking) event {
 			}
 		}
 	}
-	return best
+	return best, most
 }

@@ -73,14 +73,14 @@ func (c Claim[D]) Refuted(tb testing.TB) bool {
 func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(shows(c.Delta, c.FalseAlarm))
+	return c.evidence(shows(c.Delta, c.FalseAlarm), func(hoped float64) float64 { return min(max(hoped, 0), mostEpsilon) })
 }
 
 // contradiction is the evidence against the claim.
 func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(contradicts(c.Epsilon, c.Delta, c.FalseAlarm))
+	return c.evidence(contradicts(c.Epsilon, c.Delta, c.FalseAlarm), func(float64) float64 { return c.Epsilon })
 }
 
 func (c Claim[D]) validate(tb testing.TB) {
@@ -94,18 +94,20 @@ func (c Claim[D]) validate(tb testing.TB) {
 // a rough choice does, while the test needs every draw.
 const testedPerChosen = 2
 
-func (c Claim[D]) evidence(rank ranking) Evidence {
+// evidence tests the event that ranks highest. Draws are shared out between the
+// data sets as is best for telling its ε from the one that aim returns, given the rank.
+func (c Claim[D]) evidence(rank ranking, aim func(rank float64) float64) Evidence {
 	n := c.Samples
 	if n == 0 {
 		n = 40000
 	}
 	first := max(n/(1+testedPerChosen), 1)
-	best := choose(c.draw(c.D0, first), c.draw(c.D1, first), rank)
+	best, value := choose(c.draw(c.D0, first), c.draw(c.D1, first), rank)
 	likely, other := c.D0, c.D1
 	if best.swap {
 		likely, other = other, likely
 	}
-	d := design{trials: 2 * max(n-first, 1), odds: math.Exp(-c.Epsilon / 2), delta: c.Delta}
+	d := design{trials: 2 * max(n-first, 1), odds: math.Exp(-aim(value) / 2), delta: c.Delta}
 	t := d.run(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		func() bool { return best.holds(c.Run(likely)) }, func() bool { return best.holds(c.Run(other)) })
 	return Evidence{

@@ -11,7 +11,9 @@
 //     step that is skipped when a batch is empty.
 //   - [Claim] draws from a black box on two neighbours and tries to refute a claimed
 //     (ε, δ), with a stated probability of a false alarm. It finds wrong noise.
-//   - [OneRun] audits one whole training run with many canaries.
+//   - [Canary] and [OneRun] audit whole trainings, from records to what is released: many
+//     trainings with one canary, or one training with many. They draw what could
+//     be shown beside what the accountant allows.
 //
 // [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] looks for
 // worse ones, [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay is

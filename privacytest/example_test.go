@@ -83,6 +83,34 @@ func ExampleClaim() {
 	// Output: half the noise refuted: true
 }
 
+func ExampleCanary() {
+	for _, clip := range []bool{true, false} {
+		refuted := privacytest.Canary[float64]{
+			Fit: func(planted bool) (float64, error) { // your training, on tiny data
+				values := []float64{0.2, 0.9}
+				if planted {
+					values = append(values, 50) // the worst record there can be
+				}
+				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
+				out, err := noisyTotal(context.Background(), ledger, values, clip)
+				if err != nil {
+					return 0, err
+				}
+				return out.([]float64)[0], nil
+			},
+			Score:      func(total float64) float64 { return total }, // higher if the canary looks to have been there
+			Epsilon:    2,
+			Delta:      1e-5,
+			FalseAlarm: 1e-9,
+			Event:      accountant.Gaussian{NoiseMultiplier: 4},
+		}.Refuted(t) // in a test: .Check(t), and t.Log of .Audit(t) to see the curves
+		fmt.Println("clipped:", clip, "refuted:", refuted)
+	}
+	// Output:
+	// clipped: true refuted: false
+	// clipped: false refuted: true
+}
+
 func ExampleSeeded() {
 	draw := func() any {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})

@@ -173,7 +173,7 @@ func distance(a, b *entropy.Release) float64 {
 	if a.Mechanism == "randomized response" {
 		return 0 // any two values are neighbours
 	}
-	square, sum := 0.0, 0.0
+	square, sum, most := 0.0, 0.0, 0.0
 	for i := range a.Inputs {
 		if len(a.Inputs[i]) != len(b.Inputs[i]) {
 			return math.Inf(1)
@@ -182,9 +182,12 @@ func distance(a, b *entropy.Release) float64 {
 			d := math.Abs(x-b.Inputs[i][j]) / b.Std[i]
 			square += d * d
 			sum += d
+			most = max(most, d)
 		}
 	}
 	switch a.Mechanism {
+	case "exponential mechanism":
+		return most
 	case "Laplace", "discrete Laplace":
 		return sum
 	}

@@ -1,0 +1,173 @@
+package privacytest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// Canary audits a whole training, from records to what is released, by doing it
+// many times over: with a canary among the records and without it. Score then
+// guesses from what was released whether the canary had been there, and
+// how well that goes is held against what (Epsilon, Delta) allows.
+//
+// The data should be tiny, the canary the worst record there can be and the score
+// whatever tells most: that the parameters moved along the canary's gradient, that
+// synthetic records resemble it. An audit with a weak score proves little, and one
+// that stands proves nothing; see [Replay] for what it cannot reach.
+//
+// Under [accountant.AddOrRemoveOne] Fit(false) trains without the canary, under
+// [accountant.ReplaceOne] with another record in its place.
+//
+// Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine
+// Learning", 2020; Nasr, Song, Thakurta, Papernot and Carlini, "Adversary
+// Instantiation", 2021. The test is that of [Claim].
+type Canary[M any] struct {
+	Fit            func(planted bool) (released M, err error) // with fresh noise at each call (no Seeded context)
+	Score          func(released M) float64                   // higher if the canary looks to have been there
+	Epsilon, Delta float64
+	FalseAlarm     float64 // in (0, 1)
+	Trainings      int     // with the canary and without it, each on average; 1000 if zero
+
+	// Event is what the training costs, under Relation. It only sharpens the curve
+	// that results are drawn beside; without it that of (Epsilon, Delta) is drawn.
+	Event    accountant.Event
+	Relation accountant.Relation
+}
+
+// CanaryAudit is what the trainings showed.
+type CanaryAudit struct {
+	Evidence
+	Claimed, Delta float64
+	Curve          []CanaryPoint
+}
+
+// CanaryPoint is one point of the trade-off between the two errors of somebody who
+// says "the canary was there" whenever the score is high.
+type CanaryPoint struct {
+	FalsePositive float64 // how often that is said without the canary
+	TruePositive  float64 // how often with it: as counted, with the error of counting
+	AtMost        float64 // what the claim allows
+}
+
+// Audit trains and returns what that showed. The bound on ε is wrong with probability at most FalseAlarm.
+func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
+	tb.Helper()
+	return c.audit(tb, (Claim[bool]).LowerBound)
+}
+
+// Check fails the test if the trainings refute the claim.
+func (c Canary[M]) Check(tb testing.TB) {
+	tb.Helper()
+	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
+		tb.Errorf("claimed (ε=%g, δ=%g), which has probability %.2g if true: %v", c.Epsilon, c.Delta, a.P, a)
+	}
+}
+
+// Refuted reports whether the trainings refute the claim: for proving that an
+// audit has power.
+func (c Canary[M]) Refuted(tb testing.TB) bool {
+	tb.Helper()
+	return c.audit(tb, (Claim[bool]).contradiction).P <= c.FalseAlarm
+}
+
+// audit runs the claim and keeps the scores it saw.
+func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evidence) CanaryAudit {
+	tb.Helper()
+	if c.Fit == nil || c.Score == nil {
+		tb.Fatalf("privacytest: an audit wants Fit and Score")
+	}
+	var out, in []float64
+	claim := Claim[bool]{D0: false, D1: true, Epsilon: c.Epsilon, Delta: c.Delta, FalseAlarm: c.FalseAlarm, Samples: c.Trainings}
+	if c.Trainings == 0 {
+		claim.Samples = 1000
+	}
+	claim.Run = func(planted bool) []float64 {
+		released, err := c.Fit(planted)
+		if err != nil {
+			tb.Fatalf("privacytest: training: %v", err)
+		}
+		s := c.Score(released)
+		if planted {
+			in = append(in, s)
+		} else {
+			out = append(out, s)
+		}
+		return []float64{s}
+	}
+	a := CanaryAudit{Evidence: test(claim, tb), Claimed: c.Epsilon, Delta: c.Delta}
+	a.Curve = c.curve(tb, out, in)
+	return a
+}
+
+// falsePositives are where a curve is drawn.
+func falsePositives() []float64 { return []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9} }
+
+func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
+	tb.Helper()
+	slices.Sort(out)
+	slices.Sort(in)
+	points := make([]CanaryPoint, len(falsePositives()))
+	for i, f := range falsePositives() {
+		points[i] = CanaryPoint{FalsePositive: f, TruePositive: truePositive(out, in, f), AtMost: allowed(c.Epsilon, c.Delta, f)}
+	}
+	if c.Event == nil {
+		return points
+	}
+	bounds, err := accountant.TradeOff(c.Event, c.Relation, falsePositives()...)
+	if err != nil {
+		tb.Fatalf("privacytest: the training's event: %v", err)
+	}
+	for i, b := range bounds {
+		points[i].AtMost = min(points[i].AtMost, b.TruePositive)
+	}
+	return points
+}
+
+// truePositive is the share of scores above the threshold that a share f of those
+// without the canary exceeds.
+func truePositive(out, in []float64, f float64) float64 {
+	if len(out) == 0 || len(in) == 0 {
+		return f
+	}
+	threshold := out[len(out)-1-min(int(f*float64(len(out))), len(out)-1)]
+	at, _ := slices.BinarySearchFunc(in, threshold, func(x, t float64) int {
+		if x <= t {
+			return -1
+		}
+		return 1
+	})
+	return float64(len(in)-at) / float64(len(in))
+}
+
+// allowed is what (ε, δ) allows at a rate of false positives.
+// Source: Kairouz, Oh and Viswanath 2015, Theorem 2.1.
+func allowed(epsilon, delta, f float64) float64 {
+	return min(math.Exp(epsilon)*f+delta, 1-math.Exp(-epsilon)*(1-delta-f), 1)
+}
+
+// String draws the curve: a bar for what was counted, | for what the claim allows.
+func (a CanaryAudit) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "ε ≥ %.4g shown, ε ≤ %.4g claimed at δ = %.3g\n", a.Epsilon, a.Claimed, a.Delta)
+	fmt.Fprintf(&s, "false positives · true positives (bar: counted, |: at most)\n")
+	for _, p := range a.Curve {
+		fmt.Fprintf(&s, "%15.2f   %s %.3f of %.3f\n", p.FalsePositive, bar(p.TruePositive, p.AtMost), p.TruePositive, p.AtMost)
+	}
+	return s.String()
+}
+
+// bar is a line of fixed width from 0 to 1.
+func bar(value, limit float64) string {
+	const width = 40
+	cells := []byte(strings.Repeat(" ", width+1))
+	for i := range int(math.Round(value * width)) {
+		cells[i] = '='
+	}
+	cells[int(math.Round(limit*width))] = '|'
+	return string(cells)
+}

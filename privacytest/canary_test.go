@@ -1,0 +1,383 @@
+package privacytest_test
+
+import (
+	"context"
+	"flag"
+	"strconv"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// system is a whole Fit as an audit meets it.
+type system struct {
+	name         string
+	data, canary records.Data // without the canary and with it
+	relation     accountant.Relation
+	// plan returns what the run costs, and the run: every number that it releases.
+	plan func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error)
+}
+
+// numbers is every number of a released model's file.
+func numbers(f *artefact.File, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []float64
+	for _, s := range f.Sections {
+		v, err := artefact.ReadFloats32(s.Data, len(s.Data)/4)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range v {
+			out = append(out, float64(x))
+		}
+	}
+	return out, nil
+}
+
+// trainer plans a run for a budget.
+func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event, func(records.Data) []float64) {
+	t.Helper()
+	event, run, err := s.plan(accountant.Budget{Epsilon: epsilon, Delta: auditDelta, Relation: s.relation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event, func(d records.Data) []float64 {
+		out, err := run(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
+const auditDelta = 1e-3
+
+// pull is where the canary pulls what is released: the difference that it makes
+// to a run with next to no noise. Canary and data are the auditor's own, so an auditor may
+// look.
+func (s system) pull(t testing.TB) []float64 {
+	t.Helper()
+	_, run := s.trainer(t, 1e6)
+	without, direction := run(s.data), run(s.canary)
+	for i := range direction {
+		direction[i] -= without[i]
+	}
+	return direction
+}
+
+// audit is the canary audit of runs at one ε that claim another.
+func (s system) audit(t testing.TB, spent, claimed float64, trainings int) privacytest.Canary[[]float64] {
+	t.Helper()
+	direction := s.pull(t)
+	event, run := s.trainer(t, spent)
+	if spent != claimed {
+		event = nil
+	}
+	return privacytest.Canary[[]float64]{
+		Fit: func(planted bool) ([]float64, error) {
+			if planted {
+				return run(s.canary), nil
+			}
+			return run(s.data), nil
+		},
+		Score: func(released []float64) float64 {
+			along := 0.0
+			for i, v := range released {
+				along += direction[i] * v
+			}
+			return along
+		},
+		Epsilon: claimed, Delta: auditDelta, FalseAlarm: 1e-7, Trainings: trainings, Event: event, Relation: s.relation,
+	}
+}
+
+// filled is rows of equal values.
+func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
+	t.Helper()
+	var flat []float32
+	for _, v := range values {
+		for range s.Dim() {
+			flat = append(flat, v)
+		}
+	}
+	d, err := records.FromFlat(s, flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// networks is DPGM with one network.
+func networks(s records.Schema, a models.Architecture) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		return mixture(dpgm.Config{
+			Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Model: a, Seed: 1,
+			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.1), NominalBatch: 1},
+		})
+	}
+}
+
+func mixture(c dpgm.Config) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	plan, err := c.Plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	var events []accountant.Event
+	for _, s := range plan.Stages {
+		events = append(events, accountant.Repeated{Event: s.Event, Count: s.Count})
+	}
+	return accountant.Composed{Events: events}, func(d records.Data) ([]float64, error) {
+		m, err := dpgm.Fit(context.Background(), plan, d, accountant.NewLedger(c.Budget), dpgm.WithBackend(device.CPUWith(1)))
+		if err != nil {
+			return nil, err
+		}
+		return numbers(m.Encode())
+	}, nil
+}
+
+// classifier is a loop of one's own over package sgd: multinomial logistic regression,
+// whose first gradient is known and whose audit is therefore sharp.
+func classifier(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2), NominalBatch: 1}
+		cfg, err := cfg.Calibrate(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		return accountant.Repeated{Event: cfg.Event(b.Relation), Count: cfg.Steps}, func(d records.Data) ([]float64, error) {
+			net, err := models.MLP{}.Classifier(device.CPUWith(1), s.Dim(), s.Classes(), 1)
+			if err != nil {
+				return nil, err
+			}
+			trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithWorkers(1))
+			if err != nil {
+				return nil, err
+			}
+			for _, err := range trainer.Steps(context.Background(), d) {
+				if err != nil {
+					return nil, err
+				}
+			}
+			return widened(net.Params().Flat.Data), nil
+		}, nil
+	}
+}
+
+func widened(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+// centres is k-means; its centres times their counts are the sums that it released.
+func centres(s records.Schema, clip float64) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip, Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Ball}}.Calibrate(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		return cfg.Event(b.Relation), func(d records.Data) ([]float64, error) {
+			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, accountant.NewLedger(b), kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+			if err != nil {
+				return nil, err
+			}
+			out := append([]float64(nil), m.Counts...)
+			for c, centre := range m.Centers {
+				for _, v := range centre {
+					out = append(out, float64(v)*m.Counts[c])
+				}
+			}
+			return out, nil
+		}, nil
+	}
+}
+
+// labelled is rows of ones with a label each.
+func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
+	t.Helper()
+	flat := make([]float32, s.Dim()*len(labels))
+	for i := range flat {
+		flat[i] = 1
+	}
+	d, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// systems are those of the library.
+func systems(t testing.TB) []system {
+	const add, replace = accountant.AddOrRemoveOne, accountant.ReplaceOne
+	s := records.Interval(6, -1, 1)
+	c := s.WithLabels("a", "b")
+	vae := networks(s, models.VAE{Hidden: []int{3}, Latent: 1})
+	return []system{
+		{"DPGM", filled(t, s), filled(t, s, 1), add, vae},
+		{"DPGM, replace-one", filled(t, s, -1), filled(t, s, 1), replace, vae},
+		{"classifier", labelled(t, c), labelled(t, c, 0), add, classifier(c)},
+		{"classifier, replace-one", labelled(t, c, 1), labelled(t, c, 0), replace, classifier(c)},
+		{"k-means", filled(t, s), filled(t, s, 1), add, centres(s, 2)},
+		{"k-means, replace-one", filled(t, s, -1), filled(t, s, 1), replace, centres(s, 2)},
+	}
+}
+
+func auditing() bool {
+	a := flag.Lookup("audit")
+	return a != nil && a.Value.String() == "true"
+}
+
+// TestCanaryAuditOfWholeFits trains whole systems with a canary and without, draws what
+// that shows beside what the accountant allows, and proves that the same audit
+// finds a run that claims less than it spends.
+func TestCanaryAuditOfWholeFits(t *testing.T) {
+	trainings := 100
+	if auditing() {
+		trainings = 3000
+	}
+	for _, s := range systems(t) {
+		t.Run(s.name, func(t *testing.T) {
+			a := s.audit(t, 6, 6, trainings).Audit(t)
+			t.Log(a)
+			if a.Epsilon > 6 {
+				t.Errorf("claimed ε = 6, but %v", a)
+			}
+			if !s.audit(t, 1000, 0.5, 100).Refuted(t) {
+				t.Error("a run that claims ε = 0.5 and spends 1000 passes")
+			}
+		})
+	}
+}
+
+// lying is an architecture whose networks state norms a hundred times too small, as one
+// with a mistake in SquaredNorms does: nothing is ever clipped.
+type lying struct{ models.VAE }
+
+func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Generator, error) {
+	g, err := l.VAE.New(be, v, seed)
+	return lyingNetwork{g}, err
+}
+
+type lyingNetwork struct{ models.Generator }
+
+func (n lyingNetwork) Gradients(b device.Batch) models.Gradients {
+	return lyingGradients{n.Generator.Gradients(b)}
+}
+
+type lyingGradients struct{ models.Gradients }
+
+func (g lyingGradients) SquaredNorms(dst []float64) {
+	g.Gradients.SquaredNorms(dst)
+	for i := range dst {
+		dst[i] /= 1e4
+	}
+}
+
+// TestCanaryAuditFindsALyingNetwork: what is wrong inside somebody's network shows in a whole Fit.
+func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
+	s := records.Interval(6, -1, 1)
+	broken := system{"", filled(t, s), filled(t, s, 1), accountant.AddOrRemoveOne, networks(s, lying{models.VAE{Hidden: []int{3}, Latent: 1}})}
+	if a := broken.audit(t, 1, 1, 150); !a.Refuted(t) {
+		t.Errorf("not found: %v", a.Audit(t))
+	}
+}
+
+// TestOneRunAuditOfWholeFits plants many canaries, each with a direction of its
+// own, and trains once.
+func TestOneRunAuditOfWholeFits(t *testing.T) {
+	canaries := 300
+	if auditing() {
+		canaries = 3000
+	}
+	classes := make([]string, canaries)
+	for i := range classes {
+		classes[i] = strconv.Itoa(i)
+	}
+	flat := records.Interval(canaries, 0, 1)
+	one := records.Interval(1, 0, 1).WithLabels(classes...)
+	for _, c := range []struct {
+		name   string
+		system system
+		plant  func(planted []bool) records.Data
+		scores func(released []float64) []float64
+	}{
+		// Each record's class is its own, and pulls that class's bias: the last parameters.
+		{"classifier", system{data: filled(t, one), plan: classifier(one)},
+			func(planted []bool) records.Data { return distinct(t, one, planted) },
+			func(released []float64) []float64 { return released[len(released)-canaries:] }},
+		// Each record's coordinate is its own, and pulls that coordinate of the sums.
+		{"k-means", system{data: filled(t, flat), plan: centres(flat, 1)},
+			func(planted []bool) records.Data { return distinct(t, flat, planted) },
+			func(released []float64) []float64 {
+				scores := make([]float64, canaries)
+				for i, v := range released[len(released)-2*canaries:] {
+					scores[i%canaries] += v
+				}
+				return scores
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			audit := func(spent float64) privacytest.Audit {
+				_, run, err := c.system.plan(accountant.Budget{Epsilon: spent, Delta: oneRunDelta})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return privacytest.OneRun{
+					Canaries: canaries, Guesses: canaries / 5, Delta: oneRunDelta, FalseAlarm: 1e-6,
+					Train: func(planted []bool) ([]float64, error) {
+						released, err := run(c.plant(planted))
+						return c.scores(released), err
+					},
+				}.Audit(t)
+			}
+			const claimed = 8
+			honest, wrong := audit(claimed), audit(500)
+			t.Logf("spent %v: %v; spent 500: %v", claimed, honest, wrong)
+			if honest.Epsilon > claimed {
+				t.Errorf("claimed ε = %v, but %v", claimed, honest)
+			}
+			if wrong.Epsilon < 1 {
+				t.Errorf("a run that spends ε = 500 shows only %v", wrong)
+			}
+		})
+	}
+}
+
+const oneRunDelta = 1e-12
+
+// distinct is a record for every planted canary, apart from all others in its
+// coordinate or, if there is only one, in its label.
+func distinct(t testing.TB, s records.Schema, planted []bool) records.Data {
+	t.Helper()
+	var flat []float32
+	var labels []int32
+	for i, in := range planted {
+		if !in {
+			continue
+		}
+		row := make([]float32, s.Dim())
+		if s.Dim() > 1 {
+			row[i] = 1
+		} else {
+			labels = append(labels, int32(i))
+		}
+		flat = append(flat, row...)
+	}
+	d, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
