@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/merf"
@@ -212,6 +213,8 @@ func Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 // decode rebuilds the model of whichever system wrote the file.
 func decode(f *artefact.File, l release.Loading) (released, error) {
 	switch f.Kind {
+	case gan.Kind:
+		return gan.Decode(f, l)
 	case dpgm.Kind:
 		return dpgm.Decode(f, l)
 	case mix.Kind:

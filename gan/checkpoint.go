@@ -373,3 +373,18 @@ func readInto(dst []float32, data []byte) error {
 	copy(dst, values)
 	return err
 }
+
+// FitFrom goes on with the run whose checkpoint is in a file, or where there is no file begins one, on a ledger of its own, and
+// keeps the checkpoint there. WithCheckpoint says how often.
+//
+// Errors: those of Fit and Checkpoint.Resume.
+func FitFrom(ctx context.Context, p *Plan, path string, data records.Data, opts ...Option) (*Model, error) {
+	c, err := OpenCheckpoint(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Fit(ctx, p, data, accountant.NewLedger(p.Config.Budget), append([]Option{WithCheckpoint(path, defaultEvery)}, opts...)...)
+	case err != nil:
+		return nil, err
+	}
+	return c.Resume(ctx, p, data, opts...)
+}
