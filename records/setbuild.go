@@ -96,6 +96,15 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit}, nil
 }
 
+// CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of the set
+// alone, and the one that records of a schema with that limit are encoded by.
+func CutSet(items []uint32, limit int) []uint32 {
+	if len(items) <= limit {
+		return items
+	}
+	return shorten(items, max(limit, 0))
+}
+
 // shorten keeps limit items of a sorted row. Which ones is a fixed function of
 // the set alone, so the encoding of one record never depends on another; and it
 // is a hash keyed by the whole set, so no item is favoured over the table, as it
