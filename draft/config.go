@@ -11,15 +11,16 @@ import (
 // Config describes an estimate. Every field is public.
 type Config struct {
 	// Candidates is a schema of tables that holds every record there can be. Its
-	// numbers, targets, ordered levels and categories are estimated; its flags and labels cost nothing
-	// and stay as they are.
+	// numbers, targets, ordered levels and categories are estimated; its flags
+	// and labels cost nothing and stay as they are.
 	Candidates records.Schema
 	Budget     accountant.Budget
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
 	// counts together; 0 for the least that fits the budget.
 	NoiseMultiplier float64
-	// FalseAlarm bounds the probability that noise alone makes any level, or
-	// run of bins, without records survive; 0 for 1e-3. Less of it asks for more records in each.
+	// FalseAlarm bounds the probability that noise alone makes any level, or run
+	// of bins, without records survive; 0 for 1e-3. Less of it asks for more
+	// records in each.
 	FalseAlarm float64
 	// BinsPerDoubling is how finely bounds are told apart: numbers of one bin
 	// differ by a factor of 2^(1/BinsPerDoubling) at most; 0 for 4.

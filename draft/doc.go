@@ -1,14 +1,15 @@
-// Package draft estimates the schema of a table from private records, at a
-// price: which bounds numbers have, and which of the levels that may occur do.
+// Package draft estimates the schema of a table from private records, at a price:
+// which bounds numbers have, and which of the levels that may occur do.
 //
-// A schema is public, so whatever of it comes from the records is a release.
-// The caller declares candidates, a schema as wide as it has to be: bounds that no record can leave, every
-// level that anybody can name. Levels that nobody declares cannot be found. One noisy histogram over all columns together
-// then says where the records are, and the result is a narrower schema for a person to
+// A schema is public, so whatever of it comes from the records is a release. The
+// caller declares candidates, a schema as wide as it has to be: bounds that no
+// record can leave, every level that anybody can name. Levels that nobody
+// declares cannot be found. One noisy histogram over all columns together then
+// says where the records are, and the result is a narrower schema for a person to
 // review, and a ledger that has paid for it.
 //
-// Where the columns' bounds and levels are known, or can be drafted from public rows (records.DraftPublicSchema), that is
-// free, and better.
+// Where the columns' bounds and levels are known, or can be drafted from public
+// rows (records.DraftPublicSchema), that is free, and better.
 //
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially

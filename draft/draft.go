@@ -26,8 +26,8 @@ type Column struct {
 	Cells []Cell `json:"cells"`
 }
 
-// Cell is one noisy count. Bins hold the numbers from Lo up to, but without, Hi; the last
-// one holds its upper edge too.
+// Cell is one noisy count. Bins hold the numbers from Lo up to, but without, Hi;
+// the last one holds its upper edge too.
 type Cell struct {
 	Kind  CellKind `json:"kind"`
 	Level string   `json:"level,omitempty"`

@@ -206,7 +206,8 @@ func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) 
 }
 
 // TestSensitivityByBruteForce puts every row of a small table in place of every
-// other, and beside some: the recorded inputs must be no farther apart than declared.
+// other, and beside some: the recorded inputs must be no farther apart than
+// declared.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(), records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
 	if err != nil {
@@ -420,10 +421,11 @@ func TestMistakesAreReported(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestNoiseIsWhatThePlanSays, and no more. Counts of 4000 empty cells are
-// normal with the plan's standard deviation: their squares divided by its square have mean 1 and
-// standard deviation √(2/4000) = .022, so that five and a half of those are exceeded with probability below 1e-7; a
-// standard deviation ×.7 or ×1.3 would be 20 of them away. Nothing may pass: with FalseAlarm 1e-7 a run is
+// TestNoiseIsWhatThePlanSays, and no more. Counts of 4000 empty cells are normal
+// with the plan's standard deviation: their squares divided by its square have
+// mean 1 and standard deviation √(2/4000) = .022, so that five and a half of
+// those are exceeded with probability below 1e-7; a standard deviation ×.7 or
+// ×1.3 would be 20 of them away. Nothing may pass: with FalseAlarm 1e-7 a run is
 // wrong with that probability.
 func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	var levels []string

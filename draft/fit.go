@@ -17,14 +17,14 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // Fit carries out a plan on private records.
 //
 // Guarantee: the draft is a function of one release of noisy counts, which the
-// ledger holds; the event is the plan's, noise of the exact class. It is
-// reserved before any record is read, and a cancelled run gets no refund.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *accountant.ParamError
-// for data that is no table, and for a ledger that promises what the data cannot keep. No error depends on a
-// record's value.
+// ledger holds; the event is the plan's, noise of the exact class. It is reserved
+// before any record is read, and a cancelled run gets no refund.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
+// *accountant.ParamError for data that is no table, and for a ledger that
+// promises what the data cannot keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
 	if data == nil {
-		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: nil, Want: "records"}
+		return nil, refused("data", nil, "records")
 	}
 	frame, err := p.frame(data, ledger)
 	if err != nil {
@@ -38,9 +38,10 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 //
 // Errors: those of Fit, and the stream's own, which end the run: whoever makes the
 // stream decides what its errors say about the records.
-func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error], ledger *accountant.Ledger) (*Draft, error) {
+func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
+	ledger *accountant.Ledger) (*Draft, error) {
 	if parts == nil {
-		return nil, &accountant.ParamError{Path: "draft.FitStream.parts", Value: nil, Want: "records"}
+		return nil, refused("parts", nil, "records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
 		for part, err := range parts {
@@ -59,17 +60,21 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 	})
 }
 
+func refused(field string, value any, want string) error {
+	return &accountant.ParamError{Path: "draft.Fit." + field, Value: value, Want: want}
+}
+
 // frame checks public things about the data: its type, its schema, its unit.
 func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, error) {
 	f, ok := records.AsFrame(data)
 	if !ok {
-		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: "data of another type", Want: "a table, *records.Frame"}
+		return nil, refused("data", "data of another type", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, ErrSchema
 	}
 	if got := records.UnitOf(data); ledger != nil && ledger.Unit() != records.UnitRecord && ledger.Unit() != got {
-		return nil, &accountant.ParamError{Path: "draft.Fit.data", Value: "one " + got + " a row", Want: "one " + ledger.Unit() + " a row, as the ledger promises"}
+		return nil, refused("data", "one "+got+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
 	}
 	return f, nil
 }
@@ -77,10 +82,10 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 // run reserves, counts, releases and interprets, in this order.
 func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger, count func(*counter) error) (*Draft, error) {
 	if ledger == nil {
-		return nil, &accountant.ParamError{Path: "draft.Fit.ledger", Value: nil, Want: "a ledger"}
+		return nil, refused("ledger", nil, "a ledger")
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return nil, &accountant.ParamError{Path: "draft.Fit.ledger", Value: got, Want: "the plan's relation, " + want.String()}
+		return nil, refused("ledger", got, "the plan's relation, "+want.String())
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Plan struct {
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the event of the plan is the one that Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
-// caller costs more than the budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise
+// multiplier given by the caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("draft: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("draft: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return nil, fmt.Errorf("draft: the plan costs ε = %.4g of %.4g: %w",
+			p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
 }
@@ -71,7 +72,8 @@ func event(noiseMultiplier float64) accountant.Event {
 }
 
 // sensitivity is how far one record moves all counts. It counts in one cell of
-// every column: coming or going it moves one count of each by 1; replaced, at most two.
+// every column: coming or going it moves one count of each by 1; replaced, at
+// most two.
 func sensitivity(r accountant.Relation, columns int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2

@@ -4,8 +4,9 @@ import "math"
 
 // Records that are spread thinly over many bins show in no bin alone. So counts
 // are also added up over runs of 2, 4, 8, … neighbouring bins: the noise on a run
-// of l of them is √l times that on one, while the records of all count. Looking at more sums of
-// the same noisy counts costs nothing but a slightly higher threshold.
+// of l of them is √l times that on one, while the records of all count. Looking
+// at more sums of the same noisy counts costs nothing but a slightly higher
+// threshold.
 
 // runs calls try for every run of 1, 2, 4, … neighbours among n bins, [lo, hi),
 // shorter runs first.

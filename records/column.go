@@ -137,8 +137,8 @@ func (c Column) WithBounds(lo, hi float64) Column {
 	return c
 }
 
-// WithLevels returns the column with other levels. Of the other level and the aliases those stay whose
-// level does.
+// WithLevels returns the column with other levels. Of the other level and the
+// aliases those stay whose level does.
 func (c Column) WithLevels(levels ...string) Column {
 	c.levels = slices.Clone(levels)
 	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool { return !slices.Contains(levels, a.level) })

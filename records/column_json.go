@@ -20,7 +20,8 @@ type columnJSON struct {
 }
 
 func (c Column) json() columnJSON {
-	j := columnJSON{Name: c.name, Type: c.kind.String(), Logarithmic: c.logarithmic, Levels: c.levels, Other: c.other, Missing: c.missing}
+	j := columnJSON{Name: c.name, Type: c.kind.String(), Logarithmic: c.logarithmic, Levels: c.levels,
+		Other: c.other, Missing: c.missing}
 	if !c.kind.hasLevels() {
 		j.Lo, j.Hi = &c.lo, &c.hi
 	}
@@ -41,7 +42,8 @@ func (j columnJSON) column() (Column, error) {
 			c.kind = k
 		}
 	}
-	if number := c.kind != 0 && !c.kind.hasLevels(); number && (j.Lo == nil || j.Hi == nil) || !number && (j.Lo != nil || j.Hi != nil) {
+	number := c.kind != 0 && !c.kind.hasLevels()
+	if number != (j.Lo != nil) || number != (j.Hi != nil) {
 		return c, fmt.Errorf("records: schema: column %.40q: bounds belong to numbers, and numbers need them", j.Name)
 	}
 	if j.Lo != nil && j.Hi != nil {

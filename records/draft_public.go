@@ -23,21 +23,24 @@ type Drafting struct {
 }
 
 // DraftPublicSchema drafts a schema from rows that the caller ASSERTS TO BE
-// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted from sensitive records gives
-// away their extremes and their rarest values, and no guarantee that is stated about those
-// records holds. Package draft estimates bounds and levels from sensitive records at a price.
+// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted
+// from sensitive records gives away their extremes and their rarest values, and
+// no guarantee that is stated about those records holds. Package draft estimates
+// bounds and levels from sensitive records at a price.
 //
-// A column of numbers becomes Numeric or, where all are whole, Integer, bounded by its
-// smallest and largest number; two texts become a Flag, more a Categorical, in
-// alphabetical order, as do the levels of a label, numbers in theirs; a missing value that occurs becomes one of its own. The
-// result is a draft for a person to review: write it with [WriteSchema], widen the bounds to what can occur, put
-// levels in order, declare other levels and logarithms, and read it back.
+// A column of numbers becomes Numeric or, where all are whole, Integer, bounded
+// by its smallest and largest number; two texts become a Flag, more a
+// Categorical, in alphabetical order, as do the levels of a label, numbers in
+// theirs; a missing value that occurs becomes one of its own. The result is a
+// draft for a person to review: write it with [WriteSchema], widen the bounds to
+// what can occur, put levels in order, declare other levels and logarithms, and
+// read it back.
 //
 // Columns are named as [CSV] says; without a header or Names they are c1, c2, ….
 //
 // Guarantee: none.
-// Errors: [ErrFormat]; *[ShapeError] for names that do not occur and for columns with too many
-// texts to be levels.
+// Errors: [ErrFormat]; *[ShapeError] for names that do not occur and for columns
+// with too many texts to be levels.
 func DraftPublicSchema(public io.Reader, layout CSV, d Drafting) (Schema, error) {
 	if err := d.validate(layout); err != nil {
 		return Schema{}, err
@@ -65,7 +68,8 @@ func (d Drafting) validate(layout CSV) error {
 		err = errors.Join(err, &ShapeError{"records.Drafting.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels)})
 	}
 	if len(d.Skip) > 0 && !layout.Header && layout.Names == nil {
-		err = errors.Join(err, &ShapeError{"records.Drafting.Skip", d.Skip, "a header or CSV.Names, by which the other columns are found later"})
+		err = errors.Join(err, &ShapeError{"records.Drafting.Skip", d.Skip,
+			"a header or CSV.Names, by which the other columns are found later"})
 	}
 	return err
 }
@@ -241,7 +245,8 @@ func (c *seenColumn) texts() []string {
 
 func (c *seenColumn) fits(name string, most int) error {
 	if len(c.levels) == 0 || len(c.levels) > most {
-		return &ShapeError{"records.Drafting.MaxLevels", most, fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name)}
+		return &ShapeError{"records.Drafting.MaxLevels", most,
+			fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name)}
 	}
 	return nil
 }

@@ -42,8 +42,9 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 }
 
 // WriteFrame writes the records of a table, one a line, as RFC 4180 quotes them
-// and with lines that end in a line feed, so that ReadFrame gives them back. Columns are those of Names where that is given, and
-// empty where the schema has none of that name; else those of the schema.
+// and with lines that end in a line feed, so that ReadFrame gives them back.
+// Columns are those of Names where that is given, and empty where the schema has
+// none of that name; else those of the schema.
 //
 // Errors: the writer's; *[ShapeError] for a layout that does not fit, or in which
 // a missing value would be read as a level.
@@ -52,8 +53,8 @@ func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 }
 
 // WriteFrames is [CSV.WriteFrame] for records that come in parts, such as those a
-// generator streams, in memory that does not grow with their number. The first error of the
-// parts ends it.
+// generator streams, in memory that does not grow with their number. The first
+// error of the parts ends it.
 func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	out, err := c.frameWriter(w, s)
 	if err != nil {
