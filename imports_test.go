@@ -42,6 +42,7 @@ var policy = map[string][]string{
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
 	"mix":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
 	"gan":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release"},
+	"baselines":         {"accountant", "mechanism", "records", "device", "internal/artefact", "internal/release", "internal/counts"},
 	"evaluate":          {"records", "device", "models", "internal/optim"},
 	"privacytest":       {"accountant", "mechanism", "records", "internal/entropy", "device"},
 	"device/devicetest": {"device"},

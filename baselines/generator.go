@@ -1,0 +1,69 @@
+package baselines
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Generator is what a fit releases. It is safe for concurrent use.
+type Generator struct {
+	schema    records.Schema
+	sampler   sampler
+	guarantee accountant.Guarantee
+}
+
+// sampler draws n sets, each ascending.
+type sampler interface {
+	draw(rng *rand.Rand, n int) [][]uint32
+}
+
+// Guarantee says what was promised, to whom, and what it does not cover.
+func (g *Generator) Guarantee() accountant.Guarantee { return g.guarantee }
+
+// Schema is the schema of the synthetic records.
+func (g *Generator) Schema() records.Schema { return g.schema }
+
+// chunkRows bounds the memory of a draw.
+const chunkRows = 1 << 13
+
+// Chunks generates n records in pieces of bounded size. Of the draw only its seed matters.
+//
+// Errors: ctx.Err(); *accountant.ParamError for a negative n.
+func (g *Generator) Chunks(ctx context.Context, n int, d release.Draw) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		if n < 0 {
+			yield(nil, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
+			return
+		}
+		rng := rand.New(rand.NewPCG(d.Seed, 0x62617365))
+		for lo := 0; lo < n; lo += chunkRows {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			chunk, err := records.FromItems(g.schema, g.sampler.draw(rng, min(chunkRows, n-lo)))
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Sample generates n records from a seed: post-processing, so any will do.
+//
+// Errors: those of [Generator.Chunks].
+func (g *Generator) Sample(ctx context.Context, n int, seed uint64) (records.Data, error) {
+	var parts []records.Data
+	for chunk, err := range g.Chunks(ctx, n, release.Draw{Cluster: -1, Class: -1, Seed: seed}) {
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, chunk)
+	}
+	return records.Concat(g.schema, parts...)
+}

@@ -1,0 +1,91 @@
+package baselines
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Independent releases how many records have each item, in one Gaussian release, and draws items independently.
+//
+// Guarantee: one Gaussian of effect 1/noise multiplier, of which the counts have sensitivity √MaxItems under
+// add-or-remove-one and √(2·MaxItems) under replace-one. MaxItems defaults to the schema's.
+type Independent struct{ Common }
+
+// Plan finds the noise and adds up the bill.
+//
+// Errors: *accountant.ParamError, joined.
+func (c Independent) Plan() (*Plan, error) {
+	if err := errors.Join(c.validate()...); err != nil {
+		return nil, err
+	}
+	return newPlan(independent{c.Common})
+}
+
+type independent struct{ Common }
+
+func (m independent) name() string   { return "independent items" }
+func (m independent) common() Common { return m.Common }
+
+func (m independent) stages(noise float64) []Stage {
+	return []Stage{{"item counts", accountant.Gaussian{NoiseMultiplier: noise}, 1}}
+}
+
+func (m independent) counts() itemCounts {
+	return itemCounts{dim: m.Schema.Dim(), limit: orDefault(m.MaxItems, m.Schema.MaxItems()), relation: m.Budget.Relation}
+}
+
+func orDefault(value, fallback int) int {
+	if value == 0 {
+		return fallback
+	}
+	return value
+}
+
+func (m independent) fit(ctx context.Context, data records.Data, noise float64, next func(int) (*mechanism.Grant, error)) (sampler, error) {
+	grant, err := next(0)
+	if err != nil {
+		return nil, err
+	}
+	perItem, n, err := m.counts().release(ctx, data, noise, grant)
+	if err != nil {
+		return nil, err
+	}
+	for i := range perItem {
+		perItem[i] /= n
+	}
+	return independentItems(perItem), nil
+}
+
+// independentItems are the items' probabilities.
+type independentItems []float64
+
+func (p independentItems) draw(rng *rand.Rand, n int) [][]uint32 {
+	rows := make([][]uint32, n)
+	for item, q := range p {
+		eachHit(rng, q, n, func(i int) { rows[i] = append(rows[i], uint32(item)) })
+	}
+	return rows
+}
+
+// eachHit visits each of n places with probability p, at the cost of the places visited.
+func eachHit(rng *rand.Rand, p float64, n int, hit func(int)) {
+	switch {
+	case !(p > 0):
+		return
+	case p >= 1:
+		for i := range n {
+			hit(i)
+		}
+		return
+	}
+	rate := -math.Log1p(-p)
+	for at := rng.ExpFloat64() / rate; at < float64(n); at = math.Floor(at) + 1 + rng.ExpFloat64()/rate {
+		hit(int(at))
+	}
+}

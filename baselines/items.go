@@ -1,0 +1,89 @@
+package baselines
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// eachCut hands out every record cut to limit items, ascending and without repetition, whatever foreign data hold.
+func eachCut(ctx context.Context, data records.Data, limit int, each func(items []uint32)) error {
+	const chunk = 4096
+	dim := data.Schema().Dim()
+	var b device.Batch
+	var row []uint32
+	for lo := 0; lo < data.Len(); lo += chunk {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data.Range(lo, min(lo+chunk, data.Len()), &b)
+		for i := range b.Rows {
+			row = row[:0]
+			for _, item := range b.Sparse.Row(i) {
+				if int64(item) < int64(dim) && (len(row) == 0 || item > row[len(row)-1]) {
+					row = append(row, item)
+				}
+			}
+			each(records.CutSet(row, limit))
+		}
+	}
+	return nil
+}
+
+// itemCounts is a release of how many records have each item, and of how many records there are.
+type itemCounts struct {
+	dim, limit int
+	relation   accountant.Relation
+}
+
+// rowsPart is the part of the squared effect spent on the number of records.
+const rowsPart = 0.05
+
+// std are the standard deviations at which the joint release has an effect of 1/noise. One record has at most limit items: adding or
+// removing it moves the counts by √limit. Of two records neither has negative counts, so that replacing one by the other moves them by
+// at most √(2·limit), attained where they share nothing; the number of records then stays, and its part is spare.
+func (c itemCounts) std(noise float64) (items, rows float64) {
+	sensitivity := math.Sqrt(float64(c.limit)) * mechanism.HistogramSensitivity(c.relation)
+	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
+}
+
+// sums are the private numbers.
+func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items, rows *mechanism.FixedSum, err error) {
+	itemStd, rowStd := c.std(noise)
+	items = mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
+	rows = mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
+	err = eachCut(ctx, data, c.limit, func(row []uint32) {
+		rows.AddInt(0, 1)
+		for _, item := range row {
+			items.AddInt(int(item), 1)
+		}
+	})
+	return items, rows, err
+}
+
+// release returns released counts, made the best of, and the number of records, at least one.
+func (c itemCounts) release(ctx context.Context, data records.Data, noise float64, g *mechanism.Grant) (perItem []float64, n float64, err error) {
+	items, rows, err := c.sums(ctx, data, noise)
+	if err != nil {
+		return nil, 0, err
+	}
+	itemStd, rowStd := c.std(noise)
+	perItem, total := make([]float64, c.dim), make([]float64, 1)
+	err = g.Release(1/noise,
+		mechanism.Part{Sum: items, Std: itemStd, Out: perItem},
+		mechanism.Part{Sum: rows, Std: rowStd, Out: total})
+	if err != nil {
+		return nil, 0, err
+	}
+	n = max(total[0], rowStd, 1)
+	perItem = counts.Shrink(perItem, itemStd)
+	for i, v := range perItem {
+		perItem[i] = min(v, n)
+	}
+	return perItem, n, nil
+}

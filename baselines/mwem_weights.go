@@ -1,0 +1,158 @@
+package baselines
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every item.
+type workload struct {
+	count int
+	masks [][]uint64 // of each 64 queries, by item
+}
+
+// workload draws the queries: lengths uniform in five classes, items uniform.
+func (m mwem) workload() workload {
+	universe := m.Schema.Dim()
+	rng := rand.New(rand.NewPCG(m.Seed, 0x776f726b))
+	w := workload{count: m.Queries, masks: make([][]uint64, (m.Queries+63)/64)}
+	for i := range w.masks {
+		w.masks[i] = make([]uint64, universe)
+	}
+	for q := range m.Queries {
+		longest := max((q%mwemClasses+1)*m.Schema.MaxItems()/mwemClasses, 1)
+		for _, item := range drawSet(rng, universe, min(1+rng.IntN(longest), universe)) {
+			w.masks[q/64][item] |= 1 << (q % 64)
+		}
+	}
+	return w
+}
+
+// drawSet draws n distinct items, ascending: Floyd's algorithm.
+func drawSet(rng *rand.Rand, universe, n int) []uint32 {
+	set := make([]uint32, 0, n)
+	for last := universe - n; last < universe; last++ {
+		item := uint32(rng.IntN(last + 1))
+		at, found := slices.BinarySearch(set, item)
+		if found {
+			item, at = uint32(last), len(set)
+		}
+		set = slices.Insert(set, at, item)
+	}
+	return set
+}
+
+// answers counts the cut records that satisfy each query, and all of them: private numbers.
+func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64, rows int64, err error) {
+	truth = make([]int64, w.count)
+	err = eachCut(ctx, data, limit, func(items []uint32) {
+		rows++
+		for m, mask := range w.masks {
+			word := uint64(0)
+			for _, item := range items {
+				word |= mask[item]
+			}
+			for ; word != 0; word &= word - 1 {
+				truth[m*64+bits.TrailingZeros64(word)]++
+			}
+		}
+	})
+	return truth, rows, err
+}
+
+// weights are a distribution over the domain: public, as everything it is made of.
+type weights struct {
+	domain  [][]uint32
+	n       float64
+	p       []float64 // of each set; they sum to 1
+	covered [][]int32 // the sets that satisfy each query
+	past    []measurement
+	upTo    []float64
+}
+
+type measurement struct {
+	query int
+	share float64
+}
+
+func newWeights(domain [][]uint32, w workload, n float64) *weights {
+	s := &weights{domain: domain, n: n, p: make([]float64, len(domain)), covered: make([][]int32, w.count)}
+	for i, set := range domain {
+		s.p[i] = 1 / float64(len(domain))
+		for m, mask := range w.masks {
+			word := uint64(0)
+			for _, item := range set {
+				word |= mask[item]
+			}
+			for ; word != 0; word &= word - 1 {
+				q := m*64 + bits.TrailingZeros64(word)
+				s.covered[q] = append(s.covered[q], int32(i))
+			}
+		}
+	}
+	s.sum()
+	return s
+}
+
+func (s *weights) share(q int) float64 {
+	sum := 0.0
+	for _, i := range s.covered[q] {
+		sum += s.p[i]
+	}
+	return sum
+}
+
+// answer is what the weights say to a query, in records.
+func (s *weights) answer(q int) float64 { return s.n * s.share(q) }
+
+// learn goes over all measurements, the new one first.
+func (s *weights) learn(q int, value float64) {
+	s.past = append(s.past, measurement{q, min(max(value/s.n, 0), 1)})
+	for range mwemSweeps {
+		for k := len(s.past) - 1; k >= 0; k-- {
+			s.update(s.past[k])
+		}
+	}
+	s.sum()
+}
+
+// update multiplies the weights of the sets that satisfy a query, and all of them so that they sum to 1.
+func (s *weights) update(m measurement) {
+	share := s.share(m.query)
+	factor := math.Exp((m.share - share) / 2)
+	for _, i := range s.covered[m.query] {
+		s.p[i] *= factor
+	}
+	scale := 1 / (1 + share*(factor-1))
+	for i := range s.p {
+		s.p[i] *= scale
+	}
+}
+
+// sum removes what rounding has added up to, and prepares draws.
+func (s *weights) sum() {
+	s.upTo = s.upTo[:0]
+	total := 0.0
+	for _, p := range s.p {
+		total += p
+		s.upTo = append(s.upTo, total)
+	}
+	for i := range s.p {
+		s.p[i] /= total
+	}
+}
+
+func (s *weights) draw(rng *rand.Rand, n int) [][]uint32 {
+	rows := make([][]uint32, n)
+	for i := range rows {
+		u := rng.Float64() * s.upTo[len(s.upTo)-1]
+		rows[i] = s.domain[min(sort.SearchFloat64s(s.upTo, u), len(s.domain)-1)]
+	}
+	return rows
+}

@@ -1,0 +1,148 @@
+package baselines
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Tree releases noisy counts of items and then, for the most frequent of them, of all pairs in one Gaussian release; a
+// tree of largest mutual information joins them (Chow and Liu 1968), and records are drawn along it. Items outside it are independent.
+//
+// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m counts of items and m(m−1)/2 of
+// pairs, so adding or removing it moves the pairs by √(m(m−1)/2), and replacing it by √2 times that, since no count is negative. Which items are
+// paired follows from the first release.
+type Tree struct {
+	Common
+	Items int // how many items are paired; 0 for 1024, or the universe where that is smaller
+}
+
+const (
+	treeMaxItems  = 12
+	treeItems     = 1024
+	mostTreeItems = 1 << 12
+	itemsPart     = 0.3 // of the squared effect, for the items
+	significance  = 4.0 // standard deviations by which a pair must differ from independence to join the tree
+)
+
+// Plan finds the noise and adds up the bill.
+//
+// Errors: *accountant.ParamError, joined.
+func (c Tree) Plan() (*Plan, error) {
+	errs := c.validate()
+	if c.Items < 0 || c.Items > mostTreeItems {
+		errs = append(errs, &accountant.ParamError{Path: "baselines.Tree.Items", Value: c.Items, Want: "a number up to 4096, 0 for the default"})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	c.MaxItems = min(orDefault(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
+	c.Items = min(orDefault(c.Items, treeItems), c.Schema.Dim())
+	return newPlan(tree{c})
+}
+
+type tree struct{ Tree }
+
+func (m tree) name() string   { return "tree of pairs" }
+func (m tree) common() Common { return m.Common }
+
+func (m tree) stages(noise float64) []Stage {
+	return []Stage{
+		{"item counts", accountant.Gaussian{NoiseMultiplier: m.itemNoise(noise)}, 1},
+		{"pair counts", accountant.Gaussian{NoiseMultiplier: m.pairNoise(noise)}, 1},
+	}
+}
+
+func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsPart) }
+func (m tree) pairNoise(noise float64) float64 { return noise / math.Sqrt(1-itemsPart) }
+
+func (m tree) fit(ctx context.Context, data records.Data, noise float64, next func(int) (*mechanism.Grant, error)) (sampler, error) {
+	grant, err := next(0)
+	if err != nil {
+		return nil, err
+	}
+	items := itemCounts{dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
+	perItem, n, err := items.release(ctx, data, m.itemNoise(noise), grant)
+	if err != nil {
+		return nil, err
+	}
+	chosen := frequent(perItem, m.Items)
+	if grant, err = next(1); err != nil {
+		return nil, err
+	}
+	perPair, std, err := m.pairs(ctx, data, chosen, m.pairNoise(noise), grant)
+	if err != nil {
+		return nil, err
+	}
+	return grow(perItem, n, chosen, perPair, std), nil
+}
+
+// frequent are the k largest released counts' items.
+func frequent(perItem []float64, k int) []uint32 {
+	order := make([]uint32, len(perItem))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(perItem[b], perItem[a]) })
+	return order[:min(k, len(order))]
+}
+
+// pairStd is the standard deviation at which the release of pairs has an effect of 1/noise.
+func (m tree) pairStd(noise float64) float64 {
+	pairs := float64(m.MaxItems*(m.MaxItems-1)) / 2
+	return noise * math.Sqrt(max(pairs, 1)) * mechanism.HistogramSensitivity(m.Budget.Relation)
+}
+
+// pairs releases how often every two of the chosen items occur together, in the order of pairAt.
+func (m tree) pairs(ctx context.Context, data records.Data, chosen []uint32, noise float64, g *mechanism.Grant) ([]float64, float64, error) {
+	std := m.pairStd(noise)
+	sum, err := m.pairSums(ctx, data, chosen, std)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := make([]float64, sum.Dim())
+	if err := g.Release(1/noise, mechanism.Part{Sum: sum, Std: std, Out: out}); err != nil {
+		return nil, 0, err
+	}
+	return out, std, nil
+}
+
+func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32, std float64) (*mechanism.FixedSum, error) {
+	rank := make([]int32, m.Schema.Dim())
+	for i := range rank {
+		rank[i] = -1
+	}
+	for r, item := range chosen {
+		rank[item] = int32(r)
+	}
+	sum := mechanism.NewFixedSum(len(chosen)*(len(chosen)-1)/2, mechanism.GridFor(std))
+	var ranks []int32
+	err := eachCut(ctx, data, m.MaxItems, func(row []uint32) {
+		ranks = ranks[:0]
+		for _, item := range row {
+			if r := rank[item]; r >= 0 {
+				ranks = append(ranks, r)
+			}
+		}
+		for i, a := range ranks {
+			for _, b := range ranks[:i] {
+				sum.AddInt(pairAt(int(a), int(b)), 1)
+			}
+		}
+	})
+	return sum, err
+}
+
+// pairAt is where the pair of two different ranks stands.
+func pairAt(a, b int) int {
+	if a < b {
+		a, b = b, a
+	}
+	return a*(a-1)/2 + b
+}
