@@ -85,5 +85,8 @@ func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 
 // DefaultCountShare is the part of the squared effect that counts get if nothing else is said: the part that makes the
 // expected squared error of a class's mean least. Dividing a noisy sum of dim coordinates by a noisy count errs by about
-// (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is least at a = 1/(1+√dim).
-func DefaultCountShare(dim int) float64 { return 1 / (1 + math.Sqrt(float64(dim))) }
+// (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is least at a = 1/(1+√dim). It is never less than one hundredth, which
+// makes sums half a percent noisier at most: proportions of small classes rest on counts alone.
+func DefaultCountShare(dim int) float64 { return max(1/(1+math.Sqrt(float64(dim))), leastCountShare) }
+
+const leastCountShare = 0.01
