@@ -452,3 +452,15 @@ func TestNoiseIsWhatThePlanSays(t *testing.T) {
 		t.Errorf("the noise is %v times what the plan says", math.Sqrt(mean))
 	}
 }
+
+func FuzzNeighbours(f *testing.F) {
+	s, err := records.NewSchema(records.Numeric("x", -1, 3).WithMissing(), records.Integer("n", 0, 9),
+		records.Categorical("c", "p", "q").WithMissing(), records.Label("l", "a", "b"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := planned(f, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}})
+	privacytest.Fuzz(f, s, accountant.AddOrRemoveOne, func(t *testing.T, pair privacytest.Pair) {
+		privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+	})
+}
