@@ -3,6 +3,8 @@ package mix
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // Criterion is what the plan maximises where the degree is left open. Both are predictions from public numbers: noise, degree,
@@ -67,35 +69,88 @@ func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
 	return math.Sqrt(t) * signal
 }
 
-// choose tries every degree of the grid that the number of records allows.
+// choose climbs the grid of degrees from a first guess: the score has one maximum.
 func (c Config) choose() (Config, []Candidate, error) {
-	n, _ := c.Sampling.public()
-	best, chosen := -1.0, Config{}
-	var seen []Candidate
-	var first error
-	for _, l := range Degrees() {
-		if l*c.parts() > n {
-			break
+	grid := c.grid()
+	tried := make([]*Config, len(grid))
+	scores := make([]float64, len(grid))
+	try := func(i int) (float64, error) {
+		if i < 0 || i >= len(grid) {
+			return math.Inf(-1), nil
 		}
-		trial := c
-		trial.Sampling = c.Sampling.withDegree(l)
-		m := c.NoiseMultiplier
-		if m == 0 {
-			var err error
-			if m, err = trial.leastNoise(); err != nil {
-				first = err
-				continue
+		if tried[i] == nil {
+			trial, err := c.at(grid[i])
+			if err != nil {
+				return 0, err
 			}
+			tried[i], scores[i] = &trial, c.Criterion.score(trial, trial.NoiseMultiplier)
 		}
-		score := c.Criterion.score(trial, m)
-		seen = append(seen, Candidate{Degree: l, NoiseMultiplier: m, Score: score})
-		if score > best {
-			trial.NoiseMultiplier = m
-			best, chosen = score, trial
+		return scores[i], nil
+	}
+	best := c.guess(grid)
+	top, err := try(best)
+	for _, step := range []int{1, -1} {
+		for err == nil {
+			var next float64
+			if next, err = try(best + step); err != nil || next <= top {
+				break
+			}
+			best, top = best+step, next
 		}
 	}
-	if best < 0 {
-		return c, nil, first
+	if err != nil {
+		return c, nil, err
 	}
-	return chosen, seen, nil
+	var seen []Candidate
+	for i, t := range tried {
+		if t != nil {
+			seen = append(seen, Candidate{Degree: grid[i], NoiseMultiplier: t.NoiseMultiplier, Score: scores[i]})
+		}
+	}
+	return *tried[best], seen, nil
+}
+
+// grid lists the degrees that the number of records allows; 1 is always among them.
+func (c Config) grid() []int {
+	n, _ := c.Sampling.public()
+	out := []int{1}
+	for _, l := range Degrees()[1:] {
+		if l*c.parts() <= n {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// at is the configuration of one degree with its noise.
+func (c Config) at(degree int) (Config, error) {
+	c.Sampling = c.Sampling.withDegree(degree)
+	if c.NoiseMultiplier != 0 {
+		return c, nil
+	}
+	var err error
+	c.NoiseMultiplier, err = c.leastNoise()
+	return c, err
+}
+
+// guess is where the search begins. If T sampled releases were one Gaussian of effect ℓ/n·√(T(e^{x}−1)), x being one release's squared
+// effect, second moments would be told best at x = 1.59.
+func (c Config) guess(grid []int) int {
+	z, _, err := accountant.CalibrateNoise(c.Budget, gaussian)
+	if err != nil {
+		return 0
+	}
+	if c.Budget.Relation == accountant.ReplaceOne {
+		z *= 2
+	}
+	n, _ := c.Sampling.public()
+	parts := float64(c.parts())
+	want := float64(n) / parts / z / math.Sqrt(3.9*float64(c.Mixtures)/parts)
+	best := 0
+	for i, l := range grid {
+		if math.Abs(math.Log(float64(l)/want)) < math.Abs(math.Log(float64(grid[best])/want)) {
+			best = i
+		}
+	}
+	return best
 }

@@ -2,7 +2,6 @@ package mix
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -79,22 +78,26 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 
 // leastNoise is the smallest noise multiplier over the sound analyses of the sampling.
 func (c Config) leastNoise() (float64, error) {
-	best, failed := math.Inf(1), error(nil)
+	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
-		m, _, err := accountant.CalibrateNoise(c.Budget, func(m float64) accountant.Event {
-			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
-		})
-		if err != nil {
-			failed = err
-			continue
+		event := func(m float64) accountant.Event { return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i]) }
+		if best > 0 { // worth a search only if it would do with less
+			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
+			if err != nil || less.Upper > c.Budget.Epsilon {
+				continue
+			}
 		}
-		best = min(best, m)
-	}
-	if math.IsInf(best, 1) {
-		return 0, failed
+		m, _, err := accountant.CalibrateNoise(c.Budget, event)
+		if err != nil {
+			return 0, err
+		}
+		best = m * roundUp
 	}
 	return best, nil
 }
+
+// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and back.
+const roundUp = 1 + 1e-6
 
 // mixtures are all mixtures as one event.
 func (c Config) mixtures(one accountant.Event) accountant.Event {
