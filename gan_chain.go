@@ -126,6 +126,9 @@ func ganOptions(opts []Option) []gan.Option {
 	if o.progress != nil {
 		passed = append(passed, gan.WithProgress(func(s gan.Progress) { o.progress(Progress(s)) }))
 	}
+	if o.preview != nil {
+		passed = append(passed, gan.WithPreview(o.every, func(step int, m *gan.Model) { o.preview(step, &Generator{m}) }))
+	}
 	return passed
 }
 

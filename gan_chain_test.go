@@ -58,10 +58,16 @@ func TestGANChain(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || back.String() != plan.String() || back.Total() != plan.Total() {
 		t.Errorf("%v: %v", err, &back)
 	}
-	steps := 0
-	gen, err := back.Fit(t.Context(), data, privgen.OnProgress(func(privgen.Progress) { steps++ }))
-	if err != nil || steps != 30 {
-		t.Fatalf("%v after %d steps", err, steps)
+	steps, seen := 0, []int{}
+	gen, err := back.Fit(t.Context(), data, privgen.OnProgress(func(privgen.Progress) { steps++ }),
+		privgen.OnPreview(15, func(step int, g *privgen.Generator) {
+			if rows, err := g.Sample(t.Context(), 4); err != nil || rows.Len() != 4 {
+				t.Errorf("preview at step %d: %v", step, err)
+			}
+			seen = append(seen, step)
+		}))
+	if err != nil || steps != 30 || !reflect.DeepEqual(seen, []int{0, 15, 30}) {
+		t.Fatalf("%v after %d steps, previews at %v", err, steps, seen)
 	}
 	if g := gen.Guarantee(); g.Epsilon != plan.Total().Upper || len(g.Entries) != len(plan.Stages()) {
 		t.Errorf("%v", g)

@@ -13,6 +13,8 @@ type Option func(*options)
 type options struct {
 	backend  device.Backend
 	progress func(Progress)
+	preview  func(int, *Generator)
+	every    int // steps between previews
 }
 
 func collect(opts []Option) options {
@@ -30,6 +32,12 @@ func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 // OnProgress is called after every iteration of clustering and every step of
 // training, on the goroutine that called Fit.
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
+
+// OnPreview is handed the generator as it is, every so many steps and once before the first, by the systems that train one
+// privately step by step: GAN does, others leave it alone. It is released state, so looking at it costs nothing.
+func OnPreview(every int, f func(step int, g *Generator)) Option {
+	return func(o *options) { o.preview, o.every = f, every }
+}
 
 // Progress is how far a run is, in public numbers only. A loss is a private
 // statistic and is not among them.

@@ -55,6 +55,7 @@ type checkpointHeader struct {
 	Pace    pace            `json:"pace"`
 	Learned int             `json:"learned"` // generator steps
 	Bound   float64         `json:"bound,omitempty"`
+	Groups  []sgd.Group     `json:"groups,omitempty"` // of the last step
 }
 
 // OpenCheckpoint reads a checkpoint.
@@ -275,6 +276,9 @@ func (k *keeper) encode(spent int) (*artefact.File, error) {
 	if r.loss != nil {
 		h.Bound = r.loss.bound
 	}
+	if r.grouped != nil {
+		h.Groups = r.grouped.last
+	}
 	head, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -329,6 +333,9 @@ func (r *run) restore(c *Checkpoint) error {
 	r.learner.steps = c.header.Learned
 	if r.loss != nil && c.header.Bound >= 0 && !math.IsInf(c.header.Bound, 0) {
 		r.loss.bound = c.header.Bound
+	}
+	if r.grouped != nil {
+		r.grouped.last = c.header.Groups // sgd judges them as it does any
 	}
 	r.keeper.step, r.keeper.before, r.keeper.path = c.Step, c.header.Token, c.path
 	if r.keeper.every == 0 {

@@ -20,6 +20,7 @@ type Clipping struct {
 	Norms []float64 `json:"norms,omitempty"`
 	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
+	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the first step's norms are kept for all
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }
@@ -79,6 +80,7 @@ func (c Clipping) validate(k *checker, all Config) {
 		return
 	}
 	k.ok(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm, "zero, and no Clip: Clipping clips by groups")
+	k.ok(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
 	k.ok(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms, "clip norms, unless they are Adaptive")
 	for i, x := range c.Norms {
 		k.ok(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x, "a number in [2^-60, 2^60]")

@@ -58,6 +58,7 @@ type run struct {
 	critic  models.Critic
 	net     models.Network
 	loss    *fakeLoss // nil under Wasserstein
+	grouped *groupedNetwork
 	trainer *sgd.Trainer
 	public  *publicRecords
 	pace    pace
@@ -109,6 +110,7 @@ func (r *run) network(generator models.Decoding) models.Network {
 	var grouped *groupedNetwork
 	if r.config.Clipping.on() {
 		grouped = &groupedNetwork{network: n}
+		r.grouped = grouped
 		if r.config.Clipping.Adaptive {
 			grouped.public = r.public
 		}

@@ -61,9 +61,9 @@ type groupedNetwork struct {
 
 // ClipGroups are given, or follow the gradients of public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
-	if n.public != nil {
+	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
 		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.network))
-	} else if n.last == nil {
+	} else if n.public == nil && n.last == nil {
 		n.last = n.config.Clipping.given(n.critic)
 	}
 	return n.last

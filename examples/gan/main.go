@@ -1,0 +1,165 @@
+// Command gan trains a generative adversarial network on labelled images under differential privacy, and samples it.
+//
+//	go run ./examples/gan                      on digits drawn by the program
+//	go run ./examples/gan -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz \
+//		-critic small -steps 100000 -out out/mnist -resume
+//	go run ./examples/gan -ablation            what each of the paper's optimisations adds, at one ε
+//	go run ./examples/gan -iterations          how many iterations grouping allows at one ε
+//
+// It prints the bill before it reads a record, and the guarantee and the quality afterwards; it writes a picture of samples over
+// time, the generator, and while it trains a checkpoint. A run that was killed goes on from that with -resume:
+// nothing is spent twice.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "gan:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if c.iterations {
+		return iterations(c)
+	}
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	d, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.ablation {
+		return ablation(ctx, c, d)
+	}
+	plan, err := c.chain(d.public).Plan()
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+	return train(ctx, c, plan, d)
+}
+
+// train fits the plan, or goes on with it, and reports.
+func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
+	checkpoint := filepath.Join(c.out, "gan.checkpoint")
+	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
+		return fmt.Errorf("%s is there: -resume goes on with that run; remove it to begin another, which spends again", checkpoint)
+	}
+	film := &film{real: d.private}
+	start := time.Now()
+	gen, err := plan.FitFrom(ctx, checkpoint, c.every(), d.private,
+		privgen.OnProgress(newMeter(os.Stderr).show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%v\n\ntrained in %v\n", gen.Guarantee(), time.Since(start).Round(time.Second))
+	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
+		return err
+	}
+	if err := film.save(filepath.Join(c.out, "samples.png")); err != nil {
+		return err
+	}
+	if err := report(ctx, c, gen, d); err != nil {
+		return err
+	}
+	return os.Remove(checkpoint) // the generator holds the guarantee now, and nothing is left to spend
+}
+
+// config is the command line.
+type config struct {
+	images, labels         string
+	testImages, testLabels string
+	n                      int
+	publicShare            float64
+	budget                 accountant.Budget
+	critic, loss           string
+	batch                  float64
+	steps, criticSteps     int
+	threshold              float64
+	lr, clip, average      float64
+	groups, warm           int
+	adaptive               bool
+	scale                  float64
+	seed                   uint64
+	seeds                  int
+	out                    string
+	resume                 bool
+	ablation, iterations   bool
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("gan", flag.ContinueOnError)
+	f.StringVar(&c.images, "images", "", "idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of their labels, 0 to 9")
+	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
+	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	f.IntVar(&c.n, "n", 40000, "how many digits the program draws, and a public nominal number of images")
+	f.Float64Var(&c.publicShare, "public", 0.02, "share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
+	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
+	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
+	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	f.StringVar(&c.critic, "critic", "mlp", "networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
+	f.StringVar(&c.loss, "loss", "logistic", "loss of the critic: wasserstein, logistic or hinge")
+	f.Float64Var(&c.batch, "batch", 256, "expected images of a critic step")
+	f.IntVar(&c.steps, "steps", 4000, "critic steps")
+	f.IntVar(&c.criticSteps, "critic-steps", 5, "critic steps for each generator step")
+	f.Float64Var(&c.threshold, "threshold", 0, "accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
+	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for both networks")
+	f.Float64Var(&c.clip, "clip", 1, "clip norm of an image's gradient, without -adaptive")
+	f.Float64Var(&c.average, "average", 0.999, "decay of the moving average of the generator that is released")
+	f.IntVar(&c.groups, "groups", 0, "clusters of critic parameters, clipped apart to norms of public images; 0 for one")
+	f.BoolVar(&c.adaptive, "adaptive", false, "clip to norms of public images, anew in every step")
+	f.Float64Var(&c.scale, "scale", 1, "multiple of the public images' mean gradient norms that is clipped to")
+	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
+	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")
+	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint in the folder, if there is one")
+	f.BoolVar(&c.ablation, "ablation", false, "compare plain, with grouping, with adaptive clipping, with warm start")
+	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
+	return c, f.Parse(args)
+}
+
+// every is the distance of checkpoints, and so of steps that a kill may cost.
+func (c config) every() int { return max(c.steps/50, 1) }
+
+// meter shows progress on a terminal, at most ten times a second.
+type meter struct {
+	to   *os.File
+	last time.Time
+}
+
+func newMeter(to *os.File) *meter { return &meter{to: to} }
+
+func (m *meter) show(p privgen.Progress) {
+	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
+		return
+	}
+	m.last = time.Now()
+	fmt.Fprintf(m.to, "\r%-11s %6d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
+	if p.Step == p.Of {
+		fmt.Fprintln(m.to)
+	}
+}

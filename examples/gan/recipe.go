@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// side is that of the images.
+const side = digits.Side
+
+// chain is the run in the library's own words. What is in it was chosen on drawn digits, never on the images of others.
+func (c config) chain(public *records.Table) privgen.GANChain {
+	var loss models.CriticLoss
+	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
+	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps, NominalBatch: c.batch,
+		Optimizer: sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
+	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128, Average: c.average, WarmSteps: c.warm, Seed: c.seed}
+	if c.threshold > 0 {
+		g.Frequency = gan.Frequency{Threshold: c.threshold}
+	}
+	switch {
+	case c.adaptive || c.groups > 0:
+		g.Clipping = gan.Clipping{Adaptive: true, Kept: !c.adaptive, Scale: c.scale}
+		if c.groups > 0 {
+			g.Clipping.Groups, g.Clipping.K = gan.Clustered, c.groups
+		}
+	default:
+		g.Train.ClipNorm = c.clip
+	}
+	if c.adaptive || c.groups > 0 || c.warm > 0 {
+		g.Public = public
+	}
+	critic, generator := c.networks()
+	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
+}
+
+func (c config) networks() (models.CriticArchitecture, models.DecodingArchitecture) {
+	switch c.critic {
+	case "small":
+		return models.SmallCritic28(), models.SmallGenerator28()
+	case "paper":
+		return models.PaperCritic28(), models.PaperGenerator28()
+	}
+	return models.MLP{Hidden: []int{128, 64}, Activation: models.LeakyReLU}, models.MLP{Hidden: []int{128, 256}, BatchNorm: true}
+}
+
+// data are the images of a run.
+type data struct{ private, public, test *records.Table }
+
+// load reads or draws images, and sets the first of them aside as public.
+func (c config) load() (d data, err error) {
+	var loss models.CriticLoss
+	if err := loss.UnmarshalText([]byte(c.loss)); err != nil {
+		return d, err
+	}
+	if !(c.publicShare > 0 && c.publicShare < 1) {
+		return d, fmt.Errorf("-public %v: want a share between 0 and 1", c.publicShare)
+	}
+	all, test, err := c.tables()
+	if err != nil {
+		return d, err
+	}
+	cut := max(int(c.publicShare*float64(all.Len())), 1)
+	return data{private: all.Slice(cut, all.Len()), public: all.Slice(0, cut), test: test}, nil
+}
+
+// tables are those for training and those held out.
+func (c config) tables() (train, test *records.Table, err error) {
+	if c.images == "" {
+		if train, err = digits.Draw(c.n, c.seed); err != nil {
+			return nil, nil, err
+		}
+		test, err = digits.Draw(max(c.n/8, 1), c.seed+1000)
+		return train, test, err
+	}
+	if train, err = readImages(c.images, c.labels); err != nil {
+		return nil, nil, err
+	}
+	if c.testImages != "" {
+		test, err = readImages(c.testImages, c.testLabels)
+		return train, test, err
+	}
+	cut := train.Len() - train.Len()/10
+	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
+}
+
+func readImages(images, labels string) (*records.Table, error) {
+	if labels == "" {
+		return nil, errors.New("-images needs -labels, and -test-images needs -test-labels")
+	}
+	return records.OpenIDX(images, labels, digits.Schema())
+}

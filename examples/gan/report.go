@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// report says how good samples are. None of it is private, and every line says so.
+func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
+	synthetic, err := gen.Sample(ctx, min(d.private.Len(), 20000), privgen.Seed(c.seed))
+	if err != nil {
+		return err
+	}
+	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
+	method := evaluate.Convolutional{}
+	var u evaluate.Utility
+	judge, err := method.Fit(d.private)
+	if err != nil {
+		return err
+	}
+	if u.Real, err = judge.Test(d.test); err != nil {
+		return err
+	}
+	if u.Synthetic, err = testOn(method, synthetic, d.test); err != nil {
+		return err
+	}
+	fmt.Printf("%-22s %v\n", method.Name(), u)
+	score, err := judge.Inception(synthetic, d.test)
+	if err != nil {
+		return err
+	}
+	fmt.Println(score)
+	apart, err := evaluate.JensenShannon(evaluate.Learner{Hidden: []int{64}}, synthetic, d.private, d.test)
+	if err != nil {
+		return err
+	}
+	fmt.Println(apart)
+	return nil
+}
+
+func testOn(m evaluate.Method, train records.Data, test *records.Table) (evaluate.Classification, error) {
+	judge, err := m.Fit(train)
+	if err != nil {
+		return evaluate.Classification{}, err
+	}
+	return judge.Test(test)
+}
+
+// across is how many images a row of the picture holds: two of each class.
+const across = 20
+
+// film collects a row of samples every so many steps, always of the same codes.
+type film struct {
+	real *records.Table
+	rows []grid.Row
+}
+
+func (f *film) take(step int, g *privgen.Generator) {
+	var row [][]float32
+	for class := range g.Schema().Classes() {
+		two, err := g.Sample(context.Background(), across/g.Schema().Classes(), privgen.OfClass(class), privgen.Seed(uint64(class)))
+		if err != nil {
+			return
+		}
+		row = append(row, images(two, two.Len())...)
+	}
+	f.rows = append(f.rows, grid.Row{Caption: fmt.Sprint(step), Images: row})
+}
+
+func (f *film) save(path string) error {
+	sheet := grid.Sheet{Height: side, Width: side, Rows: append([]grid.Row{{Caption: "real", Images: images(f.real, across)}}, f.rows...)}
+	if err := sheet.Save(path); err != nil {
+		return err
+	}
+	fmt.Println("wrote", path)
+	return nil
+}
+
+// images copies the first n records out as rows of pixels.
+func images(data records.Data, n int) [][]float32 {
+	var b device.Batch
+	data.Range(0, min(n, data.Len()), &b)
+	out := make([][]float32, b.Rows)
+	for i := range out {
+		out[i] = append([]float32(nil), b.Dense.Row(i)...)
+	}
+	return out
+}
