@@ -1,0 +1,164 @@
+// Command transit compares private synthesisers of item sets by counting queries, as Figs. 5 and 6 of the DPGM papers do for
+// call records and transit passengers: DPGM with one cluster and with several, MWEM, noisy item counts and a tree of noisy pairs.
+//
+//	go run ./examples/transit                                   on generated sets, about a minute
+//	go run ./examples/transit -preset transit                   at the size of the papers' transit data
+//	go run ./examples/transit -preset cdr                       at the size of their call records: up to an hour
+//	go run ./examples/transit -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
+//
+// It prints each plan's bill, the guarantees, a table of errors against ε, and what the papers' own accounting would print for the same
+// noise; and it draws the errors. Errors compare with the real records and are not private.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "transit:", err)
+		os.Exit(1)
+	}
+}
+
+// config is the command line. All of it is public.
+type config struct {
+	file               string
+	universe, maxItems int
+	source             records.SetSource
+	nominal            int // a public guess at the number of records, which scales batches
+
+	epsilons  []float64
+	delta     float64
+	relation  accountant.Relation
+	clusters  []int
+	methods   []string
+	seeds     int
+	synthetic int
+	queries   int
+	popular   bool
+
+	batch, epochs               int // of training
+	steps                       int // instead of epochs
+	hidden, latent              int
+	lr, clip                    float64
+	average                     float64
+	iterations                  int // of k-means
+	features                    int
+	bandwidth, share, marginals float64
+	cut                         int
+	out                         string
+	verbose                     bool
+}
+
+func parse(args []string) (config, error) {
+	c := config{source: records.TransitRecords()}
+	f := flag.NewFlagSet("transit", flag.ContinueOnError)
+	preset := f.String("preset", "demo", "demo, transit or cdr: the shape of the generated sets and the length of the runs")
+	f.StringVar(&c.file, "file", "", "transactions file (plain or gzip), one record a line, instead of generated sets")
+	f.IntVar(&c.universe, "universe", 0, "items there are, for -file")
+	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a record, for -file")
+	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, for -file")
+	n := f.Int("records", 0, "generated records, 0 for the preset's")
+	epsilons := f.String("epsilon", "0.5,1,2", "budgets")
+	f.Float64Var(&c.delta, "delta", 0, "δ, 0 for the preset's")
+	f.TextVar(&c.relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	clusters := f.String("k", "1,4", "numbers of clusters of DPGM")
+	methods := f.String("methods", "dpgm,mwem,items,tree", "which synthesisers")
+	f.IntVar(&c.seeds, "seeds", 1, "runs of each")
+	f.IntVar(&c.synthetic, "synthetic", 0, "synthetic records, 0 for the preset's")
+	f.IntVar(&c.queries, "queries", 1000, "counting queries")
+	f.BoolVar(&c.popular, "popular", false, "draw the queries' items by popularity instead of uniformly")
+	f.IntVar(&c.batch, "batch", 0, "expected batch, 0 for the preset's")
+	f.IntVar(&c.epochs, "epochs", 0, "epochs of 1/q steps, 0 for the preset's")
+	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
+	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
+	f.IntVar(&c.latent, "latent", 2, "latent coordinates")
+	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam")
+	f.Float64Var(&c.clip, "clip", 1, "clip norm of a record's gradient")
+	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
+	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")
+	f.IntVar(&c.features, "features", 200, "random Fourier features")
+	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
+	f.Float64Var(&c.share, "share", 0.15, "part of ε that k-means would cost alone")
+	f.Float64Var(&c.marginals, "marginals", 0.5, "part of ε that the marginals would cost alone; 0 trains as the papers do")
+	f.IntVar(&c.cut, "cut", 0, "items of a record that marginals and item counts use: 0 for all")
+	f.StringVar(&c.out, "out", "out", "folder for the pictures")
+	f.BoolVar(&c.verbose, "v", false, "print every bill, guarantee and comparison")
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	c.methods = strings.Split(*methods, ",")
+	var err1, err2 error
+	c.epsilons, err1 = numbers(*epsilons, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	c.clusters, err2 = numbers(*clusters, strconv.Atoi)
+	return c, errors.Join(err1, err2, c.apply(*preset, *n))
+}
+
+func numbers[T any](list string, parse func(string) (T, error)) (out []T, err error) {
+	for word := range strings.SplitSeq(list, ",") {
+		v, err := parse(word)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// preset is the shape of some data and how long to train on it.
+type preset struct {
+	source                                records.SetSource
+	records, batch, epochs, hidden, fakes int
+	delta                                 float64
+}
+
+// apply fills in what the flags left open.
+func (c *config) apply(name string, n int) error {
+	presets := map[string]preset{
+		"demo":    {records.TransitRecords(), 100_000, 1000, 10, 64, 100_000, 1e-6},
+		"transit": {records.TransitRecords(), 1_200_000, 120, 10, 200, 1_200_000, 1e-6},
+		"cdr":     {records.CallRecords(), 4_427_486, 97, 20, 200, 1_000_000, 4.4e-6},
+	}
+	p, ok := presets[name]
+	if !ok {
+		return fmt.Errorf("no preset %q: demo, transit or cdr", name)
+	}
+	c.source = p.source
+	c.source.Records = or(n, p.records)
+	if c.file != "" && (c.universe == 0 || c.maxItems == 0 || c.nominal == 0) {
+		return errors.New("-file needs -universe, -max-items and -nominal: they are public and not read from the records")
+	}
+	c.nominal = or(c.nominal, c.source.Records)
+	c.batch, c.epochs, c.hidden, c.synthetic = or(c.batch, p.batch), or(c.epochs, p.epochs), or(c.hidden, p.hidden), or(c.synthetic, p.fakes)
+	c.delta = or(c.delta, p.delta)
+	return nil
+}
+
+func or[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// load returns the records.
+func (c config) load() (*records.SetTable, error) {
+	if c.file == "" {
+		return c.source.Make()
+	}
+	return records.OpenTransactions(c.file, records.Sets(c.universe, c.maxItems))
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/evaluate"
+)
+
+// meter shows progress on a terminal, at most five times a second.
+type meter struct {
+	to   *os.File
+	last time.Time
+}
+
+func newMeter(to *os.File) *meter { return &meter{to: to} }
+
+func (m *meter) show(p privgen.Progress) {
+	if p.Step < p.Of && time.Since(m.last) < 200*time.Millisecond {
+		return
+	}
+	m.last = time.Now()
+	fmt.Fprintf(m.to, "\r%-9s %7d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
+	if p.Step == p.Of {
+		fmt.Fprint(m.to, "\r\033[K")
+	}
+}
+
+// classError is the mean error of "any" in one length class over all runs.
+func (r result) classError(class int) float64 {
+	sum := 0.0
+	for _, e := range r.runs {
+		sum += e.Classes[class].Any.Mean
+	}
+	return sum / float64(len(r.runs))
+}
+
+// meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the other reading.
+func (r result) meanAny() (mean, spread float64) { return meanOf(r.runs, evaluate.QueryErrors.MeanAny) }
+
+func (r result) meanAll() float64 {
+	mean, _ := meanOf(r.runs, evaluate.QueryErrors.MeanAll)
+	return mean
+}
+
+func meanOf(runs []evaluate.QueryErrors, f func(evaluate.QueryErrors) float64) (mean, spread float64) {
+	n := float64(len(runs))
+	for _, e := range runs {
+		mean += f(e) / n
+	}
+	for _, e := range runs {
+		spread += (f(e) - mean) * (f(e) - mean) / max(n-1, 1)
+	}
+	return mean, math.Sqrt(spread)
+}
+
+// table prints the errors, [not private], and marks the smallest at each ε.
+func table(c config, results []result) {
+	items := "uniform"
+	if c.popular {
+		items = "popular"
+	}
+	fmt.Printf("\n[not private] mean relative error, %d counting queries with %s items, sanity bound 0.1 %% of the records, %d seeds, δ = %g, %v\n",
+		c.queries, items, c.seeds, c.delta, c.relation)
+	first := results[0].runs[0]
+	fmt.Printf("%-20s %5s  ", "any of the items", "ε")
+	for _, class := range first.Classes {
+		fmt.Printf("%9s", fmt.Sprintf("≤ %d", class.MaxLength))
+	}
+	fmt.Printf("%9s %9s %9s %8s\n", "mean", "± seeds", "all of", "seconds")
+	for _, r := range results {
+		fmt.Printf("%-20s %5g  ", r.method, r.epsilon)
+		for class := range first.Classes {
+			fmt.Printf("%9.4f", r.classError(class))
+		}
+		mean, spread := r.meanAny()
+		best := ""
+		if least(results, r.epsilon) == mean {
+			best = "  best"
+		}
+		fmt.Printf("%9.4f %9.4f %9.4f %8.1f%s\n", mean, spread, r.meanAll(), r.seconds, best)
+	}
+	fmt.Println()
+	for _, r := range results {
+		if r.paper != "" {
+			fmt.Printf("%s: %s\n", r.method, r.paper)
+		}
+	}
+}
+
+func least(results []result, eps float64) float64 {
+	best := math.Inf(1)
+	for _, r := range results {
+		if mean, _ := r.meanAny(); r.epsilon == eps {
+			best = min(best, mean)
+		}
+	}
+	return best
+}
