@@ -42,7 +42,8 @@ func (c MERFChain) Generator(a models.DecodingArchitecture) MERFChain {
 	return c
 }
 
-// Train sets how the generator is trained, and its architecture if Generator has not. It costs nothing, whatever it is.
+// Train sets how the generator is trained, and its architecture if Generator has not. It costs nothing, whatever it
+// is.
 func (c MERFChain) Train(g merf.GeneratorConfig) MERFChain {
 	if g.Architecture == nil {
 		g.Architecture = c.generator.Architecture
@@ -117,7 +118,8 @@ func (p *MERFPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data re
 }
 
 // FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their number.
-func (p *MERFPlan) FitStream(ctx context.Context, ledger *accountant.Ledger, stream iter.Seq2[records.Data, error], opts ...Option) (*Generator, error) {
+func (p *MERFPlan) FitStream(ctx context.Context, ledger *accountant.Ledger, stream iter.Seq2[records.Data, error],
+	opts ...Option) (*Generator, error) {
 	e, err := merf.EmbedStream(ctx, p.plan, stream, ledger, merfOptions(opts)...)
 	if err != nil {
 		return nil, err
@@ -125,7 +127,8 @@ func (p *MERFPlan) FitStream(ctx context.Context, ledger *accountant.Ledger, str
 	return p.Refit(ctx, e, opts...)
 }
 
-// Refit trains the plan's generator against an embedding that was released before. It reads no record and costs nothing.
+// Refit trains the plan's generator against an embedding that was released before. It reads no record and costs
+// nothing.
 func (p *MERFPlan) Refit(ctx context.Context, e *merf.Embedding, opts ...Option) (*Generator, error) {
 	m, err := merf.Train(ctx, e, p.generator, merfOptions(opts)...)
 	if err != nil {

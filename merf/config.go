@@ -12,19 +12,20 @@ import (
 type Config struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema, from
-	// public data or from experience, never from the private records. Nil is chosen by the schema: rff.Pairs for tables that
+	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema, from public
+	// data or from experience, never from the private records. Nil is chosen by the schema: rff.Pairs for tables that
 	// are not too wide for it, Gaussian kernels of several length scales (rff.Rule) otherwise.
 	Kernel rff.EmbeddingKernel
-	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule whatever the schema.
+	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule whatever the
+	// schema.
 	Features int
 	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is DefaultCountShare.
 	CountShare float64
 	// Nominal is the public number of records, under replace-one only. Without classes it is required, since nothing
 	// else says how many there are; with classes it makes their noisy counts better.
 	Nominal int
-	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its sensitivity; 0 finds the
-	// least that fits the budget.
+	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its sensitivity; 0 finds
+	// the least that fits the budget.
 	NoiseMultiplier float64
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records. The zero value
 	// is one release, which is several times more exact at the same ε.
@@ -51,10 +52,12 @@ func (c Config) Validate() error {
 	k.add(paramErrors(c.Schema.Validate()))
 	k.add(c.Budget.Validate())
 	k.ok(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
-	k.ok(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier, "a positive finite number, or 0 to find it")
+	k.ok(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier,
+		"a positive finite number, or 0 to find it")
 	c.validateSize(&k)
 	if !c.Batches.none() {
-		k.ok(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability, "a probability in (0, 1)")
+		k.ok(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability,
+			"a probability in (0, 1)")
 		k.ok(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
 	}
 	c.validateKernel(&k)
@@ -71,11 +74,12 @@ func (c Config) validateSize(k *checker) {
 		"the public number of records: without classes no count is released")
 }
 
-// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must fail
-// before anything is spent.
+// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must
+// fail before anything is spent.
 func (c Config) validateKernel(k *checker) {
 	k.ok(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
-	k.ok(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features, "0 where a Kernel is given, which says it itself")
+	k.ok(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
+		"0 where a Kernel is given, which says it itself")
 	if c.Schema.Validate() != nil || c.Features < 0 {
 		return // reported by itself
 	}
@@ -87,9 +91,11 @@ func (c Config) validateKernel(k *checker) {
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
 	k.ok(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
-	k.ok(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim, fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
+	k.ok(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
+		fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
 	k.ok(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
-	k.ok(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change, "a bound of the features' change, at most twice that of the norm")
+	k.ok(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
+		"a bound of the features' change, at most twice that of the norm")
 }
 
 // maxSums bounds how many numbers are released.

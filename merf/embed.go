@@ -29,12 +29,13 @@ func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.L
 	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error { return r.all(ctx, data) })
 }
 
-// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their number. A piece is read
-// to its end before the next one is asked for, and not kept.
+// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their number. A piece is
+// read to its end before the next one is asked for, and not kept.
 //
 // Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream decides what its errors
 // say about the records. A plan with Batches needs random access and is refused.
-func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, error], ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
+func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, error],
+	ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
 	if stream == nil {
 		return nil, &accountant.ParamError{Path: "merf.EmbedStream.stream", Value: nil, Want: "records"}
 	}
@@ -42,7 +43,7 @@ func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, er
 		return nil, err
 	}
 	if !p.Config.Batches.none() {
-		return nil, &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: "none for a stream, which is read once"}
+		return nil, p.noBatches("none for a stream, which is read once")
 	}
 	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error {
 		for data, err := range stream {
@@ -67,7 +68,7 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 		return nil, err
 	}
 	if !p.Config.Batches.none() {
-		return nil, &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: "none: a sample is drawn from all shards"}
+		return nil, p.noBatches("none: a sample is drawn from all shards")
 	}
 	var k checker
 	for _, s := range shards {
@@ -82,6 +83,10 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 		}
 		return r.release()
 	})
+}
+
+func (p *Plan) noBatches(want string) error {
+	return &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: want}
 }
 
 // check judges what is public about a run before it begins.
@@ -183,7 +188,8 @@ func (r *releasing) releaseUnder(grant *mechanism.Grant) error {
 		addScaled(e.counts, share, noisy[1].Out)
 	}
 	r.done++
-	r.progress(Progress{Stage: PurposeEmbed, Step: r.done, Of: r.plan.Count, Epsilon: r.ledger.EpsilonSoFar(), Elapsed: time.Since(r.start)})
+	r.progress(Progress{Stage: PurposeEmbed, Step: r.done, Of: r.plan.Count,
+		Epsilon: r.ledger.EpsilonSoFar(), Elapsed: time.Since(r.start)})
 	return nil
 }
 

@@ -72,7 +72,8 @@ func (e *Embedding) CountStd() float64 { return e.noise.count }
 
 // String says what the embedding is, in public numbers.
 func (e *Embedding) String() string {
-	return fmt.Sprintf("embedding of %v: %d features, noise ±%.4g on sums, ±%.4g on counts", e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
+	return fmt.Sprintf("embedding of %v: %d features, noise ±%.4g on sums, ±%.4g on counts",
+		e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
 }
 
 // sizes are the noisy counts made fit to divide by: brought to the nominal total where that is public, and never below

@@ -35,7 +35,8 @@ const (
 // Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A kernel that is not
 // package rff's own is left out and has to be given to LoadEmbedding. Errors are the writer's.
 func (e *Embedding) Save(w io.Writer) error {
-	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal, SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
+	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal,
+		SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
 	if kernel, err := rff.MarshalEmbedding(e.config.Kernel); err == nil {
 		h.Kernel = kernel
 	}

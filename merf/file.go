@@ -50,8 +50,8 @@ func (m *Model) Encode() (*artefact.File, error) {
 
 // Decode rebuilds a generator.
 //
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared with
-// the bytes there are before anything is allocated for them.
+// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared
+// with the bytes there are before anything is allocated for them.
 func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
@@ -118,7 +118,8 @@ func (m *Model) decodeNet(f *artefact.File) error {
 	if s, ok := m.generator.Architecture.(models.DecodingSizer); ok {
 		params, bytes := s.DecodingSize(width, heads(m.schema))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state", len(data), len(state), params, bytes))
+			return malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
+				len(data), len(state), params, bytes))
 		}
 	}
 	net, err := m.generator.Architecture.NewDecoding(m.backend, width, heads(m.schema), 0)

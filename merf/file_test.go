@@ -144,8 +144,8 @@ func TestSomebodyElsesDecoding(t *testing.T) {
 	}
 }
 
-// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a file is right: whoever
-// writes a hostile file can compute it.
+// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a file is right:
+// whoever writes a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f, err := trained(t, quick).Encode()
 	if err != nil {

@@ -49,8 +49,8 @@ func (m *Model) WithLabels(l LabelDraw) *Model {
 	return &c
 }
 
-// Draw says which synthetic records are wanted. Class asks for one class; Means for the mean of binary coordinates, and
-// in tables for the most probable level of each column instead of a drawn one.
+// Draw says which synthetic records are wanted. Class asks for one class; Means for the mean of binary coordinates,
+// and in tables for the most probable level of each column instead of a drawn one.
 type Draw = release.Draw
 
 // All draws from every class, from a fresh seed.
@@ -72,8 +72,8 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 	return out.WithLabels(s.ClassNames()...)
 }
 
-// Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays no
-// part.
+// Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays
+// no part.
 //
 // Errors: ctx.Err(); *accountant.ParamError for a negative n or a class that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {

@@ -44,7 +44,8 @@ func TestSumKernelBounds(t *testing.T) {
 	}
 }
 
-// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller, as long as counts get their least.
+// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller, as long as counts get their
+// least.
 func TestDefaultShareIsBest(t *testing.T) {
 	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
 	for _, dim := range []int{1, 10, 9000} {

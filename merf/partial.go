@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise is
-// added, so that many shards together get the noise of one release.
+// A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise
+// is added, so that many shards together get the noise of one release.
 //
 // Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads them; it prints
 // itself as [private] and refuses to be written.
@@ -77,7 +77,8 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 // Errors: *accountant.ParamError for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
 	var k checker
-	k.ok(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum", "another one, of an equal plan")
+	k.ok(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
+		"another one, of an equal plan")
 	if err := k.err(); err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with equal noise the same bits
-// are released.
+// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with equal noise the same
+// bits are released.
 func TestOneSumWhateverTheWay(t *testing.T) {
 	data := drawTable(t, 1000, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 200000, Bandwidth: 1})) // few rows a piece

@@ -27,8 +27,8 @@ type Plan struct {
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the event of the plan is the one that Embed reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than
-// the budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -48,14 +48,16 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	n := c.noise(features)
-	p := &Plan{Config: c, Event: c.event(c.NoiseMultiplier), Count: c.releases(), SumStd: n.sum, CountStd: n.count, features: features, noise: n}
+	p := &Plan{Config: c, Event: c.event(c.NoiseMultiplier), Count: c.releases(),
+		SumStd: n.sum, CountStd: n.count, features: features, noise: n}
 	return p, p.bill()
 }
 
 func (p *Plan) bill() error {
 	budget := p.Config.Budget
 	var err error
-	if p.Total, err = accountant.Epsilon(accountant.Repeated{Event: p.Event, Count: p.Count}, budget.Delta, budget.Relation); err != nil {
+	all := accountant.Repeated{Event: p.Event, Count: p.Count}
+	if p.Total, err = accountant.Epsilon(all, budget.Delta, budget.Relation); err != nil {
 		return fmt.Errorf("merf: cost of the embedding: %w", err)
 	}
 	if p.Total.Upper > budget.Epsilon {

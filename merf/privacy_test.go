@@ -90,8 +90,8 @@ func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	return s, rows
 }
 
-// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes or goes beside none or
-// beside another one, and every record in place of every other.
+// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes or goes beside
+// none or beside another one, and every record in place of every other.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -227,7 +227,8 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 	}
 }
 
-// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is generated is in the schema.
+// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is generated is in the
+// schema.
 func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b") // float32 has numbers on neither bound

@@ -33,7 +33,8 @@ func levelsOf(c records.Column) int {
 	return 0
 }
 
-// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
+// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to
+// 1.
 func heads(s records.Schema) []models.Head {
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -52,8 +53,8 @@ func heads(s records.Schema) []models.Head {
 
 // tableSampler turns what a network states about a row of a table into a row.
 //
-// A feature that is linear in each column, such as the share of records with two levels at once, has the same mean over
-// rows drawn in this way, column by column, as over the stated probabilities.
+// A feature that is linear in each column, such as the share of records with two levels at once, has the same mean
+// over rows drawn in this way, column by column, as over the stated probabilities.
 type tableSampler struct {
 	rng    *rand.Rand
 	blocks []rff.Block
@@ -96,8 +97,8 @@ func (t tableSampler) missing(p []float32, levels int) {
 	p[0], p[1] = t.number(p[0], levels), 0
 }
 
-// number draws one of the two levels of a flag. Numbers with more levels are left to the decoder, which takes the nearest:
-// a network that states a number means it.
+// number draws one of the two levels of a flag. Numbers with more levels are left to the decoder, which takes the
+// nearest: a network that states a number means it.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
 		return x

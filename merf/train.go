@@ -15,8 +15,8 @@ import (
 // Train fits a generator to a released embedding: the mean features of its records, class by class, to the released
 // means.
 //
-// Guarantee: training sees nothing but the embedding, so the model has the embedding's guarantee and costs nothing more,
-// however many generators are trained and compared.
+// Guarantee: training sees nothing but the embedding, so the model has the embedding's guarantee and costs nothing
+// more, however many generators are trained and compared.
 // Errors: *accountant.ParamError values, joined; ctx.Err().
 func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option) (*Model, error) {
 	if e == nil {
@@ -37,10 +37,12 @@ func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option)
 			return nil, err
 		}
 		t.step(step)
-		o.progress(Progress{Stage: StageTrain, Step: step + 1, Of: g.Steps, Epsilon: e.guarantee.Epsilon, Elapsed: time.Since(start)})
+		o.progress(Progress{Stage: StageTrain, Step: step + 1, Of: g.Steps,
+			Epsilon: e.guarantee.Epsilon, Elapsed: time.Since(start)})
 	}
 	t.finish()
-	return &Model{schema: e.config.Schema, generator: g, backend: o.backend, net: t.net, shares: e.proportions(), guarantee: e.guarantee}, nil
+	return &Model{schema: e.config.Schema, generator: g, backend: o.backend,
+		net: t.net, shares: e.proportions(), guarantee: e.guarantee}, nil
 }
 
 // training is one generator being trained. Steps allocate nothing once they are warm.
@@ -139,11 +141,11 @@ func (t *training) deriveByClass(x device.Matrix) {
 	}
 }
 
-// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull + own·φᵢ, from the sum of
-// features in mean.
+// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull + own·φᵢ, from the sum
+// of features in mean.
 //
-// The squared distance of a batch's mean to the target is larger, in expectation, than that of the generator's mean, by the
-// batch's own variance, so minimising it costs diversity. Products of two different records have no such term:
+// The squared distance of a batch's mean to the target is larger, in expectation, than that of the generator's mean,
+// by the batch's own variance, so minimising it costs diversity. Products of two different records have no such term:
 //
 //	w·( Σ_{i≠j} φᵢ·φⱼ / (B(B−1)) − 2 μ·Σ φᵢ/B ),
 //
@@ -163,7 +165,8 @@ func (t *training) aim(class int) (own float32) {
 func (t *training) move(step int) {
 	p := t.net.Params().Flat
 	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))
-	t.be.Adam(p, t.grad.Flat, t.first, t.second, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1})
+	t.be.Adam(p, t.grad.Flat, t.first, t.second,
+		device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1})
 	keep := min(t.g.Average, float64(1+step)/float64(10+step))
 	t.be.Sub(t.grad.Flat, p, t.average.Flat) // the gradient is spent
 	t.be.Axpy(float32(1-keep), t.grad.Flat, t.average.Flat)
@@ -178,7 +181,8 @@ func (t *training) finish() {
 	}
 }
 
-// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where there is room for it.
+// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where there is room for
+// it.
 func fillCodes(rng *rand.Rand, dst []float32, width, latent int, class func(i int) int) {
 	for i := range len(dst) / width {
 		row := dst[i*width : (i+1)*width]

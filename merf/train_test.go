@@ -29,8 +29,8 @@ func learned(t *testing.T) (*merf.Model, *records.Frame) {
 	return m, data
 }
 
-// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of numbers, shares of missing
-// values. The tolerances are several times what a run is off.
+// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of numbers, shares of
+// missing values. The tolerances are several times what a run is off.
 func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 	m, data := learned(t)
 	synthetic := collectAll(t, m, 6000, merf.Draw{Cluster: -1, Class: -1, Seed: 4})

@@ -41,7 +41,8 @@ func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return fmt.Errorf("merf: generator: %w", err)
 	}
-	*g = GeneratorConfig{nil, j.Latent, j.Steps, j.Batch, j.LR, j.Decay, j.Average, j.Weights, j.Floor, j.Shrink, j.Labels, j.Seed}
+	*g = GeneratorConfig{nil, j.Latent, j.Steps, j.Batch, j.LR, j.Decay, j.Average,
+		j.Weights, j.Floor, j.Shrink, j.Labels, j.Seed}
 	if len(j.Architecture) == 0 || string(j.Architecture) == "null" {
 		return nil
 	}

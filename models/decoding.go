@@ -21,8 +21,8 @@ type Decoding interface {
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
-	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to grad, and unless dCodes
-	// is the zero Matrix sets that to the derivative by the codes.
+	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to grad, and unless
+	// dCodes is the zero Matrix sets that to the derivative by the codes.
 	Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix)
 	// Generate sets dst to the records of codes, each by itself. It is safe for concurrent use as long as nothing
 	// trains the network meanwhile.
@@ -32,8 +32,8 @@ type Decoding interface {
 
 // A DecodingArchitecture is a public, JSON-able description of a Decoding.
 type DecodingArchitecture interface {
-	// NewDecoding builds the network for codes of some coordinates, its output cut into heads, with weights drawn from a
-	// public seed. Errors: joined *ConfigError values, one for each mistake.
+	// NewDecoding builds the network for codes of some coordinates, its output cut into heads, with weights drawn
+	// from a public seed. Errors: joined *ConfigError values, one for each mistake.
 	NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
@@ -85,7 +85,8 @@ func (a ConvDecoder) NewDecoding(be device.Backend, latent int, heads []Head, se
 		return nil, err
 	}
 	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
-		return nil, &ConfigError{"models.ConvDecoder.NewDecoding: heads", headsWidth(heads), fmt.Sprintf("%d numbers, those of an image", want)}
+		return nil, &ConfigError{"models.ConvDecoder.NewDecoding: heads", headsWidth(heads),
+			fmt.Sprintf("%d numbers, those of an image", want)}
 	}
 	a.Output = device.Identity
 	units := append(a.units(be, latent), newHeads(be, heads)...)

@@ -43,7 +43,8 @@ func (c *checker) heads(path string, heads []Head) {
 	c.ok(len(heads) > 0, path, len(heads), "at least one")
 	total := 0
 	for i, h := range heads {
-		c.ok(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width, fmt.Sprintf("an integer from 1 to %d", maxHeads))
+		c.ok(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
+			fmt.Sprintf("an integer from 1 to %d", maxHeads))
 		c.ok(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out), "a known kind of head")
 		total += max(min(h.Width, maxHeads), 0)
 	}

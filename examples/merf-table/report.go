@@ -18,7 +18,8 @@ func (c config) report(synthetic records.Data, train, test *records.Frame) error
 	if c.quick || test == nil {
 		return nil
 	}
-	r, err := evaluate.Review{Most: c.most, Seed: c.seed, Suite: evaluate.Suite{Most: c.most, Seed: c.seed}}.Report(synthetic, train, test)
+	suite := evaluate.Suite{Most: c.most, Seed: c.seed}
+	r, err := evaluate.Review{Most: c.most, Seed: c.seed, Suite: suite}.Report(synthetic, train, test)
 	if err != nil {
 		return err
 	}
