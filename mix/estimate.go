@@ -1,0 +1,252 @@
+package mix
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// estimator reads moments off released rows. Everything is in units of sums: a row times the degree, moved back to the centre.
+type estimator struct {
+	model *Model
+	be    device.Backend
+	basis *basis
+}
+
+// coefficients are the rows t0, t0+step, … as sums of deviations from a centre, in the basis, with their column means in the
+// records' own coordinates.
+func (e *estimator) coefficients(t0, step int, center []float32) (u device.Matrix, mean []float64) {
+	rows, degree := e.model.rows, float32(e.model.plan.Degree())
+	dim, n := rows.Dim(), 0
+	for t := t0; t < rows.Len(); t += step {
+		n++
+	}
+	mean = make([]float64, dim)
+	k := e.basis.rows.Rows
+	u = device.HostMatrix(n, k, make([]float32, n*k))
+	const chunk = 1024
+	x := device.HostMatrix(chunk, dim, make([]float32, chunk*dim))
+	for lo := 0; lo < n; lo += chunk {
+		now := min(chunk, n-lo)
+		for i := range now {
+			dst := x.Row(i)
+			for j, v := range rows.Features(t0 + (lo+i)*step) {
+				if center != nil {
+					v -= center[j]
+				}
+				dst[j] = v * degree
+				mean[j] += float64(dst[j])
+			}
+		}
+		e.be.Gemm(false, true, 1, x.RowRange(0, now), e.basis.rows, 0, u.RowRange(lo, lo+now))
+	}
+	for j := range mean {
+		mean[j] /= float64(max(n, 1))
+	}
+	return u, mean
+}
+
+// covariance of the rows of u, which are centred in place.
+func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
+	k := u.Cols
+	sums := device.HostMatrix(1, k, make([]float32, k))
+	e.be.ColSums(nil, u, 0, sums)
+	for i := range u.Rows {
+		row := u.Row(i)
+		for j, v := range sums.Data {
+			row[j] -= v / float32(u.Rows)
+		}
+	}
+	g := device.HostMatrix(k, k, make([]float32, k*k))
+	e.be.Gemm(true, false, 1/float32(max(u.Rows, 1)), u, u, 0, g)
+	s := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			s.SetSym(i, j, float64(g.Data[i*k+j]))
+		}
+	}
+	return s
+}
+
+// byClass reads every class off its own mixtures.
+func (e *estimator) byClass(out *Moments) {
+	m := e.model
+	c, classes := m.plan.Config, m.rows.Classes()
+	noise := m.plan.Std * m.plan.Std
+	var (
+		each   = make([]*mat.SymDense, classes)
+		held   = make([]float64, classes) // records in a mixture, on average
+		count  = c.Mixtures / classes
+		pooled = mat.NewSymDense(e.basis.rows.Rows, nil)
+	)
+	for class := range classes {
+		var center []float32
+		if m.centers != nil {
+			center = m.centers[class]
+		}
+		u, mean := e.coefficients(class, classes, center)
+		held[class] = e.held(class)
+		out.means = append(out.means, e.mean(mean, center, held[class], count))
+		each[class] = e.covariance(u)
+		if m.centers == nil { // a Poisson sum also varies by its number of records, each of which carries the mean
+			subtractMean(each[class], e.inBasis(mean), held[class])
+		}
+		part := mat.NewSymDense(pooled.SymmetricDim(), nil)
+		part.CopySym(each[class])
+		addIdentity(part, -noise)
+		part.ScaleSym(1/held[class]/float64(classes), part)
+		pooled.AddSym(pooled, part)
+	}
+	total := 0.0
+	for _, h := range held {
+		total += h
+	}
+	average := total / float64(classes)
+	pooled.ScaleSym(average, pooled)
+	addIdentity(pooled, noise)
+	common := spikes(pooled, noise, classes*count).over(average)
+	for class := range classes {
+		own := spikes(each[class], noise, count).over(held[class])
+		out.factors = append(out.factors, own.beside(common, e.basis.rows.Rows))
+		out.weights = append(out.weights, held[class]/total)
+	}
+}
+
+// held is how many records of its class a mixture holds on average, by the noisy counts.
+func (e *estimator) held(class int) float64 {
+	m, sum, n := e.model, 0.0, 0
+	for t := class; t < m.rows.Len(); t += m.rows.Classes() {
+		sum += float64(m.rows.Labels(t)[class])
+		n++
+	}
+	return max(sum/float64(max(n, 1))*float64(m.plan.Degree()), 1e-3*float64(m.plan.Degree()))
+}
+
+// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say in proportion to how well they know.
+func (e *estimator) mean(sum []float64, center []float32, held float64, count int) []float64 {
+	weight := 1.0
+	p := e.model.plan
+	if center != nil {
+		n, degree := p.Config.Sampling.public()
+		ofMixtures := p.Std * p.Std / float64(count) / held / held
+		size := held / float64(degree) * float64(n) / float64(p.Config.parts())
+		std := p.Config.Centers.NoiseMultiplier * p.Config.centerGeometry().centerSensitivity(p.Config.Budget.Relation)
+		ofCenter := std * std / size / size
+		weight = ofCenter / (ofCenter + ofMixtures)
+	}
+	out := make([]float64, len(sum))
+	for j, v := range sum {
+		out[j] = weight * v / held
+		if center != nil {
+			out[j] += float64(center[j])
+		}
+	}
+	return out
+}
+
+func (e *estimator) inBasis(mean []float64) []float64 {
+	out := make([]float64, e.basis.rows.Rows)
+	for k := range out {
+		for j, v := range e.basis.rows.Row(k) {
+			out[k] += float64(v) * mean[j]
+		}
+	}
+	return out
+}
+
+// subtractMean takes λ·μμᵀ = (λμ)(λμ)ᵀ/λ out of a covariance.
+func subtractMean(s *mat.SymDense, sum []float64, held float64) {
+	s.SymRankOne(s, -1/held, mat.NewVecDense(len(sum), sum))
+}
+
+func addIdentity(s *mat.SymDense, v float64) {
+	for i := range s.SymmetricDim() {
+		s.SetSym(i, i, s.At(i, i)+v)
+	}
+}
+
+// spectrum is the part of a covariance that stands out of white noise.
+type spectrum struct {
+	vectors *mat.Dense // one a column
+	values  []float64
+}
+
+// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction of excess x (in units of the noise)
+// shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if x > √γ, and not at all otherwise.
+func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
+	var eigen mat.EigenSym
+	n := s.SymmetricDim()
+	if !eigen.Factorize(s, true) {
+		return spectrum{}
+	}
+	var all mat.Dense
+	eigen.VectorsTo(&all)
+	gamma := float64(n) / float64(max(rows, 1))
+	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02 // the largest of noise alone scatters about its limit
+	var out spectrum
+	var keep []int
+	values := eigen.Values(nil)
+	for i := n - 1; i >= 0; i-- {
+		r := values[i] / noise
+		if !(r > edge) {
+			break
+		}
+		b := r - 1 - gamma
+		out.values = append(out.values, noise*(b+math.Sqrt(max(0, b*b-4*gamma)))/2)
+		keep = append(keep, i)
+	}
+	if len(keep) == 0 {
+		return spectrum{}
+	}
+	out.vectors = mat.NewDense(n, len(keep), nil)
+	for k, i := range keep {
+		for j := range n {
+			out.vectors.Set(j, k, all.At(j, i))
+		}
+	}
+	return out
+}
+
+// over divides by the number of records in a sum.
+func (s spectrum) over(held float64) spectrum {
+	for i := range s.values {
+		s.values[i] /= held
+	}
+	return s
+}
+
+// factor is F with F Fᵀ the spectrum's covariance.
+func (s spectrum) factor() *mat.Dense {
+	if s.vectors == nil {
+		return nil
+	}
+	f := mat.DenseCopyOf(s.vectors)
+	for k, v := range s.values {
+		for j := range f.RawMatrix().Rows {
+			f.Set(j, k, f.At(j, k)*math.Sqrt(v))
+		}
+	}
+	return f
+}
+
+// beside is a factor of this covariance plus the other's in the directions that this one does not hold.
+func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
+	own, rest := s.factor(), o.factor()
+	switch {
+	case own == nil && rest == nil:
+		return mat.NewDense(dim, 1, nil) // nothing can be told from noise: the class's mean
+	case own == nil:
+		return rest
+	case rest == nil:
+		return own
+	}
+	var along, back mat.Dense
+	along.Mul(s.vectors.T(), rest)
+	back.Mul(s.vectors, &along)
+	rest.Sub(rest, &back)
+	var both mat.Dense
+	both.Augment(own, rest)
+	return &both
+}

@@ -1,0 +1,192 @@
+package mix
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// LinearConfig describes the learner of a linear model Y = W·[x; 1]. Every field is public.
+type LinearConfig struct {
+	Ridge        float64 // added to the loss as Ridge·‖W‖²/2 per coordinate of unit scale; 0 for 1e-3
+	Passes       int     // over the rows; 0 for 5
+	LearningRate float64 // η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for one that is stable for rows of the released size
+	Seed         uint64
+}
+
+// Linear is a linear model learnt from noisy mixtures. It is safe for concurrent use.
+type Linear struct {
+	dim, classes int
+	w            []float64 // classes × (dim+1), the last column the constant
+}
+
+// Linear fits least squares from features to labels by stochastic gradient descent on the released rows.
+//
+// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge that no amount of data removes.
+// σ is public, so σ²·W is taken off again, which leaves unbiased gradients of the noiseless loss; steps fall as 1/t and the
+// second half of the iterates is averaged. Mixtures vary 1/√ℓ as much as records do, so mixture and label are centred and the
+// constant is set from the means.
+//
+// Guarantee: post-processing.
+// Errors: *accountant.ParamError; ctx.Err().
+// Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and Zhang 2013.
+func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
+	if m.rows.Classes() == 0 {
+		return nil, &accountant.ParamError{Path: "mix.Linear", Value: 0, Want: "labelled records"}
+	}
+	if cfg.Ridge == 0 {
+		cfg.Ridge = 1e-3
+	}
+	if cfg.Passes == 0 {
+		cfg.Passes = 5
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	sigma, _ := m.plan.Noise()
+	s := newLinearRun(m.rows, sigma, cfg)
+	return s.fit(ctx)
+}
+
+func (c LinearConfig) validate() error {
+	var errs []error
+	if !positive(c.Ridge) {
+		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.Ridge", Value: c.Ridge, Want: "a positive finite number"})
+	}
+	if c.Passes < 1 {
+		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.Passes", Value: c.Passes, Want: "a positive integer"})
+	}
+	if c.LearningRate < 0 || math.IsNaN(c.LearningRate) || math.IsInf(c.LearningRate, 0) {
+		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.LearningRate", Value: c.LearningRate, Want: "a finite number, zero or more"})
+	}
+	return errors.Join(errs...)
+}
+
+// Predict names the class of the largest output for every record of a batch.
+func (l *Linear) Predict(b device.Batch, dst []int32) {
+	x := make([]float32, l.dim)
+	for i := range b.Rows {
+		dense(b, i, x)
+		best, top := int32(0), math.Inf(-1)
+		for c, v := range l.Outputs(x) {
+			if v > top {
+				best, top = int32(c), v
+			}
+		}
+		dst[i] = best
+	}
+}
+
+// Outputs are W·[x; 1].
+func (l *Linear) Outputs(x []float32) []float64 {
+	out := make([]float64, l.classes)
+	for c := range out {
+		w := l.w[c*(l.dim+1) : (c+1)*(l.dim+1)]
+		out[c] = w[l.dim]
+		for j, v := range x {
+			out[c] += w[j] * float64(v)
+		}
+	}
+	return out
+}
+
+// linearRun is one descent. Features are multiplied by scale, so that mixtures have coordinates of about unit variance.
+type linearRun struct {
+	rows         *Rows
+	cfg          LinearConfig
+	x, y         []float64 // column means
+	scale, sigma float64
+	w, average   []float64
+}
+
+func newLinearRun(r *Rows, sigma float64, cfg LinearConfig) *linearRun {
+	s := &linearRun{rows: r, cfg: cfg, x: make([]float64, r.dim), y: make([]float64, r.classes)}
+	n := float64(max(r.Len(), 1))
+	square := 0.0
+	for i := range r.Len() {
+		for j, v := range r.Features(i) {
+			s.x[j] += float64(v) / n
+			square += float64(v) * float64(v) / n
+		}
+		for k, v := range r.Labels(i) {
+			s.y[k] += float64(v) / n
+		}
+	}
+	for _, v := range s.x {
+		square -= v * v
+	}
+	s.scale = 1 / math.Sqrt(max(square, 1e-12)) // rows of about unit length
+	s.sigma = sigma * s.scale
+	s.w, s.average = make([]float64, r.classes*r.dim), make([]float64, r.classes*r.dim)
+	if s.cfg.LearningRate == 0 {
+		s.cfg.LearningRate = 0.5
+	}
+	return s
+}
+
+func (s *linearRun) fit(ctx context.Context) (*Linear, error) {
+	n, t := s.rows.Len(), 0
+	total := n * s.cfg.Passes
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	rng := rand.New(rand.NewPCG(s.cfg.Seed, 0x6c696e656172))
+	row := make([]float64, s.rows.dim)
+	averaged := 0.0
+	for range s.cfg.Passes {
+		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, i := range order {
+			if t%1024 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			s.step(i, row, s.cfg.LearningRate/(1+float64(t)*s.cfg.LearningRate*s.cfg.Ridge))
+			if t++; 2*t > total {
+				averaged++
+				for k, v := range s.w {
+					s.average[k] += (v - s.average[k]) / averaged
+				}
+			}
+		}
+	}
+	return s.model(), nil
+}
+
+// step follows the gradient of one row, less the noise's own share of it.
+func (s *linearRun) step(i int, x []float64, rate float64) {
+	for j, v := range s.rows.Features(i) {
+		x[j] = (float64(v) - s.x[j]) * s.scale
+	}
+	// The noise's share is at most the whole of the curvature: a step that takes more off than the ridge and the row put on would grow.
+	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
+	for k, y := range s.rows.Labels(i) {
+		w := s.w[k*len(x) : (k+1)*len(x)]
+		residual := s.y[k] - float64(y)
+		for j, v := range x {
+			residual += w[j] * v
+		}
+		for j, v := range x {
+			w[j] = shrink*w[j] - rate*residual*v
+		}
+	}
+}
+
+// model moves centre and scale into the weights.
+func (s *linearRun) model() *Linear {
+	d := s.rows.dim
+	l := &Linear{dim: d, classes: s.rows.classes, w: make([]float64, s.rows.classes*(d+1))}
+	for k := range l.classes {
+		constant := s.y[k]
+		for j := range d {
+			v := s.average[k*d+j] * s.scale
+			l.w[k*(d+1)+j] = v
+			constant -= v * s.x[j]
+		}
+		l.w[k*(d+1)+d] = constant
+	}
+	return l
+}

@@ -1,0 +1,132 @@
+package mix
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Project returns the rows with features clamped into a schema's bounds and labels moved to the nearest shares: none negative, adding
+// up to 1.
+//
+// Guarantee: post-processing.
+// Source of the projection to shares: Duchi, Shalev-Shwartz, Singer and Chandra 2008.
+func Project(r *Rows, s records.Schema) *Rows {
+	out := r.Clone()
+	s.Clamp(out.features)
+	for i := range out.Len() {
+		toShares(out.Labels(i))
+	}
+	return out
+}
+
+// toShares subtracts the one number from all coordinates that leaves the positive ones adding up to 1.
+func toShares(y []float32) {
+	if len(y) == 0 {
+		return
+	}
+	lo, hi := -1.0, 1.0
+	for _, v := range y {
+		lo, hi = min(lo, float64(v)-1), max(hi, float64(v))
+	}
+	for range 60 {
+		mid, sum := (lo+hi)/2, 0.0
+		for _, v := range y {
+			sum += max(0, float64(v)-mid)
+		}
+		if sum > 1 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	for k, v := range y {
+		y[k] = float32(max(0, float64(v)-hi))
+	}
+}
+
+// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in pixels (the paper uses 1), edges repeated.
+//
+// Guarantee: post-processing. Errors: *accountant.ParamError for rows that are no images of the schema, or a width that is not positive.
+func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
+	if !s.IsImage() || s.Dim() != r.dim {
+		return nil, &accountant.ParamError{Path: "mix.Denoise.schema", Value: s.String(), Want: "images of the rows' dimension"}
+	}
+	if !positive(width) || width > 100 {
+		return nil, &accountant.ParamError{Path: "mix.Denoise.width", Value: width, Want: "a positive number of pixels, at most 100"}
+	}
+	out := r.Clone()
+	down, across := normalFilter(s.Height(), width), normalFilter(s.Width(), width)
+	be := device.CPU()
+	half := be.New(s.Height(), s.Width())
+	for i := range out.Len() {
+		image := device.HostMatrix(s.Height(), s.Width(), out.Features(i))
+		be.Gemm(false, false, 1, down, image, 0, half)
+		be.Gemm(false, true, 1, half, across, 0, image)
+	}
+	return out, nil
+}
+
+// normalFilter is the matrix of a filter of n pixels with repeated edges; its rows add up to 1.
+func normalFilter(n int, width float64) device.Matrix {
+	m := device.HostMatrix(n, n, make([]float32, n*n))
+	reach := int(math.Ceil(4 * width))
+	for i := range n {
+		weights, sum := make([]float64, n), 0.0
+		for d := -reach; d <= reach; d++ {
+			w := math.Exp(-float64(d*d) / 2 / width / width)
+			weights[min(max(i+d, 0), n-1)] += w
+			sum += w
+		}
+		for j, w := range weights {
+			m.Data[i*n+j] = float32(w / sum)
+		}
+	}
+	return m
+}
+
+// Whiten returns the rows with every mixture moved so that it varies around the average of all as single records do: deviations are
+// multiplied by √ℓ, features and labels alike. A network that learns from mixtures then meets inputs of the scale it will be used on.
+//
+// Guarantee: post-processing.
+func (m *Model) Whiten() *Rows {
+	out := m.rows.Clone()
+	stretch(out.features, out.dim, m.plan.Degree())
+	stretch(out.labels, out.classes, m.plan.Degree())
+	return out
+}
+
+func stretch(flat []float32, cols, degree int) {
+	if cols == 0 {
+		return
+	}
+	n := len(flat) / cols
+	mean := make([]float64, cols)
+	for i, v := range flat {
+		mean[i%cols] += float64(v) / float64(n)
+	}
+	f := math.Sqrt(float64(degree))
+	for i, v := range flat {
+		c := mean[i%cols]
+		flat[i] = float32(c + f*(float64(v)-c))
+	}
+}
+
+// Clipped returns dense records shortened to a norm, as the records in mixtures are: what a model learnt from a release should be shown.
+//
+// Guarantee: none; it is a function of each record alone, for records that are used, not released.
+// Errors: *accountant.ParamError for a norm that is not positive.
+func Clipped(t *records.Table, norm float64) (*records.Table, error) {
+	if !positive(norm) {
+		return nil, &accountant.ParamError{Path: "mix.Clipped.norm", Value: norm, Want: "a positive finite number"}
+	}
+	s := t.Schema()
+	flat := make([]float32, t.Len()*s.Dim())
+	for i := range t.Len() {
+		shorten(t.Row(flat[i*s.Dim():(i+1)*s.Dim()], i), norm)
+	}
+	out, err := records.FromFlat(s, flat, t.Labels()...)
+	return out, paramErrors(err)
+}

@@ -1,0 +1,116 @@
+package mix
+
+import (
+	"gonum.org/v1/gonum/mat"
+)
+
+// together reads class means and one covariance off mixtures of all classes.
+//
+// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every class, of which the noisy label Y is
+// seen. So Cov(X, Y) = M·Cov(N) and Cov(Y) = Cov(N) + s_Y²·I; and what Cov(X) has above M·Cov(N)·Mᵀ and the noise is the
+// covariance within classes, as often as there are records.
+func (e *estimator) together(out *Moments) {
+	m := e.model
+	classes := m.rows.Classes()
+	counts, mean, held := e.labels()
+	var center []float32
+	if m.centers != nil {
+		center = m.centers[0]
+	}
+	u, sum := e.coefficients(0, 1, center)
+	cross := e.cross(center, sum, mean) // dim × classes
+	var inverse mat.Dense
+	for ridge := 1e-9; inverse.Inverse(counts) != nil && ridge < 1; ridge *= 10 {
+		addIdentity(counts, ridge*mat.Trace(counts))
+	}
+	var means mat.Dense
+	means.Mul(cross, &inverse)
+	total := 0.0
+	for _, h := range held {
+		total += max(h, 0)
+	}
+	for class := range classes {
+		row := make([]float64, m.rows.Dim())
+		for j := range row {
+			row[j] = means.At(j, class)
+			if center != nil {
+				row[j] += float64(center[j])
+			}
+		}
+		out.means = append(out.means, row)
+		out.weights = append(out.weights, max(held[class], 0)/max(total, 1e-9))
+	}
+	s := e.covariance(u)
+	e.within(s, &means, counts)
+	noise := m.plan.Std * m.plan.Std
+	common := spikes(s, noise, m.rows.Len()).over(max(total, 1))
+	for range classes {
+		out.factors = append(out.factors, common.beside(spectrum{}, e.basis.rows.Rows))
+	}
+}
+
+// labels gives the covariance of the counts of every class in a mixture, what the noisy labels average to, and the same for records.
+func (e *estimator) labels() (counts *mat.SymDense, mean, held []float64) {
+	m := e.model
+	k, n, degree := m.rows.Classes(), m.rows.Len(), float64(m.plan.Degree())
+	mean = make([]float64, k)
+	for t := range n {
+		for c, v := range m.rows.Labels(t) {
+			mean[c] += float64(v) * degree / float64(n)
+		}
+	}
+	counts = mat.NewSymDense(k, nil)
+	d := mat.NewVecDense(k, nil)
+	for t := range n {
+		for c, v := range m.rows.Labels(t) {
+			d.SetVec(c, float64(v)*degree-mean[c])
+		}
+		counts.SymRankOne(counts, 1/float64(n), d)
+	}
+	_, y := m.plan.Noise()
+	addIdentity(counts, -y*y*degree*degree)
+	for c := range k {
+		counts.SetSym(c, c, max(counts.At(c, c), 1e-3*degree)) // noise may have left nothing
+	}
+	return counts, mean, append(held, mean...)
+}
+
+// cross is Cov(X, Y).
+func (e *estimator) cross(center []float32, sum, mean []float64) *mat.Dense {
+	m := e.model
+	degree := float64(m.plan.Degree())
+	out := mat.NewDense(m.rows.Dim(), m.rows.Classes(), nil)
+	n := float64(m.rows.Len())
+	for t := range m.rows.Len() {
+		y := m.rows.Labels(t)
+		for j, v := range m.rows.Features(t) {
+			x := float64(v)
+			if center != nil {
+				x -= float64(center[j])
+			}
+			x = (x*degree - sum[j]) / n
+			dst := out.RawRowView(j)
+			for c, w := range y {
+				dst[c] += x * (float64(w)*degree - mean[c])
+			}
+		}
+	}
+	return out
+}
+
+// within takes M·Cov(N)·Mᵀ out of a covariance in the basis.
+func (e *estimator) within(s *mat.SymDense, means *mat.Dense, counts *mat.SymDense) {
+	k, classes := e.basis.rows.Rows, e.model.rows.Classes()
+	b := mat.NewDense(k, classes, nil)
+	for c := range classes {
+		b.SetCol(c, e.inBasis(mat.Col(nil, c, means)))
+	}
+	var half, all mat.Dense
+	half.Mul(b, counts)
+	all.Mul(&half, b.T())
+	for i := range k {
+		for j := i; j < k; j++ {
+			s.SetSym(i, j, s.At(i, j)-(all.At(i, j)+all.At(j, i))/2)
+		}
+	}
+}
