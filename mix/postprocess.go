@@ -114,18 +114,33 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Clipped returns dense records shortened to a norm, as the records in mixtures are: what a model learnt from a release should be shown.
+// Prepared returns dense records as a model learnt from the release should be shown them: projected and shortened as the mixed ones were.
+// It is for records that are used, not released: nothing is protected here.
 //
-// Guarantee: none; it is a function of each record alone, for records that are used, not released.
-// Errors: *accountant.ParamError for a norm that is not positive.
-func Clipped(t *records.Table, norm float64) (*records.Table, error) {
-	if !positive(norm) {
-		return nil, &accountant.ParamError{Path: "mix.Clipped.norm", Value: norm, Want: "a positive finite number"}
+// Errors: *accountant.ParamError for records of another dimension, or sets.
+func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
+	c := m.plan.Config
+	if t.Schema().Dim() != c.Schema.Dim() {
+		return nil, &accountant.ParamError{Path: "mix.Prepared.t", Value: t.Schema().Dim(), Want: "records like those that were mixed"}
 	}
-	s := t.Schema()
-	flat := make([]float32, t.Len()*s.Dim())
+	dim := c.dim()
+	flat, row := make([]float32, t.Len()*dim), make([]float32, c.Schema.Dim())
+	var matrix []float32
+	if c.Projection.wanted() {
+		matrix = projectionMatrix(c.Projection, c.Schema.Dim())
+	}
 	for i := range t.Len() {
-		shorten(t.Row(flat[i*s.Dim():(i+1)*s.Dim()], i), norm)
+		dst := flat[i*dim : (i+1)*dim]
+		if t.Row(row, i); matrix != nil {
+			multiply(dst, matrix, row)
+		} else {
+			copy(dst, row)
+		}
+		shorten(dst, c.ClipNorm)
+	}
+	s := m.Schema().WithoutLabels()
+	if t.Schema().Classes() > 0 {
+		s = s.WithLabels(t.Schema().ClassNames()...)
 	}
 	out, err := records.FromFlat(s, flat, t.Labels()...)
 	return out, paramErrors(err)

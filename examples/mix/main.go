@@ -1,0 +1,142 @@
+// Command mix publishes noisy mixtures of images and learns from what was published, as a stranger would who has the
+// published file and nothing else.
+//
+//	go run ./examples/mix                      on digits drawn by the program
+//	go run ./examples/mix -n 60000 -mixtures 60000 -samples 60000 -epochs 5 \
+//	    -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//	    -test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
+//
+// It prints the bill before it reads a record and the guarantee afterwards, writes the release (mixtures.npz), a picture of
+// mixtures (as the paper's Fig. 1) and, where class moments were learnt, of digits drawn from them, and scores a
+// convolutional network and a linear model on held-out images.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mix"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mix:", err)
+		os.Exit(1)
+	}
+}
+
+// config is the command line.
+type config struct {
+	images, labels         string
+	testImages, testLabels string
+	n, mixtures, degree    int
+	budget                 accountant.Budget
+	sampling               string
+	byClass                bool
+	centers, clip, short   float64
+	share                  float64
+	learner                string
+	denoise                float64
+	project                int
+	samples, epochs, runs  int
+	seed                   uint64
+	out                    string
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("mix", flag.ContinueOnError)
+	f.StringVar(&c.images, "images", "", "idx file of training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
+	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: more digits drawn by the program)")
+	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	f.IntVar(&c.n, "n", 20000, "number of digits the program draws; of files, the public (under add/remove: nominal) number of records")
+	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
+	f.IntVar(&c.degree, "degree", 0, "records in a mixture (default: the plan chooses)")
+	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
+	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
+	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	f.StringVar(&c.sampling, "sampling", "poisson", "poisson, or subset (without replacement, under replace_one only)")
+	f.BoolVar(&c.byClass, "by-class", true, "mix records of one class; false for the paper's mixtures of all")
+	f.Float64Var(&c.centers, "centers", 0.15, "part of ε for mean records, released first; 0 for none")
+	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
+	f.Float64Var(&c.short, "clip-deviation", 6.5, "norm that deviations from mean records are shortened to")
+	f.Float64Var(&c.share, "label-share", 0, "part of a record's squared norm that is its label (default: the best for a linear learner)")
+	f.StringVar(&c.learner, "learner", "moments", "what the network learns from: moments (images drawn from class moments) or soft (mixtures and soft labels)")
+	f.Float64Var(&c.denoise, "denoise", 0, "width in pixels of a normal filter over mixtures, for the soft learner")
+	f.IntVar(&c.project, "random-projection", 0, "baseline: release single records projected to this many coordinates")
+	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments to train on")
+	f.IntVar(&c.epochs, "epochs", 5, "passes of the network's training")
+	f.IntVar(&c.runs, "runs", 1, "releases, each trained on with a seed of its own; every one is a run on its own budget")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of weights and draws; noise cannot be seeded")
+	f.StringVar(&c.out, "out", "out", "folder for release and pictures")
+	return c, f.Parse(args)
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	plan, err := c.mixing().Plan()
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+	train, test, err := c.load()
+	if err != nil {
+		return err
+	}
+	var scores []score
+	for i := range c.runs {
+		start := time.Now()
+		m, err := mix.Fit(ctx, plan, train, accountant.NewLedger(plan.Config.Budget))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("\n%d mixtures of degree %d in %.1f s\n", m.Rows().Len(), plan.Degree(), time.Since(start).Seconds())
+		if i == 0 {
+			fmt.Printf("\n%v\n\n", m.Guarantee())
+			if err := c.export(m); err != nil {
+				return err
+			}
+		}
+		s, err := c.learn(ctx, m, test, c.seed+uint64(i), i == 0)
+		if err != nil {
+			return err
+		}
+		fmt.Println("run", i+1, s)
+		scores = append(scores, s)
+	}
+	report(scores)
+	return nil
+}
+
+// export writes the release for whoever wants to learn from it.
+func (c config) export(m *mix.Model) error {
+	path := filepath.Join(c.out, "mixtures.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := m.Rows().WriteNPZ(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	fmt.Println("wrote", path)
+	return c.pictureOf(m)
+}
