@@ -1,0 +1,299 @@
+package privacytest_test
+
+import (
+	"context"
+	"go/parser"
+	"go/token"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// fitting is a whole run: what is visible of it.
+type fitting func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error)
+
+// replayed are whole runs of every system, on a schema, under a relation.
+var replayed = []struct {
+	name   string // of the package first
+	schema records.Schema
+	fit    func(s records.Schema, b accountant.Budget) fitting
+}{
+	{"dpgm, marginals", records.Sets(12, 4), fitMarginals},
+	{"mix", records.Image(2, 2).WithLabels("a", "b"), fitMix},
+	{"mix, projected, centred", records.Interval(3, -1, 1), fitMix},
+	{"merf", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerf},
+	{"merf, table", mixedTable(), fitMerf},
+	{"merf, sets in a stream", records.Sets(9, 4), fitMerfStream},
+	{"merf, shards", records.Image(2, 2).WithLabels("a", "b", "c"), fitMerfShards},
+	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
+	{"gan, table", mixedTable(), fitGAN},
+	{"draft", mixedTable(), fitDraft},
+	{"baselines, independent", records.Sets(10, 5), fitBaseline},
+	{"baselines, tree", records.Sets(11, 5), fitBaseline},
+	{"baselines, MWEM", records.Sets(12, 5), fitBaseline},
+}
+
+func mixedTable() records.Schema {
+	s, err := records.NewSchema(records.Numeric("x", 0, 10).WithMissing(), records.Integer("n", 0, 6),
+		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func TestSystemsUnderReplay(t *testing.T) {
+	for _, c := range replayed {
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				replayAll(t, c.schema, r, c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
+			})
+		}
+	}
+}
+
+// TestEveryAlgorithmIsUnderReplay: whatever package adds noise has its runs replayed above, or in library_test.go.
+func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
+	known := []string{"sgd", "kmeans"} // TestTrainingUnderReplay, TestKMeansUnderReplay
+	for _, c := range replayed {
+		name, _, _ := strings.Cut(c.name, ",")
+		known = append(known, name)
+	}
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, path := range files {
+		name := filepath.Base(filepath.Dir(path))
+		if strings.HasSuffix(path, "_test.go") || name == "privacytest" || slices.Contains(known, name) {
+			continue
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if strings.HasSuffix(i.Path.Value, "/privgen/mechanism\"") {
+				t.Errorf("%s adds noise, and no run of package %s is replayed here", path, name)
+			}
+		}
+	}
+}
+
+// fitMarginals is DPGM with clusters and with the frequencies of coordinates released beside them.
+func fitMarginals(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3},
+			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2},
+			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 2, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		var told []dpgm.Progress
+		m, err := dpgm.Fit(ctx, plan, data, ledger, dpgm.WithBackend(device.CPUWith(1)), dpgm.WithProgress(func(p dpgm.Progress) {
+			p.Elapsed = 0
+			told = append(told, p)
+		}))
+		if err != nil {
+			return told, err
+		}
+		file, err := m.Encode()
+		return []any{told, file, m.Weights(), m.Guarantee()}, err
+	}
+}
+
+// fitMix plans for the number of records under replace-one, where it is public.
+func fitMix(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 6, Degree: 2}, Mixtures: 20, ClipNorm: 1.5, NoiseMultiplier: 2}
+		if b.Relation == accountant.ReplaceOne {
+			c.Sampling = mix.WithoutReplacement{Records: data.Len(), Degree: 1}
+		}
+		if s.Classes() == 0 {
+			c.Centers = mix.Centers{NoiseMultiplier: 3, ClipNorm: 0.7}
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, err
+		}
+		m, err := mix.Fit(ctx, plan, data, ledger, mix.WithWorkers(1))
+		if err != nil {
+			return nil, err
+		}
+		file, err := m.Encode()
+		return []any{file, m.Guarantee()}, err
+	}
+}
+
+func planMerf(s records.Schema, b accountant.Budget) (*merf.Plan, error) {
+	c := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2}
+	if s.Kind() != records.MixedTable {
+		c.Features = 20
+	}
+	if b.Relation == accountant.ReplaceOne && s.Classes() < 2 {
+		c.Nominal = 7
+	}
+	return c.Plan()
+}
+
+// embedded is everything that an embedding holds, and a generator trained against it.
+func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	m, err := merf.Train(ctx, e, merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2, Steps: 2, Batch: 8}, merf.WithBackend(device.CPUWith(1)))
+	if err != nil {
+		return nil, err
+	}
+	file, err := m.Encode()
+	var sums [][]float64
+	for c := range e.Classes() {
+		sums = append(sums, e.Sum(c))
+	}
+	return []any{file, sums, e.Counts(), e.String(), e.Guarantee()}, err
+}
+
+func fitMerf(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := planMerf(s, b)
+		if err != nil {
+			return nil, err
+		}
+		e, err := merf.Embed(ctx, plan, data, ledger, merf.WithBackend(device.CPUWith(2)))
+		return embedded(ctx, e, err)
+	}
+}
+
+// fitMerfStream hands the records over one at a time.
+func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := planMerf(s, b)
+		if err != nil {
+			return nil, err
+		}
+		e, err := merf.EmbedStream(ctx, plan, one(data), ledger)
+		return embedded(ctx, e, err)
+	}
+}
+
+// one streams sets record by record.
+func one(data records.Data) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		for i := range data.Len() {
+			if !yield(data.(*records.SetTable).Slice(i, i+1), nil) {
+				return
+			}
+		}
+	}
+}
+
+// fitMerfShards sums even and odd rows apart and merges the sums before the noise.
+func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := planMerf(s, b)
+		if err != nil {
+			return nil, err
+		}
+		rows := [2][]int32{}
+		for i := range data.Len() {
+			rows[i%2] = append(rows[i%2], int32(i))
+		}
+		var shards []*merf.Partial
+		for _, r := range rows {
+			shard := plan.NewPartial()
+			if err := shard.Add(ctx, data.(*records.Table).Take(r)); err != nil {
+				return nil, err
+			}
+			shards = append(shards, shard)
+		}
+		e, err := merf.Release(ctx, plan, ledger, shards)
+		return embedded(ctx, e, err)
+	}
+}
+
+func fitGAN(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := gan.Config{Schema: s, Budget: b, Critic: models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
+			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4, Seed: 5,
+			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		var seen []any
+		m, err := gan.Fit(ctx, plan, data, ledger, gan.WithBackend(device.CPUWith(1)), gan.WithProgress(func(p gan.Progress) {
+			p.Elapsed = 0
+			seen = append(seen, p)
+		}))
+		if err != nil {
+			return seen, err
+		}
+		file, err := m.Encode()
+		return append(seen, file, m.Guarantee()), err
+	}
+}
+
+func fitDraft(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := draft.Config{Candidates: s, Budget: b, NoiseMultiplier: 1}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		d, err := draft.Fit(ctx, plan, data, ledger)
+		if err != nil {
+			return nil, err
+		}
+		return []any{d.String(), d.Columns, d.Guarantee}, nil
+	}
+}
+
+// fitBaseline tells the methods apart by the universe of the schema.
+func fitBaseline(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		common := baselines.Common{Schema: s, Budget: b, MaxItems: 3, Seed: 4}
+		plan, err := baselines.Independent{Common: common}.Plan()
+		switch s.Dim() {
+		case 11:
+			plan, err = baselines.Tree{Common: common, Items: 8}.Plan()
+		case 12:
+			plan, err = baselines.MWEM{Common: common, Rounds: 3, Queries: 20}.Plan()
+		}
+		if err != nil {
+			return nil, err
+		}
+		g, err := plan.Fit(ctx, data, ledger)
+		if err != nil {
+			return nil, err
+		}
+		sample, err := g.Sample(ctx, 50, 1)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]uint32
+		err = records.EachSet(sample, func(_ int, items []uint32) error {
+			rows = append(rows, slices.Clone(items))
+			return nil
+		})
+		return []any{rows, g.Guarantee()}, err
+	}
+}
