@@ -31,7 +31,7 @@ type config struct {
 	n                               int
 	budget                          accountant.Budget
 	kernel                          string
-	dim, knots                      int
+	dim, order, knots               int
 	hidden                          string
 	training                        merf.GeneratorConfig
 	seed                            uint64
@@ -57,6 +57,7 @@ func parse(args []string) (config, error) {
 	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbours: add_or_remove_one or replace_one")
 	f.StringVar(&c.kernel, "kernel", "pairs", "features: pairs, sum (of the paper) or scales")
 	f.IntVar(&c.dim, "features", 10000, "number of features of sum and scales")
+	f.IntVar(&c.order, "order", 2, "for pairs: 2, or 1 for columns alone, where there are few records or very many columns")
 	f.IntVar(&c.knots, "knots", 0, "knots of a number, for pairs; 0 for the kernel's default")
 	f.StringVar(&c.hidden, "hidden", "256,256", "widths of the generator's hidden layers")
 	f.IntVar(&c.training.Latent, "latent", 0, "Gaussian coordinates of a code; 0 for the default")
@@ -135,7 +136,7 @@ func (c config) features(s records.Schema) rff.EmbeddingKernel {
 	case "scales":
 		return rff.Rule(c.dim, s.Dim())
 	}
-	return rff.Pairs{Knots: c.knots}
+	return rff.Pairs{Order: c.order, Knots: c.knots}
 }
 
 func numbers(s records.Schema) int {
