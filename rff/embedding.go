@@ -79,7 +79,8 @@ func (l Layout) Validate() error {
 		errs = append(errs, &ParamError{"rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)})
 	}
 	if !l.image() && (l.Height != 0 || l.Width != 0) {
-		errs = append(errs, &ParamError{"rff.Layout.Height", fmt.Sprintf("%d×%d", l.Height, l.Width), "positive sides whose product divides In, or zeros"})
+		sides := fmt.Sprintf("%d×%d", l.Height, l.Width)
+		errs = append(errs, &ParamError{"rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"})
 	}
 	return errors.Join(append(errs, l.checkBlocks()...)...)
 }

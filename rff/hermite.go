@@ -112,7 +112,8 @@ func (c Hermite) validate(in int) error {
 	add(c.ProductOrder >= 1 && c.ProductOrder <= c.Order, "ProductOrder", c.ProductOrder, "from 1 to Order")
 	add(c.Share > 0 && c.Share <= 1, "Share", c.Share, "a number in (0, 1]")
 	if len(errs) == 0 {
-		dim := float64(in)*float64(c.Order) + float64(c.Products)*math.Pow(float64(c.ProductOrder), float64(c.Subset))
+		products := float64(c.Products) * math.Pow(float64(c.ProductOrder), float64(c.Subset))
+		dim := float64(in)*float64(c.Order) + products
 		add(dim <= 1<<24, "Order", c.Order, fmt.Sprintf("at most %d features in all, not %.0f", 1<<24, dim))
 	}
 	return errors.Join(errs...)

@@ -24,7 +24,8 @@ type RBF struct {
 // New implements [Kernel].
 func (c RBF) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1/c.Bandwidth) }
-	return build(c, spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
+	s := spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}
+	return build(c, s, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
 }
 
 // Laplacian is the kernel exp(−‖x−y‖₁/ℓ); its frequencies are independent
@@ -42,7 +43,8 @@ func (c Laplacian) New(in int, seed uint64) (*Map, error) {
 			w[i] = math.Tan(math.Pi*(rng.Float64()-0.5)) / c.Bandwidth
 		}
 	}
-	return build(c, spectrum{name: "Laplacian", dim: c.Dim, phase: c.Phase, draw: draw}, in, seed, checkBandwidth("Laplacian.Bandwidth", c.Bandwidth))
+	s := spectrum{name: "Laplacian", dim: c.Dim, phase: c.Phase, draw: draw}
+	return build(c, s, in, seed, checkBandwidth("Laplacian.Bandwidth", c.Bandwidth))
 }
 
 // Cauchy is the product kernel Π 1/(1+(xᵢ−yᵢ)²/ℓ²); its frequencies are
@@ -60,7 +62,8 @@ func (c Cauchy) New(in int, seed uint64) (*Map, error) {
 			w[i] = (rng.ExpFloat64() - rng.ExpFloat64()) / c.Bandwidth
 		}
 	}
-	return build(c, spectrum{name: "Cauchy", dim: c.Dim, phase: c.Phase, draw: draw}, in, seed, checkBandwidth("Cauchy.Bandwidth", c.Bandwidth))
+	s := spectrum{name: "Cauchy", dim: c.Dim, phase: c.Phase, draw: draw}
+	return build(c, s, in, seed, checkBandwidth("Cauchy.Bandwidth", c.Bandwidth))
 }
 
 // Matern is the Matérn kernel of smoothness ν and length scale ℓ, between
@@ -86,7 +89,8 @@ func (c Matern) New(in int, seed uint64) (*Map, error) {
 	if !(c.Smoothness >= 0.05 && c.Smoothness <= 1000) {
 		bad = &ParamError{"rff.Matern.Smoothness", c.Smoothness, "a number in [0.05, 1000]"}
 	}
-	return build(c, spectrum{name: "Matern", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}, in, seed, checkBandwidth("Matern.Bandwidth", c.Bandwidth), bad)
+	s := spectrum{name: "Matern", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}
+	return build(c, s, in, seed, checkBandwidth("Matern.Bandwidth", c.Bandwidth), bad)
 }
 
 // Custom is any other shift-invariant kernel, given by a sampler of its

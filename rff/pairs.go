@@ -59,7 +59,8 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	c = c.withDefaults()
 	axes := columnAxes(l, c.Knots)
 	if dim := c.dim(axes); dim > c.MaxDim {
-		return nil, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)}
+		want := fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)
+		return nil, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, want}
 	}
 	t := newTensor(l.In, axes, 1, math.Sqrt2)
 	c.addTerms(t)
@@ -75,7 +76,8 @@ func (c Pairs) validate() error {
 		errs = append(errs, &ParamError{"rff.Pairs.Knots", c.Knots, "from 2 to 4096, or 0 for 12"})
 	}
 	if c.MaxDim < 0 || c.MaxDim > maxFrequencies {
-		errs = append(errs, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)})
+		want := fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)
+		errs = append(errs, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, want})
 	}
 	return errors.Join(errs...)
 }

@@ -39,7 +39,8 @@ func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
 	}
-	s := spectrum{name: "Patches", dim: c.Dim, draw: newBrush(c, l).draw, length: Scales{Low: c.Low, High: c.High}.length()}
+	length := Scales{Low: c.Low, High: c.High}.length()
+	s := spectrum{name: "Patches", dim: c.Dim, draw: newBrush(c, l).draw, length: length}
 	m, err := build(nil, s, l.In, seed)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,8 @@ type brush struct {
 }
 
 func newBrush(c Patches, l Layout) *brush {
-	b := &brush{height: l.Height, width: l.Width, channels: l.In / (l.Height * l.Width), windows: append([]float64(nil), c.Windows...)}
+	b := &brush{height: l.Height, width: l.Width, channels: l.In / (l.Height * l.Width)}
+	b.windows = append(b.windows, c.Windows...)
 	b.kernel, b.scratch = bell(c.Blur), make([]float64, l.In)
 	return b
 }
