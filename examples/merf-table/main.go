@@ -13,6 +13,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -71,11 +72,28 @@ func run(ctx context.Context, args []string) error {
 
 // fit releases the embedding, keeps it, and trains the generator against it.
 func (c config) fit(ctx context.Context, plan *privgen.MERFPlan, train *records.Frame) (*privgen.Generator, error) {
+	if c.embedding != "" {
+		return c.refit(ctx, plan)
+	}
 	e, err := merf.Embed(ctx, plan.Embedding(), train, accountant.NewLedger(c.budget))
 	if err != nil {
 		return nil, err
 	}
 	if err := save(filepath.Join(c.out, "embedding.privgen"), e.Save); err != nil {
+		return nil, err
+	}
+	return plan.Refit(ctx, e, privgen.OnProgress(show))
+}
+
+// refit trains against an embedding of an earlier run. It reads no record.
+func (c config) refit(ctx context.Context, plan *privgen.MERFPlan) (*privgen.Generator, error) {
+	f, err := os.Open(c.embedding)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e, err := merf.LoadEmbedding(bufio.NewReader(f))
+	if err != nil {
 		return nil, err
 	}
 	return plan.Refit(ctx, e, privgen.OnProgress(show))
