@@ -9,8 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -204,6 +207,80 @@ func centres(s records.Schema, clip float64) func(accountant.Budget) (accountant
 	}
 }
 
+// embeddings is DP-MERF's release.
+func embeddings(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		plan, err := merf.Config{Schema: s, Budget: b, Features: 8}.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		return plan.Event, func(d records.Data) ([]float64, error) {
+			e, err := merf.Embed(context.Background(), plan, d, accountant.NewLedger(b), merf.WithBackend(device.CPUWith(1)))
+			if err != nil {
+				return nil, err
+			}
+			out := e.Counts()
+			for c := range e.Classes() {
+				out = append(out, e.Sum(c)...)
+			}
+			return out, nil
+		}, nil
+	}
+}
+
+// mixtures is DPMix, every record in every mixture.
+func mixtures(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 1, Degree: 1}, Mixtures: 4, ClipNorm: 1}
+		if b.Relation == accountant.ReplaceOne {
+			c.Sampling = mix.PoissonReplaceOne{Records: 1, Degree: 1}
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		return accountant.Repeated{Event: plan.Event, Count: c.Mixtures}, func(d records.Data) ([]float64, error) {
+			m, err := mix.Fit(context.Background(), plan, d, accountant.NewLedger(b), mix.WithWorkers(1))
+			if err != nil {
+				return nil, err
+			}
+			return numbers(m.Encode())
+		}, nil
+	}
+}
+
+// adversaries is dp-GAN, of which the generator is seen.
+func adversaries(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		c := gan.Config{Schema: s, Budget: b, Critic: models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU}, Generator: models.MLP{}, Latent: 1,
+			Train:       sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 4, Optimizer: sgd.SGD(1), NominalBatch: 1},
+			CriticSteps: 1, GeneratorBatch: 64, GeneratorOptimizer: sgd.SGD(0.1), Seed: 1}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		stage := plan.Stages[0]
+		return accountant.Repeated{Event: stage.Event, Count: stage.Count}, func(d records.Data) ([]float64, error) {
+			m, err := gan.Fit(context.Background(), plan, d, accountant.NewLedger(b), gan.WithBackend(device.CPUWith(1)))
+			if err != nil {
+				return nil, err
+			}
+			return numbers(m.Encode())
+		}, nil
+	}
+}
+
+// marginals is DPGM with two clusters and the frequencies of coordinates.
+func marginals(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+		return mixture(dpgm.Config{
+			Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 1, Share: 0.2}, Marginals: &dpgm.Marginals{Share: 0.6},
+			Model: models.VAE{Hidden: []int{3}, Latent: 1}, Seed: 1,
+			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 1, Optimizer: sgd.SGD(0.1)},
+		})
+	}
+}
+
 // labelled is rows of ones with a label each.
 func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	t.Helper()
@@ -223,6 +300,7 @@ func systems(t testing.TB) []system {
 	const add, replace = accountant.AddOrRemoveOne, accountant.ReplaceOne
 	s := records.Interval(6, -1, 1)
 	c := s.WithLabels("a", "b")
+	bits := records.Binary(4)
 	vae := networks(s, models.VAE{Hidden: []int{3}, Latent: 1})
 	return []system{
 		{"DPGM", filled(t, s), filled(t, s, 1), add, vae},
@@ -230,6 +308,12 @@ func systems(t testing.TB) []system {
 		{"classifier", labelled(t, c), labelled(t, c, 0), add, classifier(c)},
 		{"classifier, replace-one", labelled(t, c, 1), labelled(t, c, 0), replace, classifier(c)},
 		{"k-means", filled(t, s), filled(t, s, 1), add, centres(s, 2)},
+		{"DP-MERF", labelled(t, c), labelled(t, c, 0), add, embeddings(c)},
+		{"DP-MERF, replace-one", labelled(t, c, 1), labelled(t, c, 0), replace, embeddings(c)},
+		{"DPMix", labelled(t, c), labelled(t, c, 0), add, mixtures(c)},
+		{"DPMix, replace-one", filled(t, s, -1), filled(t, s, 1), replace, mixtures(s)},
+		{"dp-GAN", filled(t, s), filled(t, s, 1), add, adversaries(s)},
+		{"DPGM, clusters and marginals", filled(t, bits), filled(t, bits, 1), add, marginals(bits)},
 		{"k-means, replace-one", filled(t, s, -1), filled(t, s, 1), replace, centres(s, 2)},
 	}
 }
