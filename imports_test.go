@@ -46,14 +46,16 @@ var policy = map[string][]string{
 	"evaluate":          {"records", "device", "models", "internal/optim"},
 	"privacytest":       {"accountant", "mechanism", "records", "internal/entropy", "device"},
 	"device/devicetest": {"device"},
+	"device/cuda":       {"device"},
 	"":                  {"accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan", "internal/artefact", "internal/release"},
 }
 
 // confined names foreign imports that only one package may reach, because
-// linking them costs every importer something: tensor 15 MB, cu a driver.
+// linking them costs every importer something: tensor 15 MB, cu a driver. The core is pure Go, so C is among them.
 var confined = map[string]string{
 	"gorgonia.org/tensor":                "records/tensors",
 	"gorgonia.org/cu":                    "device/cuda",
+	"C":                                  "device/cuda",
 	"go4.org/unsafe/assume-no-moving-gc": "records/tensors",
 	"golang.org/x/exp/mmap":              "records",
 	"gonum.org/v1/plot":                  "examples",
@@ -93,6 +95,7 @@ func TestPolicyCatchesWrongImports(t *testing.T) {
 		{"", module + "/records/tensors"},
 		{"sgd", "math/rand"},
 		{"records", "gorgonia.org/tensor"},
+		{"device", "C"},
 		{"unlisted", module + "/device"},
 	} {
 		if reason := refuse(c.pkg, c.target); reason == "" {

@@ -1,0 +1,13 @@
+//go:build !cuda || !cgo
+
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+func open(settings) (device.Backend, error) {
+	return nil, fmt.Errorf("cuda: this build has none (-tags cuda with cgo): %w", device.ErrUnavailable)
+}
