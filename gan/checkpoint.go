@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/artefact"
@@ -99,6 +100,9 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 // Guarantee: as for Checkpoint; the model's is the whole reservation's.
 // Errors: those of Fit; ErrPlan; ErrTaken.
 func (c *Checkpoint) Resume(ctx context.Context, p *Plan, data records.Data, opts ...Option) (*Model, error) {
+	if got, want := c.Ledger.Relation(), p.Config.Budget.Relation; got != want {
+		return nil, &accountant.ParamError{Path: "gan.Checkpoint.Ledger", Value: got, Want: "the plan's relation, " + want.String()}
+	}
 	r, err := newRun(p, data, c.Ledger, opts, sgd.WithResumed())
 	if err != nil {
 		return nil, err
@@ -230,8 +234,14 @@ const (
 	sectionNorms     = "generator state"
 )
 
-// write puts a checkpoint in the place of the last, whole or not at all, unless somebody else has written there.
-func (k *keeper) write(spent int) error {
+// write puts a checkpoint in the place of the last, whole or not at all, unless somebody else has written there. Looking and
+// writing are one step for all who do it, since a marker is in the way of everybody else meanwhile.
+func (k *keeper) write(spent int) (err error) {
+	marker, err := mark(k.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(marker)) }()
 	if err := k.mine(); err != nil {
 		return err
 	}
@@ -244,6 +254,23 @@ func (k *keeper) write(spent int) error {
 	}
 	k.written = true
 	return nil
+}
+
+// mark makes the marker of somebody who is writing a checkpoint. Writing takes no time to speak of, so one that stays was left by
+// a run that was killed just then, or belongs to one that hangs.
+func mark(path string) (string, error) {
+	marker := path + ".taking"
+	for range 100 {
+		f, err := os.OpenFile(marker, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			return marker, f.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("gan: checkpoint: %w", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "", fmt.Errorf("%w: %s is in the way; if no run is at work on it a killed one left it, and it may be removed", ErrTaken, marker)
 }
 
 // mine checks that the file is the one that this run wrote last or goes on from.

@@ -8,6 +8,8 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -323,6 +325,71 @@ func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	other.Latent++
 	if _, err := third.Resume(t.Context(), mustPlan(t, other), data); !errors.Is(err, gan.ErrPlan) {
 		t.Errorf("another plan: %v", err)
+	}
+}
+
+// TestTwoResumesAtOnce: nor do two that begin at the same moment spend more than one, nor two fresh runs.
+func TestTwoResumesAtOnce(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
+	together := func(runs [2]func(gan.Option) error) (steps, failed int) {
+		var wait sync.WaitGroup
+		var count, wrong atomic.Int32
+		start := make(chan struct{})
+		for _, run := range runs {
+			wait.Go(func() {
+				<-start
+				if run(gan.WithProgress(func(gan.Progress) { count.Add(1) })) != nil {
+					wrong.Add(1)
+				}
+			})
+		}
+		close(start)
+		wait.Wait()
+		return int(count.Load()), int(wrong.Load())
+	}
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "checkpoint")
+		killed(t, p, data, path, 1, 1)
+		var runs [2]func(gan.Option) error
+		for i := range runs {
+			k, err := gan.OpenCheckpoint(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs[i] = func(o gan.Option) error { _, err := k.Resume(t.Context(), p, data, o); return err }
+		}
+		if steps, failed := together(runs); steps > 5 || failed != 1 {
+			t.Errorf("%d steps of 5, %d runs failed", steps, failed)
+		}
+		path = filepath.Join(t.TempDir(), "checkpoint")
+		for i := range runs {
+			runs[i] = func(o gan.Option) error {
+				_, err := gan.Fit(t.Context(), p, data, accountant.NewLedger(p.Config.Budget), gan.WithCheckpoint(path, 2), o)
+				return err
+			}
+		}
+		if steps, failed := together(runs); steps > 6 || failed != 1 {
+			t.Errorf("%d steps of 6, %d fresh runs failed", steps, failed)
+		}
+	}
+}
+
+// TestResumeRefusesAnotherRelation: a ledger under the other relation would train with the wrong sensitivity.
+func TestResumeRefusesAnotherRelation(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
+	killed(t, p, data, path, 1, 1)
+	k, err := gan.OpenCheckpoint(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := p.Config.Budget
+	b.Relation = accountant.ReplaceOne
+	k.Ledger = accountant.NewLedger(b)
+	var wrong *accountant.ParamError
+	if _, err := k.Resume(t.Context(), p, data); !errors.As(err, &wrong) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -97,7 +97,8 @@ type config struct {
 	batch                  float64
 	steps, criticSteps     int
 	threshold              float64
-	lr, clip, average      float64
+	lr, generatorLR        float64
+	clip, average          float64
 	groups, warm           int
 	adaptive               bool
 	scale                  float64
@@ -126,7 +127,8 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.steps, "steps", 4000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 5, "critic steps for each generator step")
 	f.Float64Var(&c.threshold, "threshold", 0, "accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
-	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for both networks")
+	f.Float64Var(&c.lr, "lr", 3e-4, "learning rate of Adam (0.5, 0.999) for the critic")
+	f.Float64Var(&c.generatorLR, "generator-lr", 2e-3, "learning rate of Adam (0.5, 0.999) for the generator")
 	f.Float64Var(&c.clip, "clip", 1, "clip norm of an image's gradient, without -adaptive")
 	f.Float64Var(&c.average, "average", 0.999, "decay of the moving average of the generator that is released")
 	f.IntVar(&c.groups, "groups", 0, "clusters of critic parameters, clipped apart to norms of public images; 0 for one")

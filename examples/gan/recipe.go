@@ -21,7 +21,8 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
 	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps, NominalBatch: c.batch,
 		Optimizer: sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
-	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128, Average: c.average, WarmSteps: c.warm, Seed: c.seed}
+	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
+		GeneratorOptimizer: sgd.AdamWith(c.generatorLR, 0.5, 0.999, 1e-8), Average: c.average, WarmSteps: c.warm, Seed: c.seed}
 	if c.threshold > 0 {
 		g.Frequency = gan.Frequency{Threshold: c.threshold}
 	}
