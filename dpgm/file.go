@@ -25,6 +25,7 @@ type fileHeader struct {
 	Clusters  *kmeans.Model        `json:"clusters,omitempty"`
 	Model     json.RawMessage      `json:"model"`
 	Networks  int                  `json:"networks"`
+	Tilts     []tilt               `json:"tilts,omitempty"` // shifts of a record's logits, one list a network
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
@@ -34,7 +35,7 @@ func (m *Model) Encode() (*artefact.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := fileHeader{Schema: m.config.Schema, Clusters: m.router.clusters, Model: arch, Networks: len(m.parts), Guarantee: m.guarantee}
+	h := fileHeader{Schema: m.config.Schema, Clusters: m.router.clusters, Model: arch, Networks: len(m.parts), Tilts: m.tilts, Guarantee: m.guarantee}
 	if f, ok := m.router.features.(*rff.Map); ok {
 		h.Features = f
 	}
@@ -86,6 +87,9 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 		return nil, malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
 	}
 	m.config.Cluster.K = h.Networks
+	if m.tilts, err = h.tilts(); err != nil {
+		return nil, err
+	}
 	for i := range h.Networks {
 		part, err := m.decodePart(f, i)
 		if err != nil {
@@ -94,6 +98,21 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 		m.parts = append(m.parts, part)
 	}
 	return m, nil
+}
+
+// tilts checks the shifts, one list for each network or none at all.
+func (h fileHeader) tilts() ([]tilt, error) {
+	if len(h.Tilts) != 0 && len(h.Tilts) != h.Networks {
+		return nil, malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
+	}
+	for _, t := range h.Tilts {
+		for _, v := range t {
+			if math.Abs(v) > tiltReach {
+				return nil, malformed(fmt.Errorf("a shift beyond %v", tiltReach))
+			}
+		}
+	}
+	return h.Tilts, nil
 }
 
 // router rebuilds the clustering and checks that its pieces fit each other.

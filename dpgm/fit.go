@@ -81,7 +81,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err := r.train(ctx); err != nil {
 		return nil, err
 	}
-	r.tell()
+	r.settle()
 	return r.model(), nil
 }
 
@@ -134,7 +134,8 @@ type run struct {
 	assigned []int32 // cluster of every row: private, never leaves the run
 	parts    []models.Generator
 
-	frequencies [][]float64 // released, of every cluster; nil without Marginals
+	told  []marginal // released, of every cluster; nil without Marginals
+	tilts []tilt     // and what follows from it for samples
 }
 
 func (r *run) report(stage string, step, of int, epsilon float64) {
@@ -202,6 +203,13 @@ func (r *run) train(ctx context.Context) error {
 		m.sync()
 	}
 	return nil
+}
+
+// settle sets the trained networks to what was released beside them.
+func (r *run) settle() {
+	for i, f := range r.told {
+		r.tilts = append(r.tilts, f.settle(r.backend, r.parts[i], r.config.Schema.Dim()))
+	}
 }
 
 // nominal is the public divisor of each cluster's gradient sum: the batch that its

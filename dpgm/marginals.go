@@ -12,22 +12,27 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Marginals releases, before training, how often each coordinate is 1 among the records of each cluster. Every
-// network starts at these frequencies and is set back to them when it is trained, by the biases of its outputs: training
-// then spends its noise on what occurs together, and what occurs how often is known far better than a noisy gradient
-// would ever tell. It is this library's own addition to the system of the papers.
+// Marginals releases, before training, how often each coordinate is 1 among the records of each cluster, and how many
+// ones records have. Every network starts at these frequencies and is set back to them when it is trained, by the biases of its
+// outputs; and every synthetic record has its logits shifted by a random number whose law makes up for what the network
+// has not learnt about the number of ones. Training then spends its noise on what occurs together: frequencies and sizes are
+// known far better than a noisy gradient would ever tell. It is this library's own addition to the system of the papers.
 //
 // Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled down to it, so the sums
 // over the records of each cluster have sensitivity ClipNorm under add-or-remove-one and, because they are not negative, √2 times that under
-// replace-one, whether or not the record changes its cluster; the counts that go with them take countPart of the squared effect.
+// replace-one, whether or not the record changes its cluster. A record counts once among the sizes of its cluster and once among all its
+// records: sensitivity 1, or √2, each. They take sizePart and countPart of the squared effect.
 type Marginals struct {
 	Share           float64 `json:"share,omitempty"`            // of ε for this stage alone, where the noise is to be found by Plan
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
 	ClipNorm        float64 `json:"clip_norm,omitempty"`        // 0 for the schema's largest norm: nothing is scaled
 }
 
-// countPart is the part of the squared effect spent on the clusters' sizes.
-const countPart = 0.05
+// The parts of the squared effect spent on the clusters' sizes and on those of their records.
+const (
+	countPart = 0.03
+	sizePart  = 0.07
+)
 
 // PurposeMarginals is the purpose under which the frequencies are released.
 const PurposeMarginals = "marginals"
@@ -87,34 +92,33 @@ func (r *run) marginals(ctx context.Context) error {
 	if err := m.add(ctx, r.data, r.assigned); err != nil {
 		return err
 	}
-	if r.frequencies, err = m.release(grant); err != nil {
+	if r.told, err = m.release(grant); err != nil {
 		return err
 	}
 	r.report(PurposeMarginals, 1, 1, r.ledger.EpsilonSoFar())
-	r.tell()
-	return nil
-}
-
-// tell sets the networks to the released frequencies: post-processing, as often as one likes.
-func (r *run) tell() {
-	for i, p := range r.frequencies {
-		r.parts[i].(models.Marginal).SetMarginals(p) // Config.Validate has seen that they can
+	for i, f := range r.told {
+		r.parts[i].(models.Marginal).SetMarginals(f.frequencies, nil) // Config.Validate has seen that they can
 	}
+	return nil
 }
 
 // marginalSums are the private numbers of the release.
 type marginalSums struct {
 	Marginals
-	schema           records.Schema
-	k                int
-	sumStd, countStd float64
-	sums, counts     *mechanism.FixedSum
+	schema                    records.Schema
+	k                         int
+	sumStd, countStd, sizeStd float64
+	sums, counts, sizes       *mechanism.FixedSum
+	bins                      sizeBins
 }
 
 // spread divides the squared effect between sums and counts.
 func (m *marginalSums) spread(r accountant.Relation) {
 	z, sensitivity := m.NoiseMultiplier, m.clip(m.schema)*mechanism.HistogramSensitivity(r)
-	m.sumStd = z * sensitivity / math.Sqrt(1-countPart)
+	m.bins = newSizeBins(m.schema)
+	m.sumStd = z * sensitivity / math.Sqrt(1-countPart-sizePart)
+	m.sizeStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(sizePart)
+	m.sizes = mechanism.NewFixedSum(m.k*len(m.bins), mechanism.GridFor(m.sizeStd))
 	m.countStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(countPart)
 	m.sums = mechanism.NewFixedSum(m.k*m.schema.Dim(), mechanism.GridFor(m.sumStd))
 	m.counts = mechanism.NewFixedSum(m.k, mechanism.GridFor(m.countStd))
@@ -141,7 +145,9 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 
 // addRow counts each coordinate once at most, whatever foreign data hand out.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
+	size := 0
 	m.counts.AddInt(cluster, 1)
+	defer func() { m.sizes.AddInt(cluster*len(m.bins)+m.bins.of(size), 1) }()
 	one, base := []float32{1}, cluster*m.schema.Dim()
 	if b.Sparse != nil {
 		row := b.Sparse.Row(i)
@@ -149,18 +155,18 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
 		for _, item := range row {
 			if int(item) > last && int(item) < m.schema.Dim() {
 				last = int(item)
+				size++
 				m.sums.AddRowAt(base+last, one, scale)
 			}
 		}
 		return
 	}
-	ones := 0
 	for _, v := range b.Dense.Row(i) {
 		if v >= 0.5 {
-			ones++
+			size++
 		}
 	}
-	scale := m.scale(ones)
+	scale := m.scale(size)
 	for j, v := range b.Dense.Row(i) {
 		if v >= 0.5 {
 			m.sums.AddRowAt(base+j, one, scale)
@@ -178,23 +184,51 @@ func (m *marginalSums) scale(ones int) float64 {
 	return mechanism.ClipFactor(float64(ones), clip)
 }
 
+// marginal is what was released about one cluster.
+type marginal struct {
+	frequencies []float64 // of each coordinate
+	sizes       []float64 // the part of the records in each bin of sizes
+	bins        sizeBins
+}
+
 // release turns noisy sums and counts into frequencies of every cluster.
-func (m *marginalSums) release(g *mechanism.Grant) ([][]float64, error) {
-	dim := m.schema.Dim()
-	sums, sizes := make([]float64, m.k*dim), make([]float64, m.k)
+func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
+	dim, bins := m.schema.Dim(), len(m.bins)
+	sums, totals, sizes := make([]float64, m.k*dim), make([]float64, m.k), make([]float64, m.k*bins)
 	err := g.Release(1/m.NoiseMultiplier,
 		mechanism.Part{Sum: m.sums, Std: m.sumStd, Out: sums},
-		mechanism.Part{Sum: m.counts, Std: m.countStd, Out: sizes})
+		mechanism.Part{Sum: m.counts, Std: m.countStd, Out: totals},
+		mechanism.Part{Sum: m.sizes, Std: m.sizeStd, Out: sizes})
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]float64, m.k)
+	out := make([]marginal, m.k)
 	for c := range out {
-		out[c] = counts.Shrink(sums[c*dim:(c+1)*dim], m.sumStd)
-		size := max(sizes[c], m.countStd, clusterFloor)
-		for j, n := range out[c] {
-			out[c][j] = min(n/size, 1)
+		out[c] = marginal{
+			frequencies: counts.Shrink(sums[c*dim:(c+1)*dim], m.sumStd),
+			sizes:       counts.Shrink(sizes[c*bins:(c+1)*bins], m.sizeStd),
+			bins:        m.bins,
 		}
+		total := max(totals[c], m.countStd, clusterFloor)
+		for j, n := range out[c].frequencies {
+			out[c].frequencies[j] = min(n/total, 1)
+		}
+		normalise(out[c].sizes)
 	}
 	return out, nil
+}
+
+// normalise makes parts of a whole; of nothing, equal parts.
+func normalise(v []float64) {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	for i := range v {
+		if total > 0 {
+			v[i] /= total
+		} else {
+			v[i] = 1 / float64(len(v))
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -90,7 +91,7 @@ func (m *marginalSums) inNoise() []float64 {
 		}
 		return out
 	}
-	return append(read(m.sums, m.sumStd), read(m.counts, m.countStd)...)
+	return slices.Concat(read(m.sums, m.sumStd), read(m.counts, m.countStd), read(m.sizes, m.sizeStd))
 }
 
 // TestMarginalsAreMet: with hardly any noise, samples have the frequencies of the records.

@@ -22,11 +22,12 @@ type Model struct {
 	backend   device.Backend
 	router    *router
 	parts     []models.Generator
+	tilts     []tilt // of each part; nil without Marginals
 	guarantee accountant.Guarantee
 }
 
 func (r *run) model() *Model {
-	return &Model{config: r.config, backend: r.backend, router: r.router, parts: r.parts, guarantee: r.ledger.Guarantee()}
+	return &Model{config: r.config, backend: r.backend, router: r.router, parts: r.parts, tilts: r.tilts, guarantee: r.ledger.Guarantee()}
 }
 
 // Guarantee says what was promised, to whom, and what it does not cover.
@@ -170,7 +171,11 @@ func (s *sampler) fill(c int, part models.Generator, dim int) {
 	mean := s.mean.RowRange(0, len(s.rows))
 	part.Sample(s.rng, mean)
 	for k, i := range s.rows {
-		s.model.backend.Download(s.flat[i*dim:(i+1)*dim], mean.RowRange(k, k+1))
+		row := s.flat[i*dim : (i+1)*dim]
+		s.model.backend.Download(row, mean.RowRange(k, k+1))
+		if s.model.tilts != nil {
+			s.model.tilts[c].apply(s.rng, row)
+		}
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 // frequencies must be public or released.
 type Marginal interface {
 	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of coordinate j over
-	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells.
-	SetMarginals(p []float64)
+	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells. Shifts are
+	// equally likely numbers, independent of the latent variables, that whoever samples the network is going to
+	// add to the logits of a whole record; none stand for 0.
+	SetMarginals(p, shifts []float64)
 }
 
 const (
@@ -22,7 +24,8 @@ const (
 )
 
 // SetMarginals finds the output biases.
-func (n *vae) SetMarginals(p []float64) {
+func (n *vae) SetMarginals(p, shifts []float64) {
+	offsets := stratified(shifts)
 	rng := rand.New(rand.NewPCG(0x6d617267, 0x766165))
 	normals := make([]float32, marginalDraws*n.arch.Latent)
 	for i := range normals {
@@ -43,17 +46,30 @@ func (n *vae) SetMarginals(p []float64) {
 		w := n.dec.weights[last]
 		logits := n.be.New(marginalDraws, hi-lo)
 		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, hi), 0, logits)
-		fitBiases(biases[lo:hi], toHost(n.be, logits, nil), p[lo:hi])
+		fitBiases(biases[lo:hi], toHost(n.be, logits, nil), offsets, p[lo:hi])
 	}
 	n.be.Upload(n.dec.biases[last], biases)
 }
 
-// fitBiases solves mean σ(logit + bias) = p in every column.
-func fitBiases(biases []float32, logits device.Matrix, p []float64) {
+// stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the draws'.
+func stratified(shifts []float64) []float64 {
+	offsets := make([]float64, marginalDraws)
+	for i := range offsets {
+		if len(shifts) > 0 {
+			offsets[i] = shifts[i*len(shifts)/marginalDraws]
+		}
+	}
+	rng := rand.New(rand.NewPCG(0x73687566, 0x766165))
+	rng.Shuffle(len(offsets), func(i, j int) { offsets[i], offsets[j] = offsets[j], offsets[i] })
+	return offsets
+}
+
+// fitBiases solves mean σ(logit + offset + bias) = p in every column.
+func fitBiases(biases []float32, logits device.Matrix, offsets, p []float64) {
 	column := make([]float64, logits.Rows)
 	for j := range biases {
 		for i := range column {
-			column[i] = float64(logits.Data[i*logits.Stride+j])
+			column[i] = float64(logits.Data[i*logits.Stride+j]) + offsets[i]
 		}
 		biases[j] = float32(fitBias(column, p[j]))
 	}

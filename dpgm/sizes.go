@@ -1,0 +1,166 @@
+package dpgm
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// sizeBins are the least sizes of bins of numbers of ones: single numbers while they are small, then ever more.
+type sizeBins []int
+
+func newSizeBins(s records.Schema) sizeBins {
+	most := s.Dim()
+	if s.Sparse() {
+		most = min(most, s.MaxItems())
+	}
+	var bins sizeBins
+	for size := 0; size <= most; size = max(size+1, size*5/4) {
+		bins = append(bins, size)
+	}
+	return bins
+}
+
+// of is the bin of a size; what is larger than the schema allows counts in the last.
+func (b sizeBins) of(size int) int {
+	at, found := slices.BinarySearch(b, size)
+	if found {
+		return at
+	}
+	return at - 1
+}
+
+// tilt is the law of the number that is added to the logits of a whole record: equally likely values, ascending.
+type tilt []float64
+
+const (
+	tiltPoints = 65  // of the grid of shifts
+	tiltReach  = 4.0 // its ends: odds multiplied or divided by 55
+	tiltDraws  = 32  // records of the network at which sizes are worked out
+	tiltRounds = 3   // of fitting shifts, then biases
+	tiltLevels = 64  // equally likely values that the law is cut into
+)
+
+// settle sets a trained network to what was released: the law of the shifts from the sizes and the biases from the
+// frequencies, in turns, since each moves the other. All of it is post-processing.
+func (f marginal) settle(be device.Backend, net models.Generator, dim int) tilt {
+	net.(models.Marginal).SetMarginals(f.frequencies, nil)
+	var t tilt
+	for range tiltRounds {
+		t = f.fit(sizesOf(be, net, dim, f.bins))
+		net.(models.Marginal).SetMarginals(f.frequencies, t)
+	}
+	return t
+}
+
+// sizesOf is, for each shift of the grid, the law of the bins of sizes.
+func sizesOf(be device.Backend, net models.Generator, dim int, bins sizeBins) [][]float64 {
+	mean := be.New(tiltDraws, dim)
+	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)
+	flat := make([]float32, tiltDraws*dim)
+	be.Download(flat, mean)
+	out := make([][]float64, tiltPoints)
+	for g := range out {
+		out[g] = make([]float64, len(bins))
+		for i := range tiltDraws {
+			m, v := moments(flat[i*dim:(i+1)*dim], gridShift(g))
+			bins.spread(out[g], m, v, 1.0/tiltDraws)
+		}
+	}
+	return out
+}
+
+func gridShift(g int) float64 { return tiltReach * (2*float64(g)/(tiltPoints-1) - 1) }
+
+// moments are the mean and the variance of the number of ones of a shifted record.
+func moments(p []float32, shift float64) (mean, variance float64) {
+	odds := math.Exp(shift)
+	for _, v := range p {
+		q := shifted(float64(v), odds)
+		mean += q
+		variance += q * (1 - q)
+	}
+	return mean, variance
+}
+
+// shifted is a probability whose odds are multiplied.
+func shifted(p, odds float64) float64 { return p * odds / (1 + p*(odds-1)) }
+
+// spread adds the law of a sum of independent bits, approximately: Poisson where hardly any bit is likely, and a
+// binomial of the same mean and variance otherwise. Whole numbers beyond the last bin count there, as records are cut to it.
+func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
+	if !(mean > 0) {
+		dst[0] += weight
+		return
+	}
+	p := min(max(1-variance/mean, 1e-9), 1-1e-9) // of a binomial of n trials
+	n := mean / p
+	last := b[len(b)-1]
+	rest, lp, lq := weight, math.Log(p), math.Log1p(-p)
+	top, _ := math.Lgamma(n + 1)
+	for size := 0; size < last && float64(size) <= n && rest > 0; size++ {
+		x, _ := math.Lgamma(float64(size) + 1)
+		y, _ := math.Lgamma(n - float64(size) + 1)
+		mass := weight * math.Exp(top-x-y+float64(size)*lp+(n-float64(size))*lq)
+		dst[b.of(size)] += mass
+		rest -= mass
+	}
+	if float64(last) <= n && rest > 0 {
+		dst[len(dst)-1] += rest
+	}
+}
+
+// fit is the law over the grid of shifts under which sizes are as released, by expectation maximisation, cut into equally likely values.
+func (f marginal) fit(sizes [][]float64) tilt {
+	weights := make([]float64, tiltPoints)
+	for g := range weights {
+		weights[g] = math.Exp(-gridShift(g) * gridShift(g) / 2)
+	}
+	normalise(weights)
+	next := make([]float64, tiltPoints)
+	for range 200 {
+		clear(next)
+		for bin, share := range f.sizes {
+			total := 0.0
+			for g, w := range weights {
+				total += w * sizes[g][bin]
+			}
+			if total > 1e-12 {
+				for g, w := range weights {
+					next[g] += share * w * sizes[g][bin] / total
+				}
+			}
+		}
+		normalise(next)
+		weights, next = next, weights
+	}
+	return quantiles(weights)
+}
+
+func quantiles(weights []float64) tilt {
+	t := make(tilt, tiltLevels)
+	g, upTo := 0, weights[0]
+	for i := range t {
+		for at := (float64(i) + 0.5) / tiltLevels; upTo < at && g < len(weights)-1; {
+			g++
+			upTo += weights[g]
+		}
+		t[i] = gridShift(g)
+	}
+	return t
+}
+
+// apply shifts the probabilities of one record by a random shift.
+func (t tilt) apply(rng *rand.Rand, p []float32) {
+	if len(t) == 0 {
+		return
+	}
+	odds := float32(math.Exp(t[rng.IntN(len(t))]))
+	for j, v := range p {
+		p[j] = v * odds / (1 + v*(odds-1))
+	}
+}
