@@ -1,0 +1,329 @@
+package mix_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that varies in brightness and along a slope.
+func striped(t testing.TB, n int, seed uint64) *records.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	flat, labels := make([]float32, n*36), make([]int32, n)
+	for i := range n {
+		labels[i] = int32(rng.IntN(3))
+		bright, slope := 0.6+0.15*rng.NormFloat64(), 0.05*rng.NormFloat64()
+		for y := range 6 {
+			for x := range 6 {
+				v := 0.1
+				if y/2 == int(labels[i]) {
+					v = bright + slope*(float64(x)-2.5)
+				}
+				flat[i*36+y*6+x] = float32(v)
+			}
+		}
+	}
+	table, err := records.FromFlat(records.Image(6, 6).WithLabels("high", "middle", "low"), flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// mixed releases mixtures of striped images.
+func mixed(t testing.TB, byClass bool) *mix.Model {
+	t.Helper()
+	data := striped(t, 6000, 1)
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 6000, Degree: 32},
+		Mixtures: 3000, ClipNorm: 3, ByClass: byClass}
+	if byClass {
+		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
+	}
+	m, err := mix.Fit(context.Background(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func accuracy(t *records.Table, predict func(device.Batch, []int32)) float64 {
+	var b device.Batch
+	t.Range(0, t.Len(), &b)
+	out, right := make([]int32, t.Len()), 0.0
+	predict(b, out)
+	for i, l := range b.Labels {
+		if out[i] == l {
+			right++
+		}
+	}
+	return right / float64(t.Len())
+}
+
+// TestLearning: what is learnt from a release, whichever way, tells single records apart.
+func TestLearning(t *testing.T) {
+	ctx, test := context.Background(), striped(t, 600, 2)
+	for name, byClass := range map[string]bool{"together": false, "by class": true} {
+		t.Run(name, func(t *testing.T) {
+			m := mixed(t, byClass)
+			linear, err := m.Linear(ctx, mix.LinearConfig{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := accuracy(test, linear.Predict); got < 0.95 {
+				t.Errorf("linear model: %.3f", got)
+			}
+			moments, err := m.Moments(mix.MomentsConfig{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkMoments(t, moments)
+			drawn, err := moments.Sample(ctx, 2000, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			net := classifier(t)
+			if err := (mix.Trainer{LearningRate: 5e-3}).FitRecords(ctx, net, drawn); err != nil {
+				t.Fatal(err)
+			}
+			if got := accuracy(test, net.PredictClass); got < 0.95 {
+				t.Errorf("network on drawn records: %.3f", got)
+			}
+			soft := classifier(t)
+			rows := mix.Project(m.Whiten(), m.Schema())
+			if err := (mix.Trainer{LearningRate: 5e-3, Epochs: 10}).Fit(ctx, soft, rows); err != nil {
+				t.Fatal(err)
+			}
+			if got := accuracy(test, soft.PredictClass); got < 0.9 {
+				t.Errorf("network on mixtures: %.3f", got)
+			}
+		})
+	}
+}
+
+func classifier(t *testing.T) *models.Classifier {
+	t.Helper()
+	net, err := models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// checkMoments compares class means with those of many records.
+func checkMoments(t *testing.T, m *mix.Moments) {
+	t.Helper()
+	data := striped(t, 3000, 9)
+	for class, rows := range data.RowsByLabel() {
+		var b device.Batch
+		data.Gather(rows, &b)
+		worst := 0.0
+		for j, got := range m.Mean(class) {
+			mean := 0.0
+			for i := range b.Rows {
+				mean += float64(b.Dense.Row(i)[j]) / float64(b.Rows)
+			}
+			worst = max(worst, math.Abs(got-mean))
+		}
+		if worst > 0.15 || m.Components(class) < 1 {
+			t.Errorf("class %d: mean off by %.3f, %d components", class, worst, m.Components(class))
+		}
+	}
+}
+
+// TestRowsSurviveExport: npz, file and plan.
+func TestRowsSurviveExport(t *testing.T) {
+	m := mixed(t, true)
+	var out bytes.Buffer
+	if err := m.Rows().WriteNPZ(&out); err != nil {
+		t.Fatal(err)
+	}
+	back, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 36, 3)
+	if err != nil || !reflect.DeepEqual(back, m.Rows()) {
+		t.Errorf("npz: %v", err)
+	}
+	if _, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 35, 3); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("npz of another shape: %v", err)
+	}
+	f, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := mix.Decode(f, release.Loading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := read.Encode(); err != nil || !reflect.DeepEqual(f, again) {
+		t.Errorf("a file read and written differs: %v", err)
+	}
+	text, err := json.Marshal(m.Plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p mix.Plan
+	if err := json.Unmarshal(text, &p); err != nil || p.Total != m.Plan().Total || p.Std != m.Plan().Std || !accountant.EqualEvents(p.Event, m.Plan().Event) {
+		t.Errorf("plan read back: %v\n%v", err, &p)
+	}
+	f.Sections[0].Data = f.Sections[0].Data[:40]
+	if _, err := mix.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+		t.Errorf("a file with too few features: %v", err)
+	}
+}
+
+// TestStreamIsFit: the same number of rows in chunks of bounded size.
+func TestStreamIsFit(t *testing.T) {
+	data := striped(t, 300, 1)
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 300, Degree: 4},
+		Mixtures: 1001, ClipNorm: 3}
+	n := 0
+	for chunk, err := range mix.Stream(context.Background(), mustPlan(t, c), data, accountant.NewLedger(c.Budget)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n += chunk.Len(); chunk.Len() > 256 {
+			t.Errorf("a chunk of %d rows", chunk.Len())
+		}
+	}
+	if n != c.Mixtures {
+		t.Errorf("%d rows of %d", n, c.Mixtures)
+	}
+}
+
+// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation is off by 2.4 % in one
+// run of a million.
+func TestNoiseIsThePlans(t *testing.T) {
+	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mix.Config{Schema: none.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 300, Degree: 4}, Mixtures: 7200, ClipNorm: 3}
+	p := mustPlan(t, c)
+	m, err := mix.Fit(context.Background(), p, none, accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := m.Rows().Matrices()
+	wantX, wantY := p.Noise()
+	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX}, "labels": {spread(y.Data), wantY}} {
+		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.024 }
+		if off(1) {
+			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
+		}
+		if !off(0.7) || !off(1.3) {
+			t.Errorf("%s: the test would accept noise wrong by 0.7 or 1.3", name)
+		}
+	}
+}
+
+func spread(v []float32) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return math.Sqrt(sum / float64(len(v)))
+}
+
+// TestProject: shares are shares, the nearest ones.
+func TestProject(t *testing.T) {
+	rows, err := mix.RowsOf(2, 3, []float32{-1, 0.5, 2, 1}, []float32{0.2, 0.3, 0.5, 2, -1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mix.Project(rows, records.Image(1, 2))
+	want, _ := mix.RowsOf(2, 3, []float32{0, 0.5, 1, 1}, []float32{0.2, 0.3, 0.5, 1, 0, 0})
+	for i := range 2 {
+		for j, v := range p.Features(i) {
+			if v != want.Features(i)[j] {
+				t.Errorf("row %d: features %v", i, p.Features(i))
+			}
+		}
+		for k, v := range p.Labels(i) {
+			if math.Abs(float64(v-want.Labels(i)[k])) > 1e-6 {
+				t.Errorf("row %d: labels %v", i, p.Labels(i))
+			}
+		}
+	}
+}
+
+// TestDenoise: smoothing keeps flat images and lowers noise.
+func TestDenoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	flat := make([]float32, 2*64)
+	for i := range 64 {
+		flat[i], flat[64+i] = 0.3, float32(rng.NormFloat64())
+	}
+	rows, err := mix.RowsOf(64, 0, flat, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := mix.Denoise(rows, records.Image(8, 8), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range out.Features(0) {
+		if math.Abs(float64(v)-0.3) > 1e-5 {
+			t.Errorf("a flat image became %v", v)
+		}
+	}
+	if got := spread(out.Features(1)); got > 0.6*spread(rows.Features(1)) {
+		t.Errorf("noise went from %v to %v", spread(rows.Features(1)), got)
+	}
+	if _, err := mix.Denoise(rows, records.Interval(64, 0, 1), 1); err == nil {
+		t.Error("vectors are smoothed as if they were images")
+	}
+}
+
+// TestBaselines: single records, and projected ones, are planned and released in the same frame.
+func TestBaselines(t *testing.T) {
+	data := striped(t, 200, 1)
+	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: accountant.ReplaceOne},
+		Sampling: mix.WithoutReplacement{Records: 200}, Mixtures: 200, ClipNorm: 3}
+	for _, c := range []mix.Config{mix.LocalPerturbation(base), mix.RandomProjection(base, 5, 1)} {
+		p := mustPlan(t, c)
+		m, err := mix.Fit(context.Background(), p, data, accountant.NewLedger(c.Budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Degree() != 1 {
+			t.Errorf("degree %d", p.Degree())
+		}
+		if c.Projection.Dim > 0 && (m.Rows().Dim() != 5 || m.Schema().Dim() != 5) {
+			t.Errorf("%d coordinates", m.Rows().Dim())
+		}
+		if prepared, err := m.Prepared(data); err != nil || prepared.Schema().Dim() != m.Rows().Dim() {
+			t.Errorf("records prepared for a model: %v", err)
+		}
+	}
+}
+
+// TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on either side.
+func TestDegreeIsChosenInside(t *testing.T) {
+	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"), Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 60000}, Mixtures: 60000, ClipNorm: 9}
+	p := mustPlan(t, c)
+	best := 0.0
+	for _, k := range p.Candidates {
+		best = max(best, k.Score)
+	}
+	for _, k := range p.Candidates {
+		if (k.Degree == p.Degree()) != (k.Score == best) {
+			t.Errorf("degree %d chosen of %v", p.Degree(), p.Candidates)
+		}
+	}
+	if len(p.Candidates) < 3 || p.Degree() == 1 || p.Degree() == 512 {
+		t.Errorf("degree %d of %v", p.Degree(), p.Candidates)
+	}
+}

@@ -1,0 +1,129 @@
+package mix
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// contribution is what one record adds to a sum of mixtures, as the run computes it: shortened, with its label.
+func contribution(c Config, x []float32, label int) []float64 {
+	g := c.geometry()
+	shorten(x, g.clip)
+	out := make([]float64, len(x)+max(c.labels(), 1))
+	for j, v := range x {
+		out[j] = float64(v)
+	}
+	if c.ByClass {
+		label = 0
+	}
+	if c.labels() > 0 {
+		out[len(x)+label] = g.label
+	}
+	return out
+}
+
+func distance(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(sum)
+}
+
+// extreme draws records at the corners of the domain and inside it.
+func extreme(rng *rand.Rand, s records.Schema) []float32 {
+	x := make([]float32, s.Dim())
+	corner := rng.IntN(2) == 0
+	for j := range x {
+		x[j] = rng.Float32()*4 - 2
+		if corner {
+			x[j] = float32(rng.IntN(3)-1) * 1e20
+		}
+	}
+	s.Clamp(x)
+	return x
+}
+
+// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect that a release declares, and some pair
+// comes close to it.
+func TestSensitivityBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1, 2).WithLabels("a", "b"), records.Binary(3)} {
+		for _, byClass := range []bool{false, s.Classes() > 0} {
+			c := Config{Schema: s, ClipNorm: 0.9, ByClass: byClass, Sampling: Poisson{Nominal: 10, Degree: 1}}
+			t.Run(fmt.Sprint(s, " by class ", byClass), func(t *testing.T) {
+				g := c.geometry()
+				longest, farthest := 0.0, 0.0
+				for range 4000 {
+					a := contribution(c, extreme(rng, s), rng.IntN(2)*max(s.Classes()-1, 0))
+					b := contribution(c, extreme(rng, s), rng.IntN(2)*max(s.Classes()-1, 0))
+					longest = max(longest, distance(a, make([]float64, len(a))))
+					farthest = max(farthest, distance(a, b))
+				}
+				for relation, found := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: longest, accountant.ReplaceOne: farthest} {
+					declared := g.effect(relation, 1)
+					if found > declared {
+						t.Errorf("%v: %v apart, declared %v", relation, found, declared)
+					}
+					if found < 0.9*declared && !byClass { // within a class the label does not move
+						t.Errorf("%v: at most %v of the %v declared: the test shows little", relation, found, declared)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestCenterSensitivityBruteForce does the same for sums and counts of disjoint parts.
+func TestCenterSensitivityBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1, 2).WithLabels("a", "b")} {
+		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1}, Sampling: Poisson{Nominal: 10, Degree: 1}}
+		g := c.centerGeometry()
+		add := func() []float64 { // one record's part of the flat release
+			out := make([]float64, 2*(s.Dim()+1))
+			x, part := extreme(rng, s), rng.IntN(2)
+			shorten(x, c.ClipNorm)
+			for j, v := range x {
+				out[part*(s.Dim()+1)+j] = float64(v)
+			}
+			out[part*(s.Dim()+1)+s.Dim()] = g.label
+			return out
+		}
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			found := 0.0
+			for range 4000 {
+				a, b := add(), make([]float64, 2*(s.Dim()+1))
+				if r == accountant.ReplaceOne {
+					b = add()
+				}
+				found = max(found, distance(a, b))
+			}
+			if declared := g.centerSensitivity(r); found > declared || found < 0.9*declared {
+				t.Errorf("%v, %v: %v apart, declared %v", s, r, found, declared)
+			}
+		}
+	}
+}
+
+// TestBestLabelShare: no other share leaves less noise in X' − M·Y'.
+func TestBestLabelShare(t *testing.T) {
+	residual := func(share float64, d, k int) float64 {
+		l := labelLength(1, share)
+		return (1 + l*l) * (float64(d) + float64(k)/l/l)
+	}
+	for _, size := range [][2]int{{784, 10}, {5, 2}, {20, 1}} {
+		d, k := size[0], size[1]
+		best := residual(bestLabelShare(d, k), d, k)
+		for share := 0.01; share < 1; share += 0.01 {
+			if residual(share, d, k) < best*(1-1e-12) {
+				t.Errorf("%d features, %d classes: share %.2f beats %.3f", d, k, share, bestLabelShare(d, k))
+			}
+		}
+	}
+}
