@@ -377,3 +377,44 @@ func TestBackwardAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestPatchesGrowWithTheImage: doubling every pixel leaves the preset's kernel about what it was.
+func TestPatchesGrowWithTheImage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	pair := [][]float32{blot(rng, 14), blot(rng, 14)}
+	small := inner(newEmbedding(t, kernelCase{rff.PatchesFor(4000, 14, 14), rff.Layout{In: 196, Height: 14, Width: 14}}), pair)
+	for i := range pair {
+		pair[i] = doubled(pair[i], 14)
+	}
+	large := inner(newEmbedding(t, kernelCase{rff.PatchesFor(4000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}}), pair)
+	if math.Abs(small-large) > 0.1 || small < 0.2 || small > 0.9 {
+		t.Errorf("kernel %.3f, and %.3f at twice the size", small, large)
+	}
+}
+
+// blot draws a soft disc at a random place.
+func blot(rng *rand.Rand, side int) []float32 {
+	y, x := float64(side)*(0.45+0.1*rng.Float64()), float64(side)*(0.45+0.1*rng.Float64())
+	out := make([]float32, side*side)
+	for i := range out {
+		dy, dx := float64(i/side)-y, float64(i%side)-x
+		out[i] = float32(math.Exp(-(dy*dy + dx*dx) / 12))
+	}
+	return out
+}
+
+func doubled(x []float32, side int) []float32 {
+	out := make([]float32, 4*len(x))
+	for i := range out {
+		out[i] = x[i/(2*side)/2*side+i%(2*side)/2]
+	}
+	return out
+}
+
+func inner(e rff.Embedding, pair [][]float32) (s float64) {
+	out := embed(e, append(slices.Clone(pair[0]), pair[1]...))
+	for i, v := range out.Row(0) {
+		s += float64(v) * float64(out.Row(1)[i])
+	}
+	return s
+}

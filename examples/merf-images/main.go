@@ -96,8 +96,8 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
 	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
 	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
-	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 500 without)")
-	f.IntVar(&c.batch, "batch", 200, "synthetic images a step")
+	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 1000 without)")
+	f.IntVar(&c.batch, "batch", 100, "synthetic images a step")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
@@ -106,7 +106,7 @@ func parse(args []string) (config, error) {
 
 // withDefaults makes the run on drawn digits a short one.
 func (c config) withDefaults() config {
-	synthetic, features, steps := 20000, 4000, 500
+	synthetic, features, steps := 20000, 4000, 1000
 	if c.images != "" {
 		synthetic, features, steps = 60000, 10000, 2000
 	}
