@@ -20,5 +20,6 @@
 // the schema or from the caller, never from private records.
 //
 // The paper's auto-encoder variant trains its encoder on private records without noise and then clips the decoder's
-// gradients. One record then changes every other record's gradient, so nothing bounds the sum: it is not offered.
+// gradients. One record then changes every other record's gradient, so nothing bounds the sum: it is not offered. Encoded
+// takes an encoder that was trained on public records instead.
 package merf

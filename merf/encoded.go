@@ -1,0 +1,97 @@
+package merf
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// Encoded is a kernel on codes: a record goes through a public encoder first, and the features are those of its code.
+// It is a sound form of the paper's auto-encoder variant.
+//
+// Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is public: it must have been
+// trained on public records alone and not change any more. An encoder that has seen the private records without noise
+// makes every record's features depend on all of them, and then nothing is protected.
+type Encoded struct {
+	Encoder models.Decoding     // from records, each coordinate in [0,1], to codes; without batch norm
+	Kernel  rff.EmbeddingKernel // of codes
+}
+
+// Embedding implements rff.EmbeddingKernel. Errors: *accountant.ParamError; those of Kernel.
+func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
+	var c checker
+	c.ok(k.Kernel != nil, "merf.Encoded.Kernel", nil, "a feature map of codes")
+	c.ok(k.Encoder != nil, "merf.Encoded.Encoder", nil, "a public network")
+	if k.Encoder != nil {
+		in := k.Encoder.Latent()
+		c.ok(in == l.In, "merf.Encoded.Encoder", in, fmt.Sprintf("a network that takes records of %d coordinates", l.In))
+		c.ok(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state", "no batch norm, which mixes records")
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	inner, err := k.Kernel.Embedding(rff.Layout{In: k.Encoder.Dim()}, seed)
+	if err != nil {
+		return nil, err
+	}
+	return &encoded{encoder: k.Encoder, inner: inner}, nil
+}
+
+// encoded is the embedding of an Encoded kernel.
+type encoded struct {
+	encoder models.Decoding
+	inner   rff.Embedding
+
+	mu   sync.Mutex // guards the encoder's training mode
+	grad device.Params
+	pull device.Matrix
+}
+
+func (e *encoded) In() int              { return e.encoder.Latent() }
+func (e *encoded) Dim() int             { return e.inner.Dim() }
+func (e *encoded) NormBound() float64   { return e.inner.NormBound() }
+func (e *encoded) ChangeBound() float64 { return e.inner.ChangeBound() }
+
+// Transform encodes each record by itself; sets are written out as zeros and ones first.
+func (e *encoded) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	if b.Rows == 0 {
+		return
+	}
+	x := b.Dense
+	if b.Sparse != nil {
+		x = spread01(be, b)
+	}
+	codes := be.New(b.Rows, e.encoder.Dim())
+	e.encoder.Generate(x, codes)
+	e.inner.Transform(be, device.Batch{Rows: b.Rows, Dense: codes}, dst)
+}
+
+// spread01 writes sets as rows of zeros and ones.
+func spread01(be device.Backend, b device.Batch) device.Matrix {
+	host := make([]float32, b.Rows*b.Sparse.Cols)
+	for i := range b.Rows {
+		for _, item := range b.Sparse.Items[b.Sparse.Offsets[i]:b.Sparse.Offsets[i+1]] {
+			host[i*b.Sparse.Cols+int(item)] = 1
+		}
+	}
+	x := be.New(b.Rows, b.Sparse.Cols)
+	be.Upload(x, host)
+	return x
+}
+
+// Backward goes back through the features and then through the encoder, whose parameters stay.
+func (e *encoded) Backward(be device.Backend, x, delta, dx device.Matrix) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.pull.Rows < x.Rows {
+		e.pull = be.New(x.Rows, e.encoder.Dim())
+		e.grad = device.NewParams(be, e.encoder.Params().Shapes...)
+	}
+	pull := e.pull.RowRange(0, x.Rows)
+	codes := e.encoder.Forward(x)
+	e.inner.Backward(be, codes, delta, pull)
+	e.encoder.Backward(pull, e.grad, dx)
+}
