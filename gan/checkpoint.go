@@ -416,7 +416,7 @@ func FitFrom(ctx context.Context, p *Plan, path string, data records.Data, opts 
 	c, err := OpenCheckpoint(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Fit(ctx, p, data, accountant.NewLedger(p.Config.Budget), append([]Option{WithCheckpoint(path, defaultEvery)}, opts...)...)
+		return Fit(ctx, p, data, accountant.NewLedger(p.Config.Budget, accountant.WithUnit(records.UnitOf(data))), append([]Option{WithCheckpoint(path, defaultEvery)}, opts...)...)
 	case err != nil:
 		return nil, err
 	}

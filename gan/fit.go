@@ -76,6 +76,9 @@ func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
+	if got, want := records.UnitOf(data), ledger.Unit(); want != records.UnitRecord && got != want {
+		return nil, &accountant.ParamError{Path: "gan.Fit.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
+	}
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err

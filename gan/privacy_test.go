@@ -471,3 +471,23 @@ func TestMistakesComeTogether(t *testing.T) {
 		}
 	}
 }
+
+// byUser says of records that each row is all of one person.
+type byUser struct{ records.Data }
+
+func (byUser) Unit() string { return records.UnitUser }
+
+// TestUnit: a promise to users is refused for rows of which a user may have several, and made where each is a user.
+func TestUnit(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c := small(s, 0)
+	data, p := some(t, s, 30, 1), mustPlan(t, c)
+	users := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	if _, err := gan.Fit(t.Context(), p, data, users); err == nil || len(users.Entries()) != 0 {
+		t.Errorf("%v, %v", err, users.Entries())
+	}
+	m, err := gan.FitFrom(t.Context(), p, filepath.Join(t.TempDir(), "checkpoint"), byUser{data})
+	if err != nil || m.Guarantee().Unit != records.UnitUser {
+		t.Errorf("%v: one %s", err, m.Guarantee().Unit)
+	}
+}
