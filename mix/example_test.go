@@ -1,0 +1,68 @@
+package mix_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// The plan says what a release will cost before a record is read; its type of sampling says to whom it is promised.
+func Example() {
+	s := records.Image(2, 2).WithLabels("dark", "bright")
+	plan, err := mix.Config{
+		Schema:   s,
+		Budget:   accountant.Budget{Epsilon: 4, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 1000, Degree: 8},
+		Mixtures: 500,
+		ClipNorm: 1,
+	}.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	flat, labels := make([]float32, 4*1000), make([]int32, 1000)
+	for i := range labels {
+		labels[i] = int32(i % 2)
+		for j := range 4 {
+			flat[4*i+j] = 0.5 * float32(labels[i])
+		}
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := mix.Fit(context.Background(), plan, data, accountant.NewLedger(plan.Config.Budget))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Rows().Len(), "rows of", m.Rows().Dim(), "features and", m.Rows().Classes(), "soft labels")
+	fmt.Println("within the budget:", m.Guarantee().Epsilon <= 4, "for", m.Guarantee().Relation)
+	// Output:
+	// 500 rows of 4 features and 2 soft labels
+	// within the budget: true for add_or_remove_one
+}
+
+// Theorem 1 is kept for comparison: the same noise, by the paper's own bound and by the curve of the sampled Gaussian.
+func ExamplePaperTheorem1() {
+	const n, degree, sigma = 60000, 64, 0.27
+	paper, err := mix.PaperTheorem1(n, degree, n, (784+10)/(sigma*sigma), 1.0/n)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	event := accountant.SampledWithoutReplacement{Population: n, Sample: degree,
+		Event: accountant.Gaussian{NoiseMultiplier: sigma * degree / (1.41422 * 9.2547)}} // records of norm 9.2 with their labels
+	here, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, 1.0/n, accountant.ReplaceOne)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("ε = %.1f by Theorem 1, %.1f by the curve\n", paper, here.Upper)
+	// Output:
+	// ε = 10.0 by Theorem 1, 1.0 by the curve
+}
