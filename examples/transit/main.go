@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,9 @@ func main() {
 // config is the command line. All of it is public.
 type config struct {
 	file               string
+	catalogue          bool
 	universe, maxItems int
+	mean               float64
 	source             records.SetSource
 	nominal            int // a public guess at the number of records, which scales batches
 
@@ -68,8 +71,10 @@ func parse(args []string) (config, error) {
 	f := flag.NewFlagSet("transit", flag.ContinueOnError)
 	preset := f.String("preset", "demo", "demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "", "transactions file (plain or gzip), one record a line, instead of generated sets")
-	f.IntVar(&c.universe, "universe", 0, "items there are, for -file")
-	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a record, for -file")
+	f.BoolVar(&c.catalogue, "catalogue", false, "number the items that occur in -file from 0: asserts that the list of them is public")
+	f.IntVar(&c.universe, "universe", 0, "items there are, for -file; or of generated sets, 0 for the preset's")
+	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a record, for -file; or of generated sets")
+	f.Float64Var(&c.mean, "mean", 0, "items of a generated record on average, 0 for the preset's")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, for -file")
 	n := f.Int("records", 0, "generated records, 0 for the preset's")
 	epsilons := f.String("epsilon", "0.5,1,2", "budgets")
@@ -138,7 +143,8 @@ func (c *config) apply(name string, n int) error {
 	}
 	c.source = p.source
 	c.source.Records = or(n, p.records)
-	if c.file != "" && (c.universe == 0 || c.maxItems == 0 || c.nominal == 0) {
+	c.source.Universe, c.source.MaxItems, c.source.MeanItems = or(c.universe, p.source.Universe), or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
+	if c.file != "" && (c.universe == 0 && !c.catalogue || c.maxItems == 0 || c.nominal == 0) {
 		return errors.New("-file needs -universe, -max-items and -nominal: they are public and not read from the records")
 	}
 	c.nominal = or(c.nominal, c.source.Records)
@@ -160,5 +166,42 @@ func (c config) load() (*records.SetTable, error) {
 	if c.file == "" {
 		return c.source.Make()
 	}
+	if c.catalogue {
+		return readCatalogued(c.file, c.maxItems)
+	}
 	return records.OpenTransactions(c.file, records.Sets(c.universe, c.maxItems))
+}
+
+// readCatalogued numbers the items that occur, in the order of their own numbers.
+func readCatalogued(path string, maxItems int) (*records.SetTable, error) {
+	raw, err := records.OpenTransactions(path, records.Sets(1<<20, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	number := map[uint32]uint32{}
+	var found []uint32
+	err = records.EachSet(raw, func(_ int, items []uint32) error {
+		for _, item := range items {
+			if _, known := number[item]; !known {
+				number[item] = 0
+				found = append(found, item)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(found)
+	for i, item := range found {
+		number[item] = uint32(i)
+	}
+	rows := make([][]uint32, raw.Len())
+	for i := range rows {
+		rows[i] = raw.Items(i)
+		for k, item := range rows[i] {
+			rows[i][k] = number[item]
+		}
+	}
+	return records.FromItems(records.Sets(len(found), min(maxItems, len(found))), rows)
 }

@@ -1,0 +1,275 @@
+package baselines_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// plans are all methods on one schema.
+func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
+	t.Helper()
+	c := baselines.Common{Schema: s, Budget: b, MaxItems: min(3, s.MaxItems()), Seed: 1}
+	out := map[string]*baselines.Plan{}
+	add := func(name string, p *baselines.Plan, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = p
+	}
+	p, err := baselines.Independent{Common: c}.Plan()
+	add("independent", p, err)
+	p, err = baselines.Tree{Common: c, Items: 6}.Plan()
+	add("tree", p, err)
+	p, err = baselines.MWEM{Common: c, Rounds: 4, Domain: 60, Queries: 70}.Plan()
+	add("mwem", p, err)
+	return out
+}
+
+var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
+
+// visible returns all that leaves a fit.
+func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+		g, err := p.Fit(ctx, d, l)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := g.Sample(ctx, 50, 9)
+		if err != nil {
+			return nil, err
+		}
+		var b device.Batch
+		rows.Range(0, rows.Len(), &b)
+		return []any{b.Sparse.Items, b.Sparse.Offsets, g.Guarantee().Epsilon}, nil
+	}
+}
+
+// TestNothingButReleasesDependsOnARecord replays whole fits on hostile neighbours.
+func TestNothingButReleasesDependsOnARecord(t *testing.T) {
+	for _, r := range relations {
+		budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
+		for _, s := range []records.Schema{records.Sets(9, 4), records.Sets(40, 12)} {
+			for name, p := range plans(t, s, budget) {
+				for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
+					if i%2 != len(name)%2 { // all methods together meet all of them
+						continue
+					}
+					t.Run(fmt.Sprintf("%v/%v/%s/%s", r, s, name, pair.Name), func(t *testing.T) {
+						privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+					})
+				}
+			}
+		}
+	}
+}
+
+// foreign hands out sets that no table would: repeated, out of order, outside the universe.
+type foreign struct {
+	records.Data
+	row []uint32
+}
+
+func (f foreign) Range(lo, hi int, b *device.Batch) {
+	f.Data.Range(lo, hi, b)
+	s := &device.Sparse{Cols: b.Sparse.Cols, Offsets: []int{0}}
+	for i := range b.Rows {
+		row := b.Sparse.Row(i)
+		if lo+i == f.Len()-1 {
+			row = f.row
+		}
+		s.Items = append(s.Items, row...)
+		s.Offsets = append(s.Offsets, len(s.Items))
+	}
+	b.Sparse = s
+}
+
+func TestForeignRowsMoveNothingTooFar(t *testing.T) {
+	s := records.Sets(9, 4)
+	rows := make([][]uint32, 8)
+	for i := range rows {
+		rows[i] = []uint32{uint32(i), 8}
+	}
+	table, err := records.FromItems(s, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range [][]uint32{{3, 3, 3, 3, 3, 3}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, {99, 1 << 31}, {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
+		for _, r := range relations {
+			budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
+			other := records.Data(table.Slice(0, 7))
+			if r == accountant.ReplaceOne {
+				other = table
+			}
+			for name, p := range plans(t, s, budget) {
+				t.Run(fmt.Sprintf("%v/%s/%v", r, name, row), func(t *testing.T) {
+					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: foreign{table, row}, Neighbour: other, Seeds: 1}.Check(t)
+				})
+			}
+		}
+	}
+}
+
+// TestLedgerHoldsThePlan: what was reserved and taken is what was billed.
+func TestLedgerHoldsThePlan(t *testing.T) {
+	s := records.Sets(20, 6)
+	table, err := records.SetSource{Records: 300, Universe: 20, MeanItems: 3, MaxItems: 6, Skew: 1, Seed: 4}.Make()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range relations {
+		budget := accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r}
+		for name, p := range plans(t, s, budget) {
+			ledger := accountant.NewLedger(budget)
+			g, err := p.Fit(context.Background(), table, ledger)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			entries := ledger.Entries()
+			if len(entries) != len(p.Stages) {
+				t.Fatalf("%s: %d entries for %d stages", name, len(entries), len(p.Stages))
+			}
+			for i, e := range entries {
+				if st := p.Stages[i]; e.Purpose != st.Purpose || e.Reserved != st.Count || e.Spent != st.Count || !accountant.EqualEvents(e.Event, st.Event) {
+					t.Errorf("%s: entry %+v, stage %+v", name, e, st)
+				}
+			}
+			if ledger.Epsilon().Upper != p.Total.Upper || g.Guarantee().Epsilon != p.Total.Upper || p.Total.Upper > 1 || p.Total.Upper < 0.9 {
+				t.Errorf("%s: ledger %v, plan %v", name, ledger.Epsilon(), p.Total)
+			}
+		}
+	}
+}
+
+// TestEmptyCancelledAndWrong: empty data fit, a cancelled fit keeps its spend, and mistakes are public ones.
+func TestEmptyCancelledAndWrong(t *testing.T) {
+	s := records.Sets(20, 6)
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	empty, _ := records.FromItems(s, nil)
+	some, _ := records.FromItems(s, [][]uint32{{1, 2}, {3}})
+	other, _ := records.FromItems(records.Sets(21, 6), nil)
+	for name, p := range plans(t, s, budget) {
+		g, err := p.Fit(context.Background(), empty, accountant.NewLedger(budget))
+		if err != nil {
+			t.Fatalf("%s: empty data: %v", name, err)
+		}
+		if rows, err := g.Sample(context.Background(), 5, 1); err != nil || rows.Len() != 5 || records.Check(rows) != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := g.Sample(context.Background(), -1, 1); err == nil {
+			t.Errorf("%s: samples -1 records", name)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		ledger := accountant.NewLedger(budget)
+		if _, err := p.Fit(ctx, some, ledger); !errors.Is(err, context.Canceled) || ledger.Epsilon().Upper != p.Total.Upper {
+			t.Errorf("%s: cancelled: %v, ε = %v", name, err, ledger.Epsilon())
+		}
+		if _, err := p.Fit(context.Background(), some, ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("%s: a second fit: %v", name, err)
+		}
+		if _, err := p.Fit(context.Background(), other, accountant.NewLedger(budget)); !errors.Is(err, baselines.ErrSchema) {
+			t.Errorf("%s: another schema: %v", name, err)
+		}
+		var wrong *accountant.ParamError
+		for what, err := range map[string]error{
+			"no data":          second(p.Fit(context.Background(), nil, accountant.NewLedger(budget))),
+			"no ledger":        second(p.Fit(context.Background(), some, nil)),
+			"another relation": second(p.Fit(context.Background(), some, accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: accountant.ReplaceOne}))),
+			"another unit":     second(p.Fit(context.Background(), some, accountant.NewLedger(budget, accountant.WithUnit("user")))),
+		} {
+			if !errors.As(err, &wrong) {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
+		}
+	}
+	bad := baselines.Common{Schema: records.Binary(4), MaxItems: -1}
+	for name, err := range map[string]error{
+		"independent": second(baselines.Independent{Common: bad}.Plan()),
+		"tree":        second(baselines.Tree{Common: bad, Items: -1}.Plan()),
+		"mwem":        second(baselines.MWEM{Common: bad, Rounds: -1, Queries: 1 << 30}.Plan()),
+	} {
+		var wrong *accountant.ParamError
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestWithHardlyAnyNoise every method reproduces what it is made to: the items' frequencies (within five
+// deviations of the sample and 0.01), the tree also those of pairs that depend on each other.
+func TestWithHardlyAnyNoise(t *testing.T) {
+	const n, fakes = 20000, 40000
+	s := records.Sets(8, 8)
+	rng := rand.New(rand.NewPCG(3, 9))
+	rows := make([][]uint32, n)
+	for i := range rows {
+		if rng.Float64() < 0.3 { // items 0 and 1 go together, 2 never goes with them
+			rows[i] = []uint32{0, 1}
+		} else if rng.Float64() < 0.5 {
+			rows[i] = []uint32{2}
+		}
+		if rng.Float64() < 0.2 {
+			rows[i] = append(rows[i], 3)
+		}
+	}
+	table, err := records.FromItems(s, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
+	for name, p := range plans(t, s, budget) {
+		g, err := p.Fit(context.Background(), table, accountant.NewLedger(budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake, err := g.Sample(context.Background(), fakes, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		real, got := frequencies(table), frequencies(fake)
+		tolerance := 0.02
+		if name == "mwem" {
+			tolerance = 0.2 // four rounds are far from convergence
+		}
+		for i, f := range real[:8] {
+			if math.Abs(got[i]-f) > tolerance {
+				t.Errorf("%s: frequency %d is %.3f, want %.3f", name, i, got[i], f)
+			}
+		}
+		if name == "tree" && (math.Abs(got[8]-real[8]) > 0.02 || math.Abs(got[9]-real[9]) > 0.02) {
+			t.Errorf("tree: pairs have frequencies %.3f and %.3f, want %.3f and %.3f", got[8], got[9], real[8], real[9])
+		}
+	}
+}
+
+// frequencies of 8 items, of the pair 0, 1 and of the pair 1, 2.
+func frequencies(d records.Data) [10]float64 {
+	var out [10]float64
+	records.EachSet(d, func(_ int, items []uint32) error {
+		var has [8]bool
+		for _, item := range items {
+			has[item] = true
+			out[item] += 1 / float64(d.Len())
+		}
+		if has[0] && has[1] {
+			out[8] += 1 / float64(d.Len())
+		}
+		if has[1] && has[2] {
+			out[9] += 1 / float64(d.Len())
+		}
+		return nil
+	})
+	return out
+}
