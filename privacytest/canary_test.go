@@ -327,7 +327,7 @@ func auditing() bool {
 // that shows beside what the accountant allows, and proves that the same audit
 // finds a run that claims less than it spends.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
-	trainings := 100
+	trainings := 50
 	if auditing() {
 		trainings = 3000
 	}

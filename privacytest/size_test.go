@@ -44,7 +44,7 @@ func gaussianDelta(epsilon, std float64) float64 {
 // of 75). In the short version the limit is one that a right rate passes but for a
 // probability of 1e-6 in all.
 func TestFalseAlarmRate(t *testing.T) {
-	runs, below, above := 200, 0, 12
+	runs, below, above := 100, 0, 9
 	if *audit {
 		runs, below, above = 10000, 70, 130
 	}
@@ -65,7 +65,7 @@ func TestFalseAlarmRate(t *testing.T) {
 // less than they keep, are refuted no more often than stated, and their lower
 // bounds are wrong no more often either.
 func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
-	runs, above := 200, 14
+	runs, above := 100, 10
 	if *audit {
 		runs, above = 10000, 130
 	}
