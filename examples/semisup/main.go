@@ -1,0 +1,129 @@
+// Command semisup trains a classifier on few labelled images, with the help of a private generator of unlabelled ones.
+//
+//	go run ./examples/semisup
+//
+// A generator learns, under differential privacy, from many images without labels. Two classifiers then teach each other on
+// its samples: C1 sees an image, C2 an image and the code it was made from. In each round C2 learns the classes that C1
+// gives to fresh samples, and C1 learns from labelled images and, from a third of the way on, from more and more samples
+// with the classes that C2 gives them. Nothing of that costs privacy: the generator is released.
+//
+// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, Algorithm 4.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "semisup:", err)
+		os.Exit(1)
+	}
+}
+
+// config is the command line.
+type config struct {
+	n, labelled    int
+	budget         accountant.Budget
+	steps          int
+	rounds, batch  int
+	share          float64
+	seed           uint64
+	repeat         int
+	images, labels string
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("semisup", flag.ContinueOnError)
+	f.StringVar(&c.images, "images", "", "idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
+	f.IntVar(&c.n, "n", 40000, "how many digits the program draws, and a public nominal number of images")
+	f.IntVar(&c.labelled, "labelled", 200, "how many of them are public, with labels; the others are private, without")
+	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
+	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
+	f.IntVar(&c.steps, "steps", 1000, "critic steps of the generator's training")
+	f.IntVar(&c.rounds, "rounds", 1500, "rounds of the classifiers")
+	f.IntVar(&c.batch, "batch", 64, "images of a round")
+	f.Float64Var(&c.share, "share", 0.2, "share of samples in a batch of C1, at last")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.IntVar(&c.repeat, "repeat", 3, "how often the classifiers are trained, each time from another seed")
+	return c, f.Parse(args)
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	all, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.labelled < 1 || c.labelled+2000 > all.Len() {
+		return fmt.Errorf("-labelled %d of %d images: want some, and 2000 to test on besides", c.labelled, all.Len())
+	}
+	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000), all.Slice(c.labelled+2000, all.Len())
+	m, err := c.generator(ctx, private)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%v\n\n", m.Guarantee())
+	fmt.Printf("%-12s %-26s %s\n", "seed", fmt.Sprintf("%d labelled images alone", c.labelled), "with samples [not private]")
+	for i := range c.repeat {
+		alone, err := c.teach(public, test, nil, c.seed+uint64(i))
+		if err != nil {
+			return err
+		}
+		together, err := c.teach(public, test, m, c.seed+uint64(i))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-12d %-26.4f %.4f\n", c.seed+uint64(i), alone, together)
+	}
+	return nil
+}
+
+func (c config) load() (*records.Table, error) {
+	if c.images == "" {
+		return digits.Draw(c.n, c.seed)
+	}
+	return records.OpenIDX(c.images, c.labels, digits.Schema())
+}
+
+// generator learns from images without looking at their labels.
+func (c config) generator(ctx context.Context, private *records.Table) (*gan.Model, error) {
+	const batch = 1024.
+	plan, err := gan.Config{
+		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Loss: models.Logistic, Seed: c.seed,
+		Critic:    models.MLP{Hidden: []int{64}, Activation: models.LeakyReLU},
+		Generator: models.MLP{Hidden: []int{128, 256}, BatchNorm: true}, Latent: latent,
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: min(batch/float64(c.n), 1), NominalBatch: batch, Steps: c.steps,
+			Optimizer: sgd.AdamWith(2e-4, 0.5, 0.999, 1e-8)},
+		CriticSteps: 2, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8), Average: 0.99,
+	}.Plan()
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(plan)
+	return gan.Fit(ctx, plan, private, accountant.NewLedger(c.budget), gan.WithProgress(func(p gan.Progress) {
+		if p.Step%20 == 0 || p.Step == p.Of {
+			fmt.Fprintf(os.Stderr, "\r%s %d/%d ", p.Stage, p.Step, p.Of)
+		}
+	}))
+}
+
+const latent = 32

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// pupil is a classifier in training, without privacy: what it sees is public or released.
+type pupil struct {
+	net     *models.Classifier
+	descent *sgd.Descent
+	grad    device.Params
+}
+
+func newPupil(in, classes int, seed uint64) (*pupil, error) {
+	net, err := models.MLP{Hidden: []int{128}}.Classifier(device.CPU(), in, classes, seed)
+	if err != nil {
+		return nil, err
+	}
+	p := net.Params()
+	return &pupil{net, sgd.Adam(1e-3).Descent(p.Len()), device.NewParams(device.CPU(), p.Shapes...)}, nil
+}
+
+// learn takes one step on a batch with labels.
+func (p *pupil) learn(x device.Matrix, labels []int32) {
+	clear(p.grad.Flat.Data)
+	weights := make([]float32, x.Rows)
+	for i := range weights {
+		weights[i] = 1 / float32(x.Rows)
+	}
+	p.net.Gradients(device.Batch{Rows: x.Rows, Dense: x, Labels: labels}).AddWeightedSum(p.grad, weights)
+	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
+}
+
+func (p *pupil) name(x device.Matrix) []int32 {
+	labels := make([]int32, x.Rows)
+	p.net.PredictClass(device.Batch{Rows: x.Rows, Dense: x}, labels)
+	return labels
+}
+
+// teach is Algorithm 4: it trains C1 and, if there is a generator, C2 with it, and returns the accuracy of C1 on test images.
+func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (float64, error) {
+	dim, classes := public.Schema().Dim(), public.Schema().Classes()
+	first, err := newPupil(dim, classes, seed)
+	if err != nil {
+		return 0, err
+	}
+	second, err := newPupil(dim+latent, classes, seed+1)
+	if err != nil {
+		return 0, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 4))
+	for round := range c.rounds {
+		drawn := 0
+		if m != nil {
+			x, both, err := sample(m, c.batch, dim, rng)
+			if err != nil {
+				return 0, err
+			}
+			second.learn(both, first.name(x))
+			drawn = int(c.shareAt(round) * float64(c.batch))
+		}
+		x, labels := draw(public, c.batch-drawn, rng)
+		if drawn > 0 {
+			fake, both, err := sample(m, drawn, dim, rng)
+			if err != nil {
+				return 0, err
+			}
+			labels = append(labels, second.name(both)...)
+			x = device.HostMatrix(c.batch, dim, append(x.Data, fake.Data...))
+		}
+		first.learn(x, labels)
+	}
+	return first.accuracy(test), nil
+}
+
+// shareAt is the share of samples in a batch: none in the first third, all of -share in the last.
+func (c config) shareAt(round int) float64 {
+	return c.share * min(max(3*float64(round)/float64(c.rounds)-1, 0), 1)
+}
+
+// draw is a batch of images with labels, with replacement.
+func draw(t *records.Table, n int, rng *rand.Rand) (device.Matrix, []int32) {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(rng.IntN(t.Len()))
+	}
+	var b device.Batch
+	t.Gather(rows, &b)
+	return b.Dense, b.Labels
+}
+
+// sample is a batch of the generator's images, and the same with their codes.
+func sample(m *gan.Model, n, dim int, rng *rand.Rand) (x, both device.Matrix, err error) {
+	codes := device.HostMatrix(n, latent, make([]float32, n*latent))
+	for i := range codes.Data {
+		codes.Data[i] = float32(rng.NormFloat64())
+	}
+	x = device.HostMatrix(n, dim, make([]float32, n*dim))
+	if err := m.Generate(codes, nil, x); err != nil {
+		return x, both, err
+	}
+	both = device.HostMatrix(n, dim+latent, make([]float32, n*(dim+latent)))
+	for i := range n {
+		copy(both.Row(i), x.Row(i))
+		copy(both.Row(i)[dim:], codes.Row(i))
+	}
+	return x, both, nil
+}
+
+func (p *pupil) accuracy(test *records.Table) float64 {
+	var b device.Batch
+	test.Range(0, test.Len(), &b)
+	right := 0
+	for i, label := range p.name(b.Dense) {
+		if label == b.Labels[i] {
+			right++
+		}
+	}
+	return float64(right) / float64(test.Len())
+}
