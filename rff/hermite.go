@@ -54,9 +54,9 @@ func (c Hermite) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), d.validate(l.In)); err != nil {
 		return nil, err
 	}
-	axes := make([]axis, l.In)
+	axes, series := make([]axis, l.In), newMehler(d.Order, d.Bandwidth)
 	for i := range axes {
-		axes[i] = newMehler(i, d.Order, d.Bandwidth)
+		axes[i] = mehler{i, series}
 	}
 	t := newTensor(l.In, axes, 1, 2)
 	for i := range axes {
@@ -126,17 +126,33 @@ func (c Hermite) validate(in int) error {
 //
 // Records are seen from the middle of [0,1], where the cut-off loses least.
 type mehler struct {
-	at, order int
-	rho       float64
+	at int
+	*mehlerSeries
+}
+
+// mehlerSeries is what all coordinates have in common.
+type mehlerSeries struct {
+	rho, decay, start float64
+	// Degree c+1 is rise[c]·x·(degree c) − fall[c]·(degree c−1), and slope[c]
+	// is the factor of degree c−1 in the derivative of degree c.
+	rise, fall, slope []float64
 }
 
 // newMehler solves ρ/(1−ρ²) = 1/(2ℓ²).
-func newMehler(at, order int, bandwidth float64) mehler {
+func newMehler(order int, bandwidth float64) *mehlerSeries {
 	l := bandwidth * bandwidth
-	return mehler{at, order, 1 / (l + math.Hypot(l, 1))}
+	rho := 1 / (l + math.Hypot(l, 1))
+	s := &mehlerSeries{rho: rho, decay: rho / (1 + rho), start: math.Sqrt(math.Sqrt((1 - rho) * (1 + rho)))}
+	for c := range order {
+		k := float64(c)
+		s.rise = append(s.rise, math.Sqrt(2*rho/(k+1)))
+		s.fall = append(s.fall, rho*math.Sqrt(k/(k+1)))
+		s.slope = append(s.slope, math.Sqrt(2*k*rho))
+	}
+	return s
 }
 
-func (a mehler) width() int { return a.order }
+func (a mehler) width() int { return len(a.rise) }
 
 // place is a coordinate seen from the middle. It is total: what lies outside
 // [0,1] counts as its nearer end, and what is no number as 0.
@@ -147,22 +163,12 @@ func (a mehler) place(v float32) (x float64, inside bool) {
 	return float64(min(v, 1)) - 0.5, v <= 1
 }
 
-func (a mehler) start(x float64) float64 {
-	return math.Sqrt(math.Sqrt(1-a.rho*a.rho)) * math.Exp(-a.rho/(1+a.rho)*x*x)
-}
-
-// next is the recurrence of Hermite polynomials, for √λ_c·f_c.
-func (a mehler) next(c int, x, now, before float64) float64 {
-	n := float64(c + 1)
-	return x*math.Sqrt(2*a.rho/n)*now - a.rho*math.Sqrt(float64(c)/n)*before
-}
-
 func (a mehler) features(x, p []float32) {
 	v, _ := a.place(x[a.at])
-	now, before := a.start(v), 0.0
+	now, before := a.start*math.Exp(-a.decay*v*v), 0.0
 	for c := range p {
 		p[c] = float32(now)
-		now, before = a.next(c, v, now, before), now
+		now, before = a.rise[c]*v*now-a.fall[c]*before, now
 	}
 }
 
@@ -172,11 +178,11 @@ func (a mehler) backward(x, dp, dx []float32) {
 	if !inside {
 		return
 	}
-	now, before := a.start(v), 0.0
+	now, before := a.start*math.Exp(-a.decay*v*v), 0.0
 	var sum float64
 	for c, d := range dp {
-		sum += float64(d) * (math.Sqrt(2*float64(c)*a.rho)*before - 2*a.rho/(1+a.rho)*v*now)
-		now, before = a.next(c, v, now, before), now
+		sum += float64(d) * (a.slope[c]*before - 2*a.decay*v*now)
+		now, before = a.rise[c]*v*now-a.fall[c]*before, now
 	}
 	dx[a.at] += float32(sum)
 }

@@ -1,0 +1,30 @@
+package rff_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// BenchmarkStep is what a training step of a generator asks of an embedding: features of a batch and the way back.
+func BenchmarkStep(b *testing.B) {
+	for name, c := range map[string]kernelCase{
+		"patches-10000": {rff.PatchesFor(10_000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}},
+		"hermite":       {rff.Hermite{Order: 12, Bandwidth: 0.3}, rff.Layout{In: 784}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			e, err := c.kernel.Embedding(c.layout, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			be := device.CPU()
+			x, delta, dx := be.New(100, e.In()), be.New(100, e.Dim()), be.New(100, e.In())
+			e.Transform(be, device.Batch{Rows: 100, Dense: x}, delta)
+			for b.Loop() {
+				e.Transform(be, device.Batch{Rows: 100, Dense: x}, delta)
+				e.Backward(be, x, delta, dx)
+			}
+		})
+	}
+}
