@@ -1,0 +1,131 @@
+// Squared norms of products of blocks, with float32 products in tiles of 32×32 and sums of squares in double precision. A
+// block of 64 threads has one tile of one record and leaves its share in part; a finish adds the shares up and
+// the bound on what rounding may have taken away.
+#include "math.h"
+
+enum { tile = 32, depth = 8, own = 4 }; // numbers a side, of a chain at a time, and a side of one thread's part
+
+struct tiles { float a[depth][tile + 1], b[depth][tile + 1]; };
+
+// across loads numbers (k, first + c) of m, c over a tile: rows are the chain.
+DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long cols) {
+	for (long n = thread(); n < depth * tile; n += threads()) {
+		long d = n / tile, c = n % tile;
+		to[d][c] = k + d < chain && first + c < cols ? m[(k + d) * stride + first + c] : 0;
+	}
+}
+
+// along loads numbers (first + c, k): columns are the chain.
+DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long rows) {
+	for (long n = thread(); n < depth * tile; n += threads()) {
+		long d = n % depth, c = n / depth;
+		to[d][c] = k + d < chain && first + c < rows ? m[(first + c) * stride + k + d] : 0;
+	}
+}
+
+// add is one piece of the chains of a thread's part. Every thread of the block must come here.
+DEVICE void add(float sum[own][own], tiles *room) {
+	long y = thread() / (tile / own) * own, x = thread() % (tile / own) * own;
+	BARRIER();
+	for (int d = 0; d < depth; d++)
+		for (int i = 0; i < own; i++)
+			for (int j = 0; j < own; j++) sum[i][j] = fma32(room->a[d][y + i], room->b[d][x + j], sum[i][j]);
+	BARRIER();
+}
+
+// leave adds up the block's share.
+DEVICE void leave(double *room, double *part, double x) {
+	room[thread()] = x;
+	for (long half = threads() / 2; half > 0; half /= 2) {
+		BARRIER();
+		if (thread() < half) room[thread()] += room[thread() + half];
+	}
+	if (thread() == 0) *part = room[0];
+}
+
+// block_products: the tile of AᵀD, squared and summed.
+KERNEL(64) block_products(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
+	SHARED tiles room;
+	SHARED double sums[64];
+	a += block() * size * a_stride;
+	d += block() * size * d_stride;
+	long k0 = block_row() / across * tile, l0 = block_row() % across * tile;
+	float g[own][own] = {};
+	for (long r = 0; r < size; r += depth) {
+		load_across(room.a, a, a_stride, r, size, k0, in);
+		load_across(room.b, d, d_stride, r, size, l0, out);
+		add(g, &room);
+	}
+	double sum = 0;
+	long y = k0 + thread() / (tile / own) * own, x = l0 + thread() % (tile / own) * own;
+	for (int i = 0; i < own; i++)
+		for (int j = 0; j < own; j++)
+			if (y + i < in && x + j < out) sum += (double)g[i][j] * (double)g[i][j];
+	leave(sums, part + block() * count + block_row(), sum);
+}
+
+// block_grams: the tiles of AAᵀ and DDᵀ, multiplied element by element and summed.
+KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
+	SHARED tiles room;
+	SHARED double sums[64];
+	a += block() * size * a_stride;
+	d += block() * size * d_stride;
+	long r0 = block_row() / across * tile, s0 = block_row() % across * tile;
+	float g[own][own] = {}, h[own][own] = {};
+	for (long k = 0; k < in; k += depth) {
+		load_along(room.a, a, a_stride, k, in, r0, size);
+		load_along(room.b, a, a_stride, k, in, s0, size);
+		add(g, &room);
+	}
+	for (long k = 0; k < out; k += depth) {
+		load_along(room.a, d, d_stride, k, out, r0, size);
+		load_along(room.b, d, d_stride, k, out, s0, size);
+		add(h, &room);
+	}
+	double sum = 0;
+	long y = r0 + thread() / (tile / own) * own, x = s0 + thread() % (tile / own) * own;
+	for (int i = 0; i < own; i++)
+		for (int j = 0; j < own; j++)
+			if (y + i < size && x + j < size) sum += (double)g[i][j] * (double)h[i][j];
+	leave(sums, part + block() * count + block_row(), sum);
+}
+
+// row_sizes are Σ‖a‖, Σ‖d‖ and Σ‖a‖‖d‖ over a record's rows, from their squared norms.
+struct row_sizes { double a, d, both; };
+
+DEVICE row_sizes sizes_of(const double *a, const double *d, long size) {
+	row_sizes s = {0, 0, 0};
+	for (long r = 0; r < size; r++) {
+		double x = __builtin_sqrt(a[r]), y = __builtin_sqrt(d[r]);
+		s.a += x;
+		s.d += y;
+		s.both += x * y;
+	}
+	return s;
+}
+
+DEVICE double sum_of(const double *part, long count) {
+	double sum = 0;
+	for (long n = 0; n < count; n++) sum += part[n];
+	return sum;
+}
+
+// finish_products: the norm is off by at most relative·Σ‖a‖‖d‖ and absolute.
+KERNEL(256) finish_products(double *dst, const double *part, long count, const double *a, const double *d, long size, long records, double relative, double absolute) {
+	EACH(i, records) {
+		double norm = __builtin_sqrt(sum_of(part + i * count, count));
+		norm += relative * sizes_of(a + i * size, d + i * size, size).both + absolute;
+		dst[i] = norm * norm;
+	}
+}
+
+// finish_grams: the square is off by at most slack·(Σ‖a‖‖d‖)² + under_a·(Σ‖d‖)² + under_d·(Σ‖a‖)² + under_both. NaN passes the
+// comparison with zero.
+KERNEL(256) finish_grams(double *dst, const double *part, long count, const double *a, const double *d, long size, long records,
+	double slack, double under_a, double under_d, double under_both) {
+	EACH(i, records) {
+		double sum = sum_of(part + i * count, count);
+		row_sizes s = sizes_of(a + i * size, d + i * size, size);
+		dst[i] = (sum < 0 ? 0 : sum) + slack * s.both * s.both + under_a * s.d * s.d + under_d * s.a * s.a + under_both;
+	}
+}

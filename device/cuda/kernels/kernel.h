@@ -1,0 +1,46 @@
+// What every kernel needs, in CUDA C for a device and, with FAKE_DEVICE, in plain C++ for a host that plays one.
+//
+// Blocks are one-dimensional. Arguments are eight bytes or less each. Matrices are a pointer and a stride; sizes and
+// strides are in elements. No kernel uses atomics, so that every sum has one order and results repeat.
+#pragma once
+
+#ifdef FAKE_DEVICE
+
+// The driver in testdata/fake runs one thread of a block after the other; barrier switches to the next one.
+struct fake_position { unsigned thread, threads, block, blocks, row; };
+extern fake_position fake_at;
+void fake_barrier();
+
+#define KERNEL(threads) extern "C" void
+#define DEVICE static inline
+#define SHARED static
+#define CONSTANT static const
+#define BARRIER() fake_barrier()
+
+DEVICE long thread() { return fake_at.thread; }
+DEVICE long threads() { return fake_at.threads; }
+DEVICE long block() { return fake_at.block; }
+DEVICE long blocks() { return fake_at.blocks; }
+DEVICE long block_row() { return fake_at.row; }
+
+#else
+
+#define KERNEL(threads) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) void
+#define DEVICE static inline __attribute__((device))
+#define SHARED static __attribute__((shared))
+#define CONSTANT static __attribute__((constant)) const
+#define BARRIER() __syncthreads()
+
+DEVICE long thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+DEVICE long threads() { return __nvvm_read_ptx_sreg_ntid_x(); }
+DEVICE long block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+DEVICE long blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+DEVICE long block_row() { return __nvvm_read_ptx_sreg_ctaid_y(); }
+
+#endif
+
+// EACH runs n over [0, total), spread over all threads of all blocks.
+#define EACH(n, total) for (long n = block() * threads() + thread(); n < (total); n += blocks() * threads())
+
+// lanes is how many threads work on a row together.
+enum { lanes = 32 };
