@@ -418,3 +418,19 @@ func inner(e rff.Embedding, pair [][]float32) (s float64) {
 	}
 	return s
 }
+
+// TestPairsCapIsTheDimension: the number worked out beforehand is the number of features.
+func TestPairsCapIsTheDimension(t *testing.T) {
+	for _, order := range []int{1, 2} {
+		e := newEmbedding(t, kernelCase{rff.Pairs{Knots: 5, Order: order}, mixed})
+		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim()}).Embedding(mixed, 1); err != nil {
+			t.Error(err)
+		}
+		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim() - 1}).Embedding(mixed, 1); err == nil {
+			t.Errorf("order %d: %d features pass a cap below", order, e.Dim())
+		}
+	}
+	if _, err := (rff.Pairs{}).Embedding(rff.Layout{In: 1 << 29}, 1); err == nil {
+		t.Error("half a milliard columns pass")
+	}
+}

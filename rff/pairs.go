@@ -57,11 +57,11 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	axes := columnAxes(l, c.Knots)
-	if dim := c.dim(axes); dim > c.MaxDim {
+	if dim := c.dim(l); dim > c.MaxDim {
 		want := fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)
 		return nil, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, want}
 	}
+	axes := columnAxes(l, c.Knots)
 	t := newTensor(l.In, axes, 1, math.Sqrt2)
 	c.addTerms(t)
 	return newSparseTensor(t), nil
@@ -110,18 +110,31 @@ func (b Block) knots(most int) int {
 	return most
 }
 
-// dim is the number of features, as (Σw)² − Σw² is twice that of all pairs.
-func (c Pairs) dim(axes []axis) int {
-	var sum, squares float64
-	for _, a := range axes {
-		w := float64(a.width())
-		sum += w
-		squares += w * w
+// dim is the number of features, as (Σw)² − Σw² is twice that of all pairs. It
+// is known before anything is allocated.
+func (c Pairs) dim(l Layout) int {
+	n, k := float64(l.In), float64(c.Knots)
+	sum, squares := n*k, n*k*k
+	if len(l.Blocks) > 0 {
+		sum, squares = 0, 0
+		for _, b := range l.Blocks {
+			w := float64(b.codes(c.Knots))
+			sum += w
+			squares += w * w
+		}
 	}
 	if c.Order == 1 {
 		return int(sum)
 	}
 	return int(min(sum+(sum*sum-squares)/2, 1<<52))
+}
+
+// codes is the width of a column's code.
+func (b Block) codes(knots int) int {
+	if b.OneHot {
+		return b.Width
+	}
+	return b.knots(knots) + b.Width - 1
 }
 
 func (c Pairs) addTerms(t *tensor) {
