@@ -182,13 +182,13 @@ func (s *sampler) fill(c int, part models.Generator, dim int) {
 // decode turns means into records of the draw's schema.
 func (s *sampler) decode(n int) (records.Data, error) {
 	schema := s.model.DrawSchema(s.draw)
-	if schema.IsBinary() {
-		s.bernoulli()
-	} else {
-		schema.Clamp(s.flat)
-	}
-	if schema.Sparse() {
+	switch {
+	case schema.Sparse():
 		return s.sets(schema, n)
+	case schema.IsBinary():
+		s.bernoulli()
+	default:
+		schema.Clamp(s.flat)
 	}
 	return records.FromFlat(schema, s.flat)
 }
@@ -203,18 +203,32 @@ func (s *sampler) bernoulli() {
 	}
 }
 
+// sets draws every item from its mean.
 func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	dim := schema.Dim()
 	for i := range n {
-		for j, v := range s.flat[i*dim : (i+1)*dim] {
-			if v != 0 {
-				items = append(items, uint32(j))
-			}
-		}
+		items = s.appendItems(items, s.flat[i*dim:(i+1)*dim])
 		offsets = append(offsets, len(items))
 	}
 	return records.FromCSR(schema, offsets, items)
+}
+
+// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word serves four items; where
+// they do not, more are drawn.
+func (s *sampler) appendItems(items []uint32, p []float32) []uint32 {
+	var word uint64
+	for j, v := range p {
+		if j%4 == 0 {
+			word = s.rng.Uint64()
+		}
+		lane := float32(word & 0xffff)
+		word >>= 16
+		if t := v * 0x1p16; lane+1 <= t || lane < t && s.rng.Float32() < t-lane {
+			items = append(items, uint32(j))
+		}
+	}
+	return items
 }
 
 // meansOf is the schema of probabilities of binary records.

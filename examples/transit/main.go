@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -91,15 +92,15 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
 	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates")
-	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam")
-	f.Float64Var(&c.clip, "clip", 1, "clip norm of a record's gradient")
+	f.Float64Var(&c.lr, "lr", 3e-3, "learning rate of Adam")
+	f.Float64Var(&c.clip, "clip", 5, "clip norm of a record's gradient")
 	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
 	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")
 	f.IntVar(&c.features, "features", 200, "random Fourier features")
 	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
 	f.Float64Var(&c.share, "share", 0.15, "part of ε that k-means would cost alone")
-	f.Float64Var(&c.marginals, "marginals", 0.5, "part of ε that the marginals would cost alone; 0 trains as the papers do")
-	f.IntVar(&c.cut, "cut", 0, "items of a record that marginals and item counts use: 0 for all")
+	f.Float64Var(&c.marginals, "marginals", 0.8, "part of ε that the marginals would cost alone; 0 trains as the papers do")
+	f.IntVar(&c.cut, "cut", 0, "norm² to which a record is scaled for marginals, and items of it that item counts use: 0 for three times the mean of generated sets, and all of -file")
 	f.StringVar(&c.out, "out", "out", "folder for the pictures")
 	f.BoolVar(&c.verbose, "v", false, "print every bill, guarantee and comparison")
 	if err := f.Parse(args); err != nil {
@@ -146,6 +147,9 @@ func (c *config) apply(name string, n int) error {
 	c.source.Universe, c.source.MaxItems, c.source.MeanItems = or(c.universe, p.source.Universe), or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
 	if c.file != "" && (c.universe == 0 && !c.catalogue || c.maxItems == 0 || c.nominal == 0) {
 		return errors.New("-file needs -universe, -max-items and -nominal: they are public and not read from the records")
+	}
+	if c.file == "" && c.cut == 0 {
+		c.cut = min(int(math.Ceil(3*c.source.MeanItems)), c.source.MaxItems)
 	}
 	c.nominal = or(c.nominal, c.source.Records)
 	c.batch, c.epochs, c.hidden, c.synthetic = or(c.batch, p.batch), or(c.epochs, p.epochs), or(c.hidden, p.hidden), or(c.synthetic, p.fakes)
