@@ -97,11 +97,15 @@ func (t tableSampler) missing(p []float32, levels int) {
 	p[0], p[1] = t.number(p[0], levels), 0
 }
 
+// reach is how near to an end of its range a number counts as the end itself. A network's numbers come close to the
+// bounds and never meet them, while many real columns are mostly at one: amounts that are zero, rates of one.
+const reach = 0.01
+
 // number draws one of the two levels of a flag. Numbers with more levels are left to the decoder, which takes the
 // nearest: a network that states a number means it.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
-		return x
+		return min(max((x-reach)/(1-2*reach), 0), 1)
 	}
 	if t.rng.Float32() < x {
 		return 1
