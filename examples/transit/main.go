@@ -38,7 +38,7 @@ func main() {
 // config is the command line. All of it is public.
 type config struct {
 	file               string
-	catalogue          bool
+	catalogue, grouped bool
 	universe, maxItems int
 	mean               float64
 	source             records.SetSource
@@ -54,7 +54,8 @@ type config struct {
 	queries   int
 	popular   bool
 
-	batch, epochs               int // of training
+	batch                       float64 // expected, of training
+	epochs                      int
 	steps                       int // instead of epochs
 	hidden, latent              int
 	lr, clip                    float64
@@ -72,6 +73,7 @@ func parse(args []string) (config, error) {
 	f := flag.NewFlagSet("transit", flag.ContinueOnError)
 	preset := f.String("preset", "demo", "demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "", "transactions file (plain or gzip), one record a line, instead of generated sets")
+	f.BoolVar(&c.grouped, "grouped", false, "-file has rows \"person,item\", many a person: the guarantee is then for persons")
 	f.BoolVar(&c.catalogue, "catalogue", false, "number the items that occur in -file from 0: asserts that the list of them is public")
 	f.IntVar(&c.universe, "universe", 0, "items there are, for -file; or of generated sets, 0 for the preset's")
 	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a record, for -file; or of generated sets")
@@ -87,7 +89,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.synthetic, "synthetic", 0, "synthetic records, 0 for the preset's")
 	f.IntVar(&c.queries, "queries", 1000, "counting queries")
 	f.BoolVar(&c.popular, "popular", false, "draw the queries' items by popularity instead of uniformly")
-	f.IntVar(&c.batch, "batch", 0, "expected batch, 0 for the preset's")
+	f.Float64Var(&c.batch, "batch", 0, "expected batch, 0 for the preset's")
 	f.IntVar(&c.epochs, "epochs", 0, "epochs of 1/q steps, 0 for the preset's")
 	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
 	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
@@ -126,9 +128,11 @@ func numbers[T any](list string, parse func(string) (T, error)) (out []T, err er
 
 // preset is the shape of some data and how long to train on it.
 type preset struct {
-	source                                records.SetSource
-	records, batch, epochs, hidden, fakes int
-	delta                                 float64
+	source                records.SetSource
+	records               int
+	batch                 float64
+	epochs, hidden, fakes int
+	delta                 float64
 }
 
 // apply fills in what the flags left open.
@@ -136,7 +140,7 @@ func (c *config) apply(name string, n int) error {
 	presets := map[string]preset{
 		"demo":    {records.TransitRecords(), 100_000, 1000, 10, 64, 100_000, 1e-6},
 		"transit": {records.TransitRecords(), 1_200_000, 120, 10, 200, 1_200_000, 1e-6},
-		"cdr":     {records.CallRecords(), 4_427_486, 97, 20, 200, 1_000_000, 4.4e-6},
+		"cdr":     {records.CallRecords(), 4_427_486, 97.404692, 20, 200, 1_000_000, 4.4e-6},
 	}
 	p, ok := presets[name]
 	if !ok {
@@ -169,6 +173,9 @@ func or[T comparable](value, fallback T) T {
 func (c config) load() (*records.SetTable, error) {
 	if c.file == "" {
 		return c.source.Make()
+	}
+	if c.grouped {
+		return records.Visits{Column: 1}.Open(c.file, records.Sets(c.universe, c.maxItems))
 	}
 	if c.catalogue {
 		return readCatalogued(c.file, c.maxItems)

@@ -86,7 +86,7 @@ func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.B
 
 // chain is the run in the library's own words.
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
-	q := min(float64(c.batch)/float64(c.nominal), 1)
+	q := min(c.batch/float64(c.nominal), 1)
 	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: or(c.steps, c.epochs*int(math.Ceil(1/q))), Optimizer: sgd.Adam(c.lr)}
 	chain := privgen.DPGM(s, b).Model(models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, Activation: models.ReLU}).Train(train).Average(c.average).Seed(seed)
 	if c.marginals > 0 {
