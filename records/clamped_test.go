@@ -1,0 +1,84 @@
+package records_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// wild hands out whatever it holds.
+type wild struct {
+	schema records.Schema
+	rows   [][]float32
+	sets   [][]uint32
+	labels []int32
+}
+
+func (w wild) Schema() records.Schema { return w.schema }
+func (w wild) Len() int               { return len(w.labels) }
+
+func (w wild) Gather(rows []int32, b *device.Batch) {
+	b.Rows, b.Labels, b.Sparse, b.Index = len(rows), nil, nil, nil
+	b.Dense = device.HostMatrix(len(rows), w.schema.Dim(), make([]float32, len(rows)*w.schema.Dim()))
+	if w.schema.Sparse() {
+		b.Sparse = &device.Sparse{Cols: w.schema.Dim(), Offsets: []int{0}}
+	}
+	for i, row := range rows {
+		b.Labels = append(b.Labels, w.labels[row])
+		if w.schema.Sparse() {
+			b.Sparse.Items = append(b.Sparse.Items, w.sets[row]...)
+			b.Sparse.Offsets = append(b.Sparse.Offsets, len(b.Sparse.Items))
+			continue
+		}
+		copy(b.Dense.Row(i), w.rows[row])
+	}
+}
+
+func (w wild) Range(lo, hi int, b *device.Batch) {
+	var rows []int32
+	for i := lo; i < hi; i++ {
+		rows = append(rows, int32(i))
+	}
+	w.Gather(rows, b)
+}
+
+// TestClampedKeepsThePromise for data of somebody else's type, and leaves others alone.
+func TestClampedKeepsThePromise(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(), records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := []int32{0, 1, 2, -1}
+	rows := [][]float32{{nan, inf, -1, 7}, {-1e30, 1, 1, 1}, {0.5, 0.2, 0.3, 0.3}, {0, 0, 0, 0}}
+	sets := [][]uint32{{3, 3, 1}, {99, 0}, {0, 1, 2, 3, 4}, nil}
+	for _, s := range []records.Schema{records.Interval(4, -2, 3).WithLabels("a", "b"), records.Binary(4).WithLabels("a", "b"),
+		records.Image(2, 2), table, records.Sets(5, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
+		d := records.Clamped(records.WithUnit(wild{s, rows, sets, labels}, records.UnitUser))
+		if err := records.Check(d); err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+		if records.UnitOf(d) != records.UnitUser || d.Len() != 4 {
+			t.Errorf("%v: unit %s, %d records", s, records.UnitOf(d), d.Len())
+		}
+		var whole, part device.Batch
+		d.Range(0, 4, &whole)
+		part.Index = []int32{3, 1}
+		d.Gather(part.Index, &part)
+		if part.Rows != 2 || part.Index[0] != 3 || whole.Index[1] != 1 {
+			t.Errorf("%v: rows %v and %v", s, whole.Index, part.Index)
+		}
+		if s.Classes() > 0 && (part.Labels[0] != 0 || part.Labels[1] != 1) {
+			t.Errorf("%v: labels %v", s, part.Labels)
+		}
+		own, err := records.Concat(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records.Clamped(own) != own {
+			t.Errorf("%v: own data are wrapped", s)
+		}
+	}
+}
