@@ -76,7 +76,7 @@ func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data,
 // TestStreamsNeedConstantMemory: with -stream 10000000 the real thing, without it a short one. Peak memory is reported
 // where the system tells it.
 func TestStreamsNeedConstantMemory(t *testing.T) {
-	rows := max(*streamRows, 20000)
+	rows := max(*streamRows, 5000)
 	s := wide(t)
 	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
 	p := mustPlan(t, c)
