@@ -1,8 +1,10 @@
 // Command paper-figures draws the figures of Acs et al. (TKDE 2019) as this
 // library has them: Fig. 2, what ε a DPGM run costs by the number of epochs, and
-// Fig. 3, how well private k-means finds the digits by ε.
+// Fig. 3, how well private k-means finds the digits by ε. Of Lee et al. (ISIT 2019) it draws
+// Fig. 3, what ε mixtures cost by their noise, and prints Table I when asked to.
 //
 //	go run ./examples/paper-figures            into ./out, digits drawn by the program, few runs
+//	go run ./examples/paper-figures -mix       the mixtures' figure alone; with -table also their table, in minutes
 //	go run ./examples/paper-figures -runs 100 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // Every curve is labelled with what it is: what the papers' own accounting
@@ -39,11 +41,29 @@ func run(ctx context.Context, args []string) error {
 	f.Func("d", "comma-separated numbers of features (default 50,100,200,500)", func(list string) error { return c.spaces(list) })
 	f.BoolVar(&c.shrink, "shrink", false, "use the library's own post-processing of centres in both methods, beyond the papers")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of k-means")
+	var t mixTable
+	mixtures := f.Bool("mix", false, "draw only the figure of mixtures")
+	table := f.Bool("table", false, "with -mix, also train networks on mixtures of every degree")
+	f.IntVar(&t.mixtures, "mixtures", 10000, "mixtures behind each number of the table (60000 for MNIST)")
+	f.StringVar(&t.testImages, "test-images", "", "idx file of held-out images, for the table")
+	f.StringVar(&t.testLabels, "test-labels", "", "idx file of their labels")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
+	}
+	t.images, t.labels, t.n = c.images, c.labels, c.n
+	if *mixtures || *only == 0 {
+		if err := mixFigure3(*out); err != nil {
+			return err
+		}
+	}
+	if *mixtures {
+		if *table {
+			return t.print(ctx)
+		}
+		return nil
 	}
 	if *only != 3 {
 		if err := figure2(*out); err != nil {
