@@ -25,7 +25,7 @@ import (
 // bits are released.
 func TestOneSumWhateverTheWay(t *testing.T) {
 	data := drawTable(t, 1000, 1)
-	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 200000, Bandwidth: 1})) // few rows a piece
+	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 40000, Bandwidth: 1})) // few rows a piece
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
 	ledger := func() *accountant.Ledger { return accountant.NewLedger(p.Config.Budget) }
 	cuts := []int{0, 17, 500, 501, 1000}

@@ -29,8 +29,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 					c.Batches = merf.Batches{Probability: 0.4, Steps: 3}
 				}
 				plan := mustPlan(t, c)
-				for i := range 4 { // each configuration meets a few of the pairs, all together meet all
-					pair := pairs[(turn*4+i)%len(pairs)]
+				for i := range 3 { // each configuration meets a few of the pairs, all together meet all
+					pair := pairs[(turn*3+i)%len(pairs)]
 					t.Run(fmt.Sprint(s, "/", r, "/", name, "/", pair.Name), func(t *testing.T) {
 						privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
 							Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
@@ -108,7 +108,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 					continue
 				}
 				for j, b := range rows {
-					if (i+j)%5 == len(name)%5 { // all kernels together meet all pairs
+					if (i+j)%7 == len(name)%7 { // all kernels together meet most pairs
 						check(join(t, s, a), join(t, s, b))
 					}
 				}
