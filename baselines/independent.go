@@ -24,7 +24,7 @@ func (c Independent) Plan() (*Plan, error) {
 	if err := errors.Join(c.validate()...); err != nil {
 		return nil, err
 	}
-	return newPlan(independent{c.Common})
+	return newPlan(independent(c))
 }
 
 type independent struct{ Common }

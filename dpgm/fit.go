@@ -95,14 +95,11 @@ func (p *Plan) affordable(ledger *accountant.Ledger) error {
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
 		return &accountant.ParamError{Path: "dpgm.Fit.ledger", Value: got, Want: "the plan's relation, " + want.String()}
 	}
-	if len(ledger.Entries()) == 0 && ledger.Budget() == p.Config.Budget {
+	budget := ledger.Budget()
+	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == p.Config.Budget {
 		return nil // the plan's own bill
 	}
-	all := accountant.Composed{Events: []accountant.Event{p.Config.total(p.Config.Train.NoiseMultiplier)}}
-	for _, e := range ledger.Entries() {
-		all.Events = append(all.Events, accountant.Repeated{Event: e.Event, Count: e.Reserved})
-	}
-	budget := ledger.Budget()
+	all := accountant.Composed{Events: []accountant.Event{p.Config.total(p.Config.Train.NoiseMultiplier), ledger.Event()}}
 	cost, err := accountant.Epsilon(all, budget.Delta, budget.Relation)
 	if err != nil {
 		return err

@@ -176,3 +176,24 @@ func TestMarginalsRefuse(t *testing.T) {
 		t.Errorf("%s reads back as\n%v, %v", text, &back, err)
 	}
 }
+
+// TestChildrenOfTheLedgerCount: what parts of a ledger have spent is seen before a run begins.
+func TestChildrenOfTheLedgerCount(t *testing.T) {
+	c := Config{Schema: records.Sets(9, 3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
+		Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 2, Optimizer: sgd.Adam(1e-2)}}
+	plan, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(c.Budget)
+	parts, err := ledger.Disjoint("parts", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parts[0].Spend("earlier", accountant.Gaussian{NoiseMultiplier: 6}); err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.affordable(ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("affordable: %v", err)
+	}
+}

@@ -96,6 +96,17 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() != records.UnitRecord || m.Len() != 4 {
 		t.Errorf("a person in two parts is one %q", m.Unit())
 	}
+	var mixed bytes.Buffer
+	w = must(records.NewSetWriter(&mixed, users.Schema()))(t)
+	if err := errors.Join(w.Append(users), w.Add([]uint32{1}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() != records.UnitRecord {
+		t.Errorf("persons and a row are one %q", m.Unit())
+	}
+	if users.Take([]int32{0, 0}).Unit() != records.UnitRecord || users.Take([]int32{0, 1}).Unit() != records.UnitUser {
+		t.Error("who is taken twice is one user")
+	}
 	var shape *records.ShapeError
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
 		t.Errorf("another schema: %v", err)

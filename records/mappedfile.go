@@ -41,7 +41,7 @@ type SetWriter struct {
 	starts  []uint64
 	at      uint64
 	rows    int
-	parts   int
+	parts   int // calls of Add and Append
 	unit    string
 	bytes   []byte
 	err     error
@@ -62,10 +62,16 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	return out, out.failure()
 }
 
-// Add appends one record, encoded as [SetTable] says.
+// Add appends one record, encoded as [SetTable] says: a row, not a person.
 //
 // Errors: *[ShapeError] where there are more rows than a table holds; the writer's, wrapped.
 func (w *SetWriter) Add(items []uint32) error {
+	w.parts++
+	w.unit = UnitRecord
+	return w.add(items)
+}
+
+func (w *SetWriter) add(items []uint32) error {
 	if w.rows == maxRows {
 		return &ShapeError{"records rows", w.rows, "at most 2³¹-1"}
 	}
@@ -84,16 +90,11 @@ func (w *SetWriter) Append(d Data) error {
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
 		return &ShapeError{"records.SetWriter.Append", d.Schema().String(), s.String()}
 	}
-	if w.rows == 0 && w.parts == 0 {
+	if w.unit = UnitRecord; w.parts == 0 {
 		w.unit = UnitOf(d)
 	}
-	before := w.rows
 	w.parts++
-	err := EachSet(d, func(_ int, items []uint32) error { return w.Add(items) })
-	if w.parts > 1 || before > 0 {
-		w.unit = UnitRecord
-	}
-	return err
+	return EachSet(d, func(_ int, items []uint32) error { return w.add(items) })
 }
 
 // Close writes what a reader needs to find the blocks. It does not close the writer below.

@@ -126,7 +126,8 @@ func (t *SetTable) Label(i int) int {
 // Labels are the classes of all records; nil where the schema has none.
 func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
-// Take returns a table of copies of the given rows, in that order.
+// Take returns a table of copies of the given rows, in that order. It keeps the unit of rows
+// that rise: who is taken twice is two records.
 func (t *SetTable) Take(rows []int32) *SetTable {
 	w := newBlockWriter(t.schema)
 	var row []uint32
@@ -137,7 +138,16 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 		}
 	}
 	w.seal()
-	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows), unit: t.unit}
+	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows), unit: t.unitOf(rows)}
+}
+
+func (t *SetTable) unitOf(rows []int32) string {
+	for i := 1; i < len(rows); i++ {
+		if rows[i] <= rows[i-1] {
+			return UnitRecord
+		}
+	}
+	return t.unit
 }
 
 // Slice returns the table of rows lo … hi-1, sharing storage.
