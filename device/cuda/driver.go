@@ -3,11 +3,109 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
 	"github.com/seed7ba64551/privgen/device"
 	"gorgonia.org/cu"
 )
 
-func open(s settings) (device.Backend, error) {
-	_, err := cu.GetDevice(s.ordinal)
-	return nil, err
+// gpu is the backend of one device. Everything is queued on the context's default stream, where cuBLAS queues too: work on the
+// device happens in the order in which the lock was taken.
+type gpu struct {
+	name string
+	ctx  cu.CUContext
+	blas *blas
+	pool *pool
+
+	mu      sync.Mutex
+	kernels kernels
+	call    call
+	rooms   [roomCount]room
+	packed  []uint32 // sparse lists on their way to the device
 }
+
+func open(s settings) (device.Backend, error) {
+	dev, err := cu.GetDevice(s.ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
+	}
+	// The primary context is shared with whoever else uses the device in this process, cuBLAS among them.
+	ctx, err := dev.RetainPrimaryCtx()
+	if err != nil {
+		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
+	}
+	g := &gpu{ctx: ctx, pool: newPool(ctx)}
+	if err := g.load(dev, s); err != nil {
+		return nil, errors.Join(err, dev.ReleasePrimaryCtx())
+	}
+	runtime.AddCleanup(g, release, resources{dev, g.pool, g.blas})
+	return g, nil
+}
+
+func (g *gpu) load(dev cu.Device, s settings) error {
+	defer bind(g.ctx)()
+	name, err := dev.Name()
+	if err != nil {
+		return &Error{"name of the device", err}
+	}
+	g.name = "cuda (" + name + ")"
+	if s.tf32 {
+		g.name = "cuda (" + name + ", tf32)"
+	}
+	if g.kernels, err = loadKernels(); err != nil {
+		return err
+	}
+	g.blas, err = newBLAS(s.tf32)
+	return err
+}
+
+// resources are what a backend holds apart from its memory.
+type resources struct {
+	dev  cu.Device
+	pool *pool
+	blas *blas
+}
+
+func release(r resources) {
+	func() {
+		defer bind(r.pool.ctx)()
+		r.blas.close()
+	}()
+	r.pool.close()
+	_ = r.dev.ReleasePrimaryCtx() // the last matrix may still be there; its memory goes with the process then
+}
+
+// bind ties the goroutine to a thread that works on the context, until the function that it returns is called.
+func bind(ctx cu.CUContext) func() {
+	runtime.LockOSThread()
+	check("context", cu.SetCurrentContext(ctx))
+	return runtime.UnlockOSThread
+}
+
+// begin takes the device; end, deferred, gives it back.
+func (g *gpu) begin() {
+	g.mu.Lock()
+	runtime.LockOSThread()
+	check("context", cu.SetCurrentContext(g.ctx))
+}
+
+func (g *gpu) end() {
+	runtime.UnlockOSThread()
+	g.mu.Unlock()
+}
+
+// check ends in a panic what a device cannot do: the interface has no way to say so.
+func check(op string, err error) {
+	if err != nil {
+		panic(&Error{op, err})
+	}
+}
+
+// Name is the device's own.
+func (g *gpu) Name() string { return g.name }
+
+// Workers is the number of the host's cores: noise, gathering and sums over records are theirs while the device multiplies.
+func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

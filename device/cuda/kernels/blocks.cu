@@ -7,7 +7,7 @@ enum { tile = 32, depth = 8, own = 4 }; // numbers a side, of a chain at a time,
 
 struct tiles { float a[depth][tile + 1], b[depth][tile + 1]; };
 
-// across loads numbers (k, first + c) of m, c over a tile: rows are the chain.
+// load_across takes numbers (k, first + c) of m, c over a tile: rows are the chain.
 DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long cols) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
 		long d = n / tile, c = n % tile;
@@ -15,7 +15,7 @@ DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, 
 	}
 }
 
-// along loads numbers (first + c, k): columns are the chain.
+// load_along takes numbers (first + c, k): columns are the chain.
 DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long rows) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
 		long d = n % depth, c = n / depth;
@@ -47,9 +47,9 @@ DEVICE void leave(double *room, double *part, double x) {
 KERNEL(64) block_products(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
 	SHARED tiles room;
 	SHARED double sums[64];
-	a += block() * size * a_stride;
-	d += block() * size * d_stride;
-	long k0 = block_row() / across * tile, l0 = block_row() % across * tile;
+	long record = block() / count, at = block() % count, k0 = at / across * tile, l0 = at % across * tile;
+	a += record * size * a_stride;
+	d += record * size * d_stride;
 	float g[own][own] = {};
 	for (long r = 0; r < size; r += depth) {
 		load_across(room.a, a, a_stride, r, size, k0, in);
@@ -61,16 +61,16 @@ KERNEL(64) block_products(double *part, const float *a, long a_stride, const flo
 	for (int i = 0; i < own; i++)
 		for (int j = 0; j < own; j++)
 			if (y + i < in && x + j < out) sum += (double)g[i][j] * (double)g[i][j];
-	leave(sums, part + block() * count + block_row(), sum);
+	leave(sums, part + block(), sum);
 }
 
 // block_grams: the tiles of AAᵀ and DDᵀ, multiplied element by element and summed.
 KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
 	SHARED tiles room;
 	SHARED double sums[64];
-	a += block() * size * a_stride;
-	d += block() * size * d_stride;
-	long r0 = block_row() / across * tile, s0 = block_row() % across * tile;
+	long record = block() / count, at = block() % count, r0 = at / across * tile, s0 = at % across * tile;
+	a += record * size * a_stride;
+	d += record * size * d_stride;
 	float g[own][own] = {}, h[own][own] = {};
 	for (long k = 0; k < in; k += depth) {
 		load_along(room.a, a, a_stride, k, in, r0, size);
@@ -87,7 +87,7 @@ KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float 
 	for (int i = 0; i < own; i++)
 		for (int j = 0; j < own; j++)
 			if (y + i < size && x + j < size) sum += (double)g[i][j] * (double)h[i][j];
-	leave(sums, part + block() * count + block_row(), sum);
+	leave(sums, part + block(), sum);
 }
 
 // row_sizes are Σ‖a‖, Σ‖d‖ and Σ‖a‖‖d‖ over a record's rows, from their squared norms.

@@ -1,0 +1,86 @@
+//go:build cuda && cgo
+
+package cuda
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// tile is the side of what one block of threads works out at a time.
+const tile = 32
+
+// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product itself, in tiles that are squared
+// and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose mathematics mode must not weaken the bound.
+//
+// Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient Computations in
+// Convolutional Neural Networks", 2019.
+func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
+	for _, m := range [2]device.Matrix{a, d} {
+		g.want("BlockProductNorms", m)
+		if block < 0 || block*len(dst) != m.Rows {
+			panic("cuda: BlockProductNorms: the rows are not that many blocks")
+		}
+	}
+	if block == 0 || a.Empty() || d.Empty() {
+		clear(dst)
+		return
+	}
+	n := blockNorms{g, len(dst), block, a, d}
+	g.begin()
+	defer g.end()
+	if block*block*(a.Cols+d.Cols) <= block*a.Cols*d.Cols {
+		n.grams()
+	} else {
+		n.products()
+	}
+	fetch(dst, g.room(normsRoom, 8*len(dst)))
+}
+
+type blockNorms struct {
+	g              *gpu
+	records, block int
+	a, d           device.Matrix
+}
+
+// roundoff bounds the relative error of a sum of k products in float32.
+func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
+
+// underflow bounds what the same sum loses where it is too small for a normal float32.
+func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
+
+// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by roundoff·Σ‖a‖‖d‖ and
+// underflow for each element.
+func (n blockNorms) products() {
+	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))
+	count := n.shares(blockProductsKernel, n.a.Cols, n.d.Cols)
+	n.finish(finishProductsKernel, count).double(roundoff(n.block)).double(underflow(n.block) * elements).each(n.records)
+}
+
+// grams: an entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that makes of Σ is
+// (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+func (n blockNorms) grams() {
+	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)
+	ue, uf := underflow(n.a.Cols), underflow(n.d.Cols)
+	slack := (e + f + e*f) * (1 + 2*(e+f))
+	count := n.shares(blockGramsKernel, n.block, n.block)
+	n.finish(finishGramsKernel, count).double(slack).double((1 + f) * ue).double((1 + e) * uf).
+		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
+}
+
+// shares has the tiles of rows×cols numbers a record worked out; it returns how many tiles those are.
+func (n blockNorms) shares(kernel, rows, cols int) int {
+	across := (cols + tile - 1) / tile
+	count := (rows + tile - 1) / tile * across
+	parts := n.g.room(partsRoom, 8*n.records*count)
+	n.g.kernel(kernel).pointer(parts).matrix(n.a).matrix(n.d).int(n.block).int(n.a.Cols).int(n.d.Cols).int(across).int(count).
+		launch(n.records*count, 1, 64)
+	return count
+}
+
+func (n blockNorms) finish(kernel, count int) *call {
+	a, d := n.g.dots(sizesRoom, n.a, n.a), n.g.dots(otherSizesRoom, n.d, n.d)
+	parts, norms := n.g.room(partsRoom, 0), n.g.room(normsRoom, 8*n.records)
+	return n.g.kernel(kernel).pointer(norms).pointer(parts).int(count).pointer(a).pointer(d).int(n.block).int(n.records)
+}

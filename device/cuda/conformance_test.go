@@ -1,0 +1,27 @@
+//go:build cuda && cgo
+
+package cuda_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/cuda"
+	"github.com/seed7ba64551/privgen/device/devicetest"
+)
+
+// open is the first device. A tagged test binary does not start where there is none, so nothing is skipped here.
+func open(t testing.TB, opts ...cuda.Option) device.Backend {
+	t.Helper()
+	b, err := cuda.Open(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	b := open(t)
+	t.Log(b.Name())
+	devicetest.Run(t, b)
+}

@@ -1,0 +1,151 @@
+//go:build cuda && cgo
+
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+	"gorgonia.org/cu"
+)
+
+// Gemm sets C = α op(A) op(B) + β C by cuBLAS.
+func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta float32, c device.Matrix) {
+	g.want("Gemm: A", a)
+	g.want("Gemm: B", b)
+	m, k, inner, n := a.Rows, a.Cols, b.Rows, b.Cols
+	if transA {
+		m, k = k, m
+	}
+	if transB {
+		inner, n = n, inner
+	}
+	if inner != k {
+		panic(fmt.Sprintf("cuda: Gemm: %d×%d by %d×%d", m, k, inner, n))
+	}
+	g.wantShape("Gemm: C", c, m, n)
+	int32s("Gemm", m, n, k, a.Stride, b.Stride, c.Stride)
+	if c.Empty() {
+		return
+	}
+	g.begin()
+	defer g.end()
+	if k == 0 || alpha == 0 {
+		g.scale(c, beta)
+		return
+	}
+	g.blas.multiply(transA, transB, m, n, k, alpha, a, b, beta, c)
+}
+
+// scale leaves β m. The device must be taken.
+func (g *gpu) scale(m device.Matrix, beta float32) {
+	if beta == 1 {
+		return
+	}
+	flat(&m)
+	g.kernel(scaleAllKernel).matrix(m).float(beta).size(m).each(m.Rows * m.Cols)
+}
+
+// SparseGemm sets C = S W + β C.
+func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c device.Matrix) {
+	wantItems("SparseGemm", s)
+	g.want("SparseGemm", w)
+	if w.Rows != s.Cols {
+		panic("cuda: SparseGemm: the sparse columns are not the dense rows")
+	}
+	g.wantShape("SparseGemm", c, s.Rows(), w.Cols)
+	if c.Empty() {
+		return
+	}
+	g.begin()
+	defer g.end()
+	g.listRows(s)
+	g.addRows(w, beta, c)
+}
+
+// SparseGemmT sets C = Sᵀ D + β C. The lists are turned around on the host, so that on the device every sum has one owner.
+func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
+	wantItems("SparseGemmT", s)
+	g.wantShape("SparseGemmT", d, s.Rows(), d.Cols)
+	g.wantShape("SparseGemmT", c, s.Cols, d.Cols)
+	if c.Empty() {
+		return
+	}
+	g.begin()
+	defer g.end()
+	g.listColumns(s)
+	g.addRows(d, beta, c)
+}
+
+// addRows adds rows of src to those of c as the lists say that lie in g.packed: where each begins, then all of them.
+func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
+	if src.Empty() {
+		g.scale(c, beta)
+		return
+	}
+	at := g.room(weightsRoom, 4*len(g.packed))
+	send(at, g.packed)
+	lists := at + cu.DevicePtr(4*(c.Rows+1))
+	g.kernel(addRowsKernel).matrix(c).float(beta).pointer(at).pointer(lists).matrix(src).size(c).each(c.Rows * c.Cols)
+}
+
+// listRows packs the rows' ones.
+func (g *gpu) listRows(s *device.Sparse) {
+	rows := s.Rows()
+	g.packed = grown(g.packed, rows+1)
+	g.packed[0] = 0
+	if rows == 0 {
+		return
+	}
+	first := s.Offsets[0]
+	for i, o := range s.Offsets {
+		g.packed[i] = uint32(o - first)
+	}
+	g.packed = append(g.packed, s.Items[first:s.Offsets[rows]]...)
+}
+
+// listColumns packs, for each column, the rows that have a one there, in order.
+func (g *gpu) listColumns(s *device.Sparse) {
+	g.packed = grown(g.packed, s.Cols+1)
+	clear(g.packed)
+	for i := range s.Rows() {
+		for _, item := range s.Row(i) {
+			g.packed[item+1]++
+		}
+	}
+	for c := range s.Cols {
+		g.packed[c+1] += g.packed[c]
+	}
+	ones := int(g.packed[s.Cols])
+	g.packed = append(g.packed, make([]uint32, ones)...)
+	begins, lists := g.packed[:s.Cols+1], g.packed[s.Cols+1:]
+	for i := range s.Rows() {
+		for _, item := range s.Row(i) { // a list's beginning moves to its end, which is where the next one begins
+			lists[begins[item]] = uint32(i)
+			begins[item]++
+		}
+	}
+	copy(begins[1:], begins[:s.Cols])
+	begins[0] = 0
+}
+
+func grown(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// wantItems panics unless every item names a column, and there are few enough to count in 31 bits.
+func wantItems(what string, s *device.Sparse) {
+	for i := range s.Rows() {
+		for _, item := range s.Row(i) {
+			if int64(item) >= int64(s.Cols) {
+				panic(fmt.Sprintf("cuda: %s: a sparse row names a column outside its %d", what, s.Cols))
+			}
+		}
+	}
+	if rows := s.Rows(); rows > 0 {
+		int32s(what, s.Offsets[rows]-s.Offsets[0], rows, s.Cols)
+	}
+}

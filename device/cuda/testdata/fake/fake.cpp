@@ -1,0 +1,329 @@
+// A device played by the host: the part of CUDA's driver and of cuBLAS that package cuda uses. Kernels are the package's own
+// sources, compiled as C++. It is strict where a real driver is lenient: memory comes filled with NaN, copies must stay
+// inside one allocation, and every call must have a context.
+//
+// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no limit).
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+#include "../../kernels/math.h"
+
+namespace adam_file {
+#include "../../kernels/adam.cu"
+}
+namespace blocks_file {
+#include "../../kernels/blocks.cu"
+}
+namespace columns_file {
+#include "../../kernels/columns.cu"
+}
+namespace elementwise_file {
+#include "../../kernels/elementwise.cu"
+}
+namespace features_file {
+#include "../../kernels/features.cu"
+}
+namespace images_file {
+#include "../../kernels/images.cu"
+}
+namespace rows_file {
+#include "../../kernels/rows.cu"
+}
+namespace sparse_file {
+#include "../../kernels/sparse.cu"
+}
+
+fake_position fake_at;
+
+namespace {
+
+// Errors of the driver, by their numbers.
+enum { success = 0, invalid_value = 1, out_of_memory = 2, no_device = 100, invalid_device = 101, invalid_image = 200,
+	invalid_context = 201, not_found = 500, illegal_address = 700 };
+
+std::mutex lock;
+
+int setting(const char *name, long otherwise) {
+	const char *value = getenv(name);
+	return value ? atol(value) : otherwise;
+}
+
+// --- kernels
+
+template <class... A, size_t... I> void unpack(void (*kernel)(A...), void **arguments, std::index_sequence<I...>) {
+	kernel(*static_cast<A *>(arguments[I])...);
+}
+
+template <auto kernel> void enter(void **arguments);
+
+template <class... A> constexpr size_t count(void (*)(A...)) { return sizeof...(A); }
+
+template <auto kernel> void enter(void **arguments) { unpack(kernel, arguments, std::make_index_sequence<count(kernel)>()); }
+
+struct kernel {
+	const char *name;
+	void (*enter)(void **);
+	bool barriers; // threads wait for each other
+	size_t arguments;
+};
+
+#define K(file, name, barriers) {#name, enter<file##_file::name>, barriers, count(file##_file::name)}
+
+const kernel kernels[] = {
+	K(adam, adam, false), K(sparse, add_rows, false), K(elementwise, apply, false), K(elementwise, axpy, false),
+	K(elementwise, bias_apply, false), K(blocks, block_grams, true), K(blocks, block_products, true), K(images, col2im, false),
+	K(columns, column_slopes, true), K(columns, column_spreads, true), K(columns, column_sums, true), K(features, cos_sin, false),
+	K(elementwise, fill, false), K(blocks, finish_grams, false), K(columns, finish_means, false), K(blocks, finish_products, false),
+	K(columns, finish_scales, false), K(columns, finish_slopes, false), K(columns, finish_sums, false), K(elementwise, gradient, false),
+	K(images, im2col, false), K(elementwise, multiply, false), K(columns, normalize, false), K(columns, normalize_gradient, false),
+	K(rows, row_dots, true), K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
+	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
+};
+
+// The threads of a block whose kernel has barriers are coroutines that take turns in order.
+struct coroutine { ucontext_t at; std::vector<char> stack; bool done; };
+
+std::vector<coroutine> team;
+ucontext_t conductor;
+unsigned current;
+const kernel *playing;
+void **playing_arguments;
+
+void play() {
+	playing->enter(playing_arguments);
+	team[current].done = true;
+	swapcontext(&team[current].at, &conductor);
+}
+
+void run_team(unsigned threads) {
+	if (team.size() < threads) team.resize(threads);
+	for (unsigned t = 0; t < threads; t++) {
+		coroutine &c = team[t];
+		c.stack.resize(64 << 10);
+		c.done = false;
+		getcontext(&c.at);
+		c.at.uc_stack.ss_sp = c.stack.data();
+		c.at.uc_stack.ss_size = c.stack.size();
+		c.at.uc_link = nullptr;
+		makecontext(&c.at, play, 0);
+	}
+	for (unsigned left = threads; left > 0;) {
+		unsigned ended = 0;
+		for (unsigned t = 0; t < threads; t++) {
+			if (team[t].done) continue;
+			current = fake_at.thread = t;
+			swapcontext(&conductor, &team[t].at);
+			ended += team[t].done;
+		}
+		if (ended != 0 && ended != left) {
+			fprintf(stderr, "fake: in %s, threads of one block do not meet at the same barriers\n", playing->name);
+			abort();
+		}
+		left -= ended;
+	}
+}
+
+void run_block(unsigned threads) {
+	if (playing->barriers) {
+		run_team(threads);
+		return;
+	}
+	for (unsigned t = 0; t < threads; t++) {
+		fake_at.thread = t;
+		playing->enter(playing_arguments);
+	}
+}
+
+// --- memory
+
+std::map<uintptr_t, size_t> allocations;
+size_t allocated;
+
+bool inside(uint64_t at, size_t bytes) {
+	auto next = allocations.upper_bound(at);
+	if (next == allocations.begin()) return false;
+	auto it = std::prev(next);
+	return at + bytes <= it->first + it->second;
+}
+
+struct module { std::string ptx; };
+
+thread_local void *context;
+int the_context, the_handle;
+
+} // namespace
+
+void fake_barrier() { swapcontext(&team[current].at, &conductor); }
+
+#define API extern "C" __attribute__((visibility("default"))) int
+#define LOCKED() std::lock_guard<std::mutex> held(lock); if (context != &the_context) return invalid_context
+
+API cuInit(unsigned) { return setting("FAKE_CUDA_DEVICES", 1) > 0 ? success : no_device; }
+
+API cuDriverGetVersion(int *version) {
+	*version = 12060;
+	return success;
+}
+
+API cuDeviceGetCount(int *n) {
+	*n = setting("FAKE_CUDA_DEVICES", 1);
+	return success;
+}
+
+API cuDeviceGet(int *device, int ordinal) {
+	*device = ordinal;
+	return ordinal >= 0 && ordinal < setting("FAKE_CUDA_DEVICES", 1) ? success : invalid_device;
+}
+
+API cuDeviceGetName(char *name, int room, int) {
+	snprintf(name, room, "fake");
+	return success;
+}
+
+API cuDevicePrimaryCtxRetain(void **made, int) {
+	*made = &the_context;
+	return success;
+}
+
+API cuDevicePrimaryCtxRelease_v2(int) { return success; }
+
+API cuCtxSetCurrent(void *wanted) {
+	context = wanted;
+	return success;
+}
+
+API cuCtxSynchronize() {
+	LOCKED();
+	return success;
+}
+
+API cuMemAlloc_v2(uint64_t *at, size_t bytes) {
+	LOCKED();
+	long limit = setting("FAKE_CUDA_BYTES", 0);
+	if (limit && allocated + bytes > (size_t)limit) return out_of_memory;
+	void *p = malloc(bytes);
+	memset(p, 0xff, bytes);
+	allocations[(uintptr_t)p] = bytes;
+	allocated += bytes;
+	*at = (uintptr_t)p;
+	return success;
+}
+
+API cuMemFree_v2(uint64_t at) {
+	LOCKED();
+	auto it = allocations.find(at);
+	if (it == allocations.end()) return invalid_value;
+	allocated -= it->second;
+	allocations.erase(it);
+	free((void *)at);
+	return success;
+}
+
+API cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+	LOCKED();
+	if (!inside(to, bytes)) return illegal_address;
+	memcpy((void *)to, from, bytes);
+	return success;
+}
+
+API cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+	LOCKED();
+	if (!inside(from, bytes)) return illegal_address;
+	memcpy(to, (void *)from, bytes);
+	return success;
+}
+
+API cuMemsetD32_v2(uint64_t at, unsigned v, size_t n) {
+	LOCKED();
+	if (!inside(at, 4 * n)) return illegal_address;
+	for (size_t i = 0; i < n; i++) ((unsigned *)at)[i] = v;
+	return success;
+}
+
+API cuModuleLoadData(void **loaded, const void *image) {
+	LOCKED();
+	std::string ptx = (const char *)image;
+	if (ptx.find(".version") == std::string::npos) return invalid_image;
+	*loaded = new module{ptx};
+	return success;
+}
+
+// cuModuleGetFunction wants the kernel in both forms, with as many arguments.
+API cuModuleGetFunction(void **function, void *in, const char *name) {
+	LOCKED();
+	const std::string &ptx = ((module *)in)->ptx;
+	size_t begin = ptx.find(".entry " + std::string(name) + "(");
+	if (begin == std::string::npos) return not_found;
+	size_t end = ptx.find(")", begin), arguments = 0;
+	for (size_t at = begin; (at = ptx.find(".param", at + 1)) < end;) arguments++;
+	for (const kernel &k : kernels)
+		if (strcmp(k.name, name) == 0) {
+			if (k.arguments != arguments) return invalid_image;
+			*function = (void *)&k;
+			return success;
+		}
+	return not_found;
+}
+
+API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz, unsigned, void *, void **arguments, void **) {
+	LOCKED();
+	if (x < 1 || y < 1 || y > 65535 || z != 1 || threads < 1 || threads > 1024 || ty != 1 || tz != 1) return invalid_value;
+	playing = (const kernel *)function;
+	playing_arguments = arguments;
+	fake_at.threads = threads;
+	fake_at.blocks = x;
+	for (unsigned row = 0; row < y; row++)
+		for (unsigned block = 0; block < x; block++) {
+			fake_at.block = block;
+			fake_at.row = row;
+			run_block(threads);
+		}
+	return success;
+}
+
+// --- cuBLAS
+
+API cublasCreate_v2(void **handle) {
+	LOCKED();
+	*handle = &the_handle;
+	return success;
+}
+
+API cublasDestroy_v2(void *handle) { return handle == &the_handle ? success : 1; }
+
+API cublasSetMathMode(void *handle, int) { return handle == &the_handle ? success : 1; }
+
+// cublasSgemm_v2 works by columns.
+API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a, int lda,
+	const float *b, int ldb, const float *beta, float *c, int ldc) {
+	LOCKED();
+	if (handle != &the_handle) return 1;
+	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 || ldc < 1) return 7;
+	std::vector<float> turned;
+	if (transA) { // by columns again, so that the inner loop has unit stride
+		turned.resize((size_t)m * k);
+		for (int l = 0; l < k; l++)
+			for (int i = 0; i < m; i++) turned[(size_t)l * m + i] = a[(size_t)i * lda + l];
+		a = turned.data();
+		lda = m;
+	}
+	for (int j = 0; j < n; j++) {
+		float *to = c + (size_t)j * ldc;
+		for (int i = 0; i < m; i++) to[i] = *beta == 0 ? 0 : *beta * to[i];
+		for (int l = 0; l < k; l++) {
+			float factor = *alpha * (transB ? b[(size_t)l * ldb + j] : b[(size_t)j * ldb + l]);
+			const float *from = a + (size_t)l * lda;
+			for (int i = 0; i < m; i++) to[i] = fma32(factor, from[i], to[i]);
+		}
+	}
+	return success;
+}
