@@ -79,7 +79,9 @@ func (t sparseTensor) Sum(be device.Backend, x, dst device.Matrix) {
 	codes := w.codes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
 	be.ColSums(nil, codes, 0, w.single)
-	be.Gemm(true, false, 1, codes, codes, 0, w.products)
+	if t.both > 0 {
+		be.Gemm(true, false, 1, codes, codes, 0, w.products)
+	}
 	out := dst.Row(0)
 	for _, m := range t.terms {
 		t.gather(w, m, out[:m.size])
@@ -114,13 +116,16 @@ func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own flo
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
 	be.Fill(w.products, 0)
-	be.Fill(w.single, 0)
 	in := pull.Row(0)
 	for _, m := range t.terms {
 		t.scatter(w, m, in[:m.size])
 		in = in[m.size:]
 	}
-	be.Gemm(false, false, 1, codes, w.products, 0, slopes)
+	if t.both > 0 {
+		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
+	} else {
+		be.Fill(slopes, 0)
+	}
 	be.BiasApply(device.Identity, slopes, w.single)
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
