@@ -91,6 +91,7 @@ func (c mixTable) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.n = train.Len() // public under replace-one; a stand-in for a public guess under add/remove
 	fmt.Printf("DPMix, Table I: %d mixtures of %d images; δ = 1e-5; network on mixtures and soft labels, one run each\n", c.mixtures, c.n)
 	fmt.Println("degree   ε = 20: paper  replace one  add or remove one   ε = 10: paper  replace one  add or remove one")
 	for _, degree := range mix.Degrees() {
@@ -122,7 +123,6 @@ func (c mixTable) load() (train, test *records.Table, err error) {
 		return nil, nil, err
 	}
 	test, err = records.OpenIDX(c.testImages, c.testLabels, digits.Schema())
-	c.n = train.Len()
 	return train, test, err
 }
 
