@@ -13,6 +13,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func TestConformanceApart(t *testing.T) { devicetest.Run(t, devicetest.Apart(device.CPUWith(2))) }
+
 // FuzzProduct looks for shapes that a kernel's edges get wrong.
 func FuzzProduct(f *testing.F) {
 	for _, s := range [][3]int{{1, 1, 1}, {6, 16, 9}, {14, 32, 3}, {15, 33, 400}, {0, 3, 3}, {7, 2, 40}, {61, 9, 0}} {
