@@ -106,14 +106,14 @@ func (c config) load() (*records.Table, error) {
 
 // generator learns from images without looking at their labels.
 func (c config) generator(ctx context.Context, private *records.Table) (*gan.Model, error) {
-	const batch = 1024.
+	const batch = 512.
 	plan, err := gan.Config{
-		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Loss: models.Logistic, Seed: c.seed,
+		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Seed: c.seed,
 		Critic:    models.MLP{Hidden: []int{64}, Activation: models.LeakyReLU},
 		Generator: models.MLP{Hidden: []int{128, 256}, BatchNorm: true}, Latent: latent,
-		Train: sgd.Config{ClipNorm: 1, SamplingProbability: min(batch/float64(c.n), 1), NominalBatch: batch, Steps: c.steps,
-			Optimizer: sgd.AdamWith(2e-4, 0.5, 0.999, 1e-8)},
-		CriticSteps: 2, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8), Average: 0.99,
+		Train: sgd.Config{ClipNorm: 3, SamplingProbability: min(batch/float64(c.n), 1), NominalBatch: batch, Steps: c.steps,
+			Optimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8)},
+		CriticSteps: 4, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8), Average: 0.99,
 	}.Plan()
 	if err != nil {
 		return nil, err
