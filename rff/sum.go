@@ -160,10 +160,9 @@ func (m *sumMap) ChangeBound() float64 { return m.change }
 func (m *sumMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	x := b.Dense
 	if b.Sparse != nil {
-		host := hostRows(be, b)
-		x = be.New(host.Rows, host.Cols)
-		be.Upload(x, host.Data)
+		x = hostRows(be, b)
 	}
+	x = device.Beside(be, x, dst)
 	at := 0
 	if m.numbers != nil {
 		at = m.numbers.Dim()

@@ -20,6 +20,8 @@ func open(t testing.TB, opts ...cuda.Option) device.Backend {
 	return b
 }
 
+func elsewhere(t testing.TB) device.Backend { return open(t) }
+
 func TestConformance(t *testing.T) {
 	b := open(t)
 	t.Log(b.Name())

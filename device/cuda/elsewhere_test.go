@@ -1,0 +1,22 @@
+//go:build !cuda || !cgo
+
+package cuda_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/cuda"
+	"github.com/seed7ba64551/privgen/device/devicetest"
+)
+
+// elsewhere is a backend with memory of its own: where there is no device, one that pretends.
+func elsewhere(testing.TB) device.Backend { return devicetest.Apart(device.CPU()) }
+
+func TestOpenWithoutTheTag(t *testing.T) {
+	b, err := cuda.Open(cuda.Device(1), cuda.TF32())
+	if b != nil || !errors.Is(err, device.ErrUnavailable) {
+		t.Errorf("%v, %v: want device.ErrUnavailable", b, err)
+	}
+}

@@ -1,0 +1,251 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// close32 is how far apart, relative to the whole, the same gradient may be on two backends: chains of some thousand
+// products in another order, through a few layers.
+const close32 = 2e-5
+
+// pair is the same on the CPU and elsewhere.
+type pair[T any] struct{ here, there T }
+
+// host copies a matrix.
+func host(be device.Backend, m device.Matrix) []float32 {
+	out := make([]float32, m.Rows*m.Cols)
+	be.Download(out, m)
+	return out
+}
+
+// distance is ‖a−b‖/‖a‖.
+func distance[T float32 | float64](a, b []T) float64 {
+	off, size := 0.0, 0.0
+	for i, v := range a {
+		d := float64(v) - float64(b[i])
+		off, size = off+d*d, size+float64(v)*float64(v)
+	}
+	return math.Sqrt(off) / max(math.Sqrt(size), 1e-30)
+}
+
+// disturb moves parameters off their beginning, where too much is zero, and makes both the same.
+func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
+	numbers := host(be.here, p.here.Flat)
+	for i := range numbers {
+		numbers[i] += 0.05 * float32(rng.NormFloat64())
+	}
+	be.here.Upload(p.here.Flat, numbers)
+	be.there.Upload(p.there.Flat, numbers)
+}
+
+// compare checks squared norms, weighted sums, and norms and sums of blocks.
+func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int, g pair[models.Gradients], rng *rand.Rand) {
+	t.Helper()
+	norms := pair[[]float64]{make([]float64, rows), make([]float64, rows)}
+	g.here.SquaredNorms(norms.here)
+	g.there.SquaredNorms(norms.there)
+	if d := distance(norms.here, norms.there); !(d < close32) {
+		t.Errorf("squared norms differ by %.2g: %v and %v", d, norms.here[0], norms.there[0])
+	}
+	w := make([]float32, rows)
+	for i := range w {
+		w[i] = rng.Float32()
+	}
+	sum := pair[device.Params]{device.NewParams(be.here, shapes...), device.NewParams(be.there, shapes...)}
+	g.here.AddWeightedSum(sum.here, w)
+	g.there.AddWeightedSum(sum.there, w)
+	if d := distance(host(be.here, sum.here.Flat), host(be.there, sum.there.Flat)); !(d < close32) {
+		t.Errorf("weighted sums differ by %.2g", d)
+	}
+	if l, ok := g.here.(models.Lossy); ok {
+		l.Losses(norms.here)
+		g.there.(models.Lossy).Losses(norms.there)
+		if d := distance(norms.here, norms.there); !(d < close32) {
+			t.Errorf("losses differ by %.2g", d)
+		}
+	}
+}
+
+func someRows(rng *rand.Rand, rows, dim, classes int) device.Batch {
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	for i := range b.Dense.Data {
+		b.Dense.Data[i] = float32(rng.IntN(2))
+	}
+	for i := range b.Keys {
+		b.Keys[i] = rng.Uint64()
+		b.Labels = append(b.Labels, int32(rng.IntN(max(classes, 1))))
+	}
+	return b
+}
+
+func someSets(rng *rand.Rand, rows, dim int) device.Batch {
+	s := &device.Sparse{Cols: dim, Offsets: []int{0}}
+	for range rows {
+		for range rng.IntN(5) {
+			s.Items = append(s.Items, uint32(rng.IntN(dim)))
+		}
+		s.Offsets = append(s.Offsets, len(s.Items))
+	}
+	b := someRows(rng, rows, 0, 0)
+	b.Dense, b.Sparse = device.Matrix{}, s
+	return b
+}
+
+var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.LeakyReLU, Hidden: []int{7},
+	Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}}
+
+// Per-example gradients of every kind of network agree with the CPU's.
+func TestNetworksAgree(t *testing.T) {
+	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
+	sparse := models.Visible{Dim: 40, Sparse: true}
+	for name, c := range map[string]struct {
+		build func(device.Backend) (models.Network, error)
+		batch func(*rand.Rand) device.Batch
+	}{
+		"vae": {func(b device.Backend) (models.Network, error) {
+			return models.VAE{Hidden: []int{20, 9}, Latent: 3, Activation: models.Tanh}.New(b, models.Visible{Dim: 30}, 1)
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 33, 30, 0) }},
+		"vae of sets": {func(b device.Backend) (models.Network, error) {
+			return models.VAE{Hidden: []int{20}, Latent: 2}.New(b, sparse, 1)
+		}, func(r *rand.Rand) device.Batch { return someSets(r, 21, 40) }},
+		"rbm": {func(b device.Backend) (models.Network, error) {
+			return models.RBM{Hidden: 12, Chains: 5}.New(b, models.Visible{Dim: 30}, 1)
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 17, 30, 0) }},
+		"rbm of sets": {func(b device.Backend) (models.Network, error) {
+			return models.RBM{Hidden: 12, Chains: 5}.New(b, sparse, 1)
+		}, func(r *rand.Rand) device.Batch { return someSets(r, 17, 40) }},
+		"mlp": {func(b device.Backend) (models.Network, error) {
+			return models.MLP{Hidden: []int{12}, Activation: models.Softplus}.Classifier(b, 30, 4, 1)
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 50, 30, 4) }},
+		"cnn": {func(b device.Backend) (models.Network, error) { return smallCNN.Classifier(b, 60, 3, 1) },
+			func(r *rand.Rand) device.Batch { return someRows(r, 19, 60, 3) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 1))
+			var net pair[models.Network]
+			var err error
+			if net.here, err = c.build(be.here); err != nil {
+				t.Fatal(err)
+			}
+			if net.there, err = c.build(be.there); err != nil {
+				t.Fatal(err)
+			}
+			disturb(pair[device.Params]{net.here.Params(), net.there.Params()}, be, rng)
+			for range 2 {
+				if s, ok := net.here.(models.Stepper); ok {
+					s.BeginStep()
+					net.there.(models.Stepper).BeginStep()
+				}
+				b := c.batch(rng)
+				compare(t, be, net.here.Params().Shapes, b.Rows, pair[models.Gradients]{net.here.Gradients(b), net.there.Gradients(b)}, rng)
+			}
+			compare(t, be, net.here.Params().Shapes, 0, pair[models.Gradients]{net.here.Gradients(c.batch(rng).Slice(0, 0)), net.there.Gradients(c.batch(rng).Slice(0, 0))}, rng)
+		})
+	}
+}
+
+// Critics agree in all their gradients.
+func TestCriticsAgree(t *testing.T) {
+	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
+	for name, c := range map[string]struct {
+		arch     models.CriticArchitecture
+		dim, all int
+	}{"mlp": {models.MLP{Hidden: []int{16, 8}, Activation: models.LeakyReLU}, 6, 3}, "cnn": {smallCNN, 60, 0}} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(5, 1))
+			var net pair[models.Critic]
+			var err error
+			if net.here, err = c.arch.Critic(be.here, c.dim, c.all, models.Wasserstein, 3); err != nil {
+				t.Fatal(err)
+			}
+			if net.there, err = c.arch.Critic(be.there, c.dim, c.all, models.Wasserstein, 3); err != nil {
+				t.Fatal(err)
+			}
+			disturb(pair[device.Params]{net.here.Params(), net.there.Params()}, be, rng)
+			b := someRows(rng, 23, c.dim, c.all)
+			fakes, mix := someRows(rng, 23, c.dim, 0).Dense, make([]float32, 23)
+			for i := range mix {
+				mix[i] = rng.Float32()
+			}
+			away := be.there.New(23, c.dim)
+			be.there.Upload(away, fakes.Data)
+			shapes := net.here.Params().Shapes
+			compare(t, be, shapes, 23, pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10), net.there.PairGradients(b, away, mix, 10)}, rng)
+			compare(t, be, shapes, 23, pair[models.Gradients]{net.here.RecordGradients(b, models.Wasserstein), net.there.RecordGradients(b, models.Wasserstein)}, rng)
+			slope := func(s float64) float64 { return 1 / (1 + s*s) }
+			scores := pair[[]float64]{make([]float64, 23), make([]float64, 23)}
+			dx := pair[device.Matrix]{be.here.New(23, c.dim), be.there.New(23, c.dim)}
+			net.here.ScoreGradient(dx.here, fakes, b.Labels, slope, scores.here)
+			net.there.ScoreGradient(dx.there, away, b.Labels, slope, scores.there)
+			if d := distance(host(be.here, dx.here), host(be.there, dx.there)); !(d < close32) {
+				t.Errorf("derivatives by fakes differ by %.2g", d)
+			}
+			if d := distance(scores.here, scores.there); !(d < close32) {
+				t.Errorf("scores differ by %.2g", d)
+			}
+		})
+	}
+}
+
+// Generators that nobody trains privately agree forwards, backwards and in sampling.
+func TestDecodingsAgree(t *testing.T) {
+	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
+	heads := []models.Head{{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead}, {Width: 1, Out: models.Linear}}
+	for name, c := range map[string]struct {
+		arch  models.DecodingArchitecture
+		heads []models.Head
+	}{
+		"mlp":  {models.MLP{Hidden: []int{16, 8}, BatchNorm: true}, heads},
+		"conv": {models.SmallGenerator28(), []models.Head{{Width: 784, Out: models.TanhHead}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(6, 1))
+			var net pair[models.Decoding]
+			var err error
+			if net.here, err = c.arch.NewDecoding(be.here, 5, c.heads, 3); err != nil {
+				t.Fatal(err)
+			}
+			if net.there, err = c.arch.NewDecoding(be.there, 5, c.heads, 3); err != nil {
+				t.Fatal(err)
+			}
+			disturb(pair[device.Params]{net.here.Params(), net.there.Params()}, be, rng)
+			const rows = 20
+			codes := pair[device.Matrix]{be.here.New(rows, 5), be.there.New(rows, 5)}
+			delta := pair[device.Matrix]{be.here.New(rows, net.here.Dim()), be.there.New(rows, net.here.Dim())}
+			fillBoth(be, codes, rng)
+			fillBoth(be, delta, rng)
+			same(t, "forwards", be, pair[device.Matrix]{net.here.Forward(codes.here), net.there.Forward(codes.there)})
+			shapes := net.here.Params().Shapes
+			grad := pair[device.Params]{device.NewParams(be.here, shapes...), device.NewParams(be.there, shapes...)}
+			dCodes := pair[device.Matrix]{be.here.New(rows, 5), be.there.New(rows, 5)}
+			net.here.Backward(delta.here, grad.here, dCodes.here)
+			net.there.Backward(delta.there, grad.there, dCodes.there)
+			same(t, "gradients", be, pair[device.Matrix]{grad.here.Flat, grad.there.Flat})
+			same(t, "derivatives by codes", be, dCodes)
+			net.here.Generate(codes.here, delta.here)
+			net.there.Generate(codes.there, delta.there)
+			same(t, "samples", be, delta)
+		})
+	}
+}
+
+func fillBoth(be pair[device.Backend], m pair[device.Matrix], rng *rand.Rand) {
+	numbers := make([]float32, m.here.Rows*m.here.Cols)
+	for i := range numbers {
+		numbers[i] = float32(rng.NormFloat64())
+	}
+	be.here.Upload(m.here, numbers)
+	be.there.Upload(m.there, numbers)
+}
+
+func same(t *testing.T, what string, be pair[device.Backend], m pair[device.Matrix]) {
+	t.Helper()
+	if d := distance(host(be.here, m.here), host(be.there, m.there)); !(d < 10*close32) {
+		t.Errorf("%s differ by %.2g", what, d)
+	}
+}
