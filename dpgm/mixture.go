@@ -136,7 +136,7 @@ func (m *mixture) permute(b device.Batch) {
 	}
 	s.Sparse = nil
 	if cap(s.Dense.Data) < b.Rows*b.Dim() {
-		s.Dense = m.be.New(b.Rows, b.Dim())
+		s.Dense.Data = make([]float32, b.Rows*b.Dim()) // on the host, as the caller's: the parts take it from there
 	}
 	s.Dense.Rows, s.Dense.Cols, s.Dense.Stride = b.Rows, b.Dim(), b.Dim()
 	s.Dense.Data = s.Dense.Data[:b.Rows*b.Dim()]
