@@ -21,8 +21,9 @@
 //
 // Each may be used alone. From the top down, and imports only point down:
 //
-//	dpgm                 the systems: config → plan → fit → generator
-//	kmeans  sgd          private algorithms: they touch records, add noise, write the ledger
+//	dpgm merf mix gan    the systems: config → plan → fit → generator
+//	baselines            simple systems to compare them with, each with its own bill
+//	kmeans sgd draft     private algorithms: they touch records, add noise, write the ledger
 //	models  rff          pure functions on matrices
 //	mechanism            noise, clipping, noisy sums: the only door to randomness that protects
 //	accountant           events, ledger, calibration: arithmetic only
@@ -30,6 +31,13 @@
 //	device               where matrices live and multiply
 //	privacytest          for tests: is a claim of privacy true?
 //	evaluate             how good synthetic records are; its numbers are not private and say so
+//
+// # The systems
+//
+// [DPGM] clusters records privately and trains one network a cluster (Acs et al. 2017/2019). [MERF] releases mean
+// features once and trains a generator against them as often as one likes (Harder et al. 2021). [GAN] trains a critic
+// privately and a generator against it (Zhang et al. 2018). [Mix] publishes noisy mixtures of records
+// (Lee et al. 2019). Package documentation says where each differs from its paper, and why.
 //
 // # What is promised
 //
