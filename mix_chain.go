@@ -11,8 +11,8 @@ import (
 // Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix says where this differs from the
 // paper).
 //
-// The schema is public. The chain is a plain value; a step only records, so chains can be forked freely, and everything is judged
-// at once by Plan.
+// The schema is public. The chain is a plain value; a step only records, so chains can be forked freely, and
+// everything is judged at once by Plan.
 func Mix(schema records.Schema, budget accountant.Budget) MixChain {
 	return MixChain{schema: schema, budget: budget}
 }
@@ -24,8 +24,8 @@ type MixChain struct {
 	config mix.Config
 }
 
-// Mixtures sets how many mixtures of how many records are released, and how records get into them. The chain's own schema and
-// budget take the place of the configuration's.
+// Mixtures sets how many mixtures of how many records are released, and how records get into them. The chain's own
+// schema and budget take the place of the configuration's.
 func (c MixChain) Mixtures(m mix.Config) MixChain {
 	c.config = m
 	return c
@@ -33,8 +33,8 @@ func (c MixChain) Mixtures(m mix.Config) MixChain {
 
 // Plan validates the chain, finds degree and noise and adds up the bill. No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded; accountant.ErrUnsupported where
-// no sound analysis is known.
+// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded;
+// accountant.ErrUnsupported where no sound analysis is known.
 func (c MixChain) Plan() (*MixPlan, error) {
 	c.config.Schema, c.config.Budget = c.schema, c.budget
 	p, err := c.config.Plan()
@@ -65,8 +65,8 @@ func (p *MixPlan) Total() accountant.Bound { return p.plan.Total }
 // Stages are the lines of the bill.
 func (p *MixPlan) Stages() []mix.Stage { return append([]mix.Stage(nil), p.plan.Stages...) }
 
-// Fit carries out the plan on private records, on a ledger of its own. The generator hands out the released rows: asked for more than were
-// released, it hands them out again.
+// Fit carries out the plan on private records, on a ledger of its own. The generator hands out the released rows:
+// asked for more than were released, it hands them out again.
 //
 // Guarantee: the generator satisfies the plan's (ε, δ) under its relation.
 // Errors: mix.ErrSchema, mix.ErrRecords, ctx.Err(). No error depends on a record's value.
@@ -74,10 +74,12 @@ func (p *MixPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget), data, opts...)
 }
 
-// FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger so far.
+// FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the
+// ledger so far.
 //
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
-func (p *MixPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
+func (p *MixPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+	opts ...Option) (*Generator, error) {
 	var passed []mix.Option
 	o := collect(opts)
 	if o.backend != nil {

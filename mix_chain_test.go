@@ -42,7 +42,8 @@ func TestMixChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	gen, err := plan.Fit(ctx, pixels(t, 60), privgen.OnProgress(func(privgen.Progress) {}), privgen.On(device.CPUWith(1)))
+	gen, err := plan.Fit(ctx, pixels(t, 60), privgen.OnProgress(func(privgen.Progress) {}),
+		privgen.On(device.CPUWith(1)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,8 +47,8 @@ func (b blend) density(x, y float64) float64 {
 	return sum / (2 * math.Pi)
 }
 
-// hockeySticks are ∫(p − e^ε·q)₊ for several ε by the midpoint rule on a grid that holds all but 1e-10 of the mass; where the integrand
-// bends at zero the rule is off by up to quadrature.
+// hockeySticks are ∫(p − e^ε·q)₊ for several ε by the midpoint rule on a grid that holds all but 1e-10 of the
+// mass; where the integrand bends at zero the rule is off by up to quadrature.
 func hockeySticks(p, q blend, epsilons []float64) []float64 {
 	const reach, step = 6.6, 0.1
 	lo, hi := plane{math.Inf(1), math.Inf(1)}, plane{math.Inf(-1), math.Inf(-1)}
@@ -73,8 +73,8 @@ func hockeySticks(p, q blend, epsilons []float64) []float64 {
 
 const quadrature = 2e-4
 
-// neighbours draws n−1 common records and two that take turns in the last place, every coordinate of the vectors of norm at most 1
-// non-negative or not; extreme ones come first.
+// neighbours draws n−1 common records and two that take turns in the last place, every coordinate of the vectors
+// of norm at most 1 non-negative or not; extreme ones come first.
 func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	draw := func() plane {
 		angle, length := rng.Float64()*2*math.Pi, math.Sqrt(rng.Float64())
@@ -107,9 +107,9 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	return append(append([]plane(nil), d...), u), append(append([]plane(nil), d...), v)
 }
 
-// TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of the two true mixtures, in both orders and at
-// negative ε too, is never above the claimed curve, for subsets of fixed size, for Poisson samples under replace-one by both of
-// its curves, and it comes close where the neighbours are the worst.
+// TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of the two true
+// mixtures, in both orders and at negative ε too, is never above the claimed curve, for subsets of fixed size, for
+// Poisson samples under replace-one by both of its curves, and it comes close where the neighbours are the worst.
 func TestSampledSumsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	epsilons := []float64{-0.5, 0, 0.1, 0.4, 1, 2}
@@ -125,18 +125,24 @@ func TestSampledSumsBruteForce(t *testing.T) {
 			rate := float64(c.sample) / float64(c.n)
 			events := map[string]func(std float64) accountant.Event{
 				"subset": func(std float64) accountant.Event {
-					return accountant.SampledWithoutReplacement{Population: c.n, Sample: c.sample, Event: accountant.Gaussian{NoiseMultiplier: std / swap}}
+					return accountant.SampledWithoutReplacement{Population: c.n, Sample: c.sample,
+						Event: accountant.Gaussian{NoiseMultiplier: std / swap}}
 				},
 				"poisson": func(std float64) accountant.Event {
-					return accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: std / swap}}
+					return accountant.PoissonSampled{Probability: rate,
+						Event: accountant.Gaussian{NoiseMultiplier: std / swap}}
 				},
 				"opposite": func(std float64) accountant.Event {
 					return accountant.SampledSum{Probability: rate, NoiseMultiplier: std}
 				},
 			}
 			for name, event := range events {
-				t.Run(fmt.Sprintf("%s/%d of %d, std %g, nonnegative %t", name, c.sample, c.n, c.std, nonNegative), func(t *testing.T) {
-					weight := func(size int) float64 { return math.Pow(rate, float64(size)) * math.Pow(1-rate, float64(c.n-size)) }
+				t.Run(fmt.Sprintf("%s/%d of %d, std %g, nonnegative %t", name, c.sample, c.n, c.std,
+					nonNegative), func(t *testing.T) {
+					weight := func(size int) float64 {
+						return math.Pow(rate, float64(size)) * math.Pow(1-rate,
+							float64(c.n-size))
+					}
 					if name == "subset" {
 						weight = func(size int) float64 {
 							if size != c.sample {
@@ -162,7 +168,8 @@ func TestSampledSumsBruteForce(t *testing.T) {
 						for _, pair := range [][2]blend{{p, q}, {q, p}} {
 							for i, got := range hockeySticks(pair[0], pair[1], epsilons) {
 								if got > claimed[i]+quadrature {
-									t.Errorf("neighbours %d: δ(%g) = %.7f, claimed %.7f", turn, epsilons[i], got, claimed[i])
+									t.Errorf("neighbours %d: δ(%g) = %.7f, claimed %.7f", turn, epsilons[i],
+										got, claimed[i])
 								}
 								refuted = refuted || got > broken[i]+quadrature
 							}

@@ -12,8 +12,10 @@ import (
 func TestFloydSubsets(t *testing.T) {
 	const population, n = 20, 40000
 	counts := map[[2]int32]int{}
-	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: accountant.ReplaceOne}))
-	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+		Relation: accountant.ReplaceOne}))
+	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2,
+		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	a := &Allowance{run: run, terms: termsOf(e), id: 1}
 	for range n {
 		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
@@ -34,7 +36,8 @@ func TestFloydSubsets(t *testing.T) {
 // TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves the sum twice.
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: r}))
+		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5,
+			Relation: r}))
 		draw := func(effect float64) error {
 			g, err := run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4})
 			if err != nil {

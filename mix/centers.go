@@ -42,8 +42,8 @@ func (r *run) releaseCenters() error {
 	return nil
 }
 
-// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its part, and its count cancels, or moves
-// to another, and the two changes are orthogonal.
+// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its part, and its
+// count cancels, or moves to another, and the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -54,8 +54,8 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center turns a noisy sum and count into a mean record: post-processing. A count within its own noise of zero says nothing, and its part
-// is centred at the lower bound of the schema, moved into the clip ball.
+// center turns a noisy sum and count into a mean record: post-processing. A count within its own noise of zero
+// says nothing, and its part is centred at the lower bound of the schema, moved into the clip ball.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)
 	count := noisy[len(out)] / label

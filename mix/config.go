@@ -15,16 +15,17 @@ type Config struct {
 	Sampling Sampling // Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
 	Mixtures int      // T, how many mixtures are released
 	ClipNorm float64  // R: longer records are shortened to this norm
-	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are disjoint parts of the records: a record
-	// is in mixtures of its own class only. Sampling's Degree stays the expected number of records in a mixture if classes are
-	// of equal size, so a record is that many times likelier to be drawn. WithoutReplacement is refused: sizes of classes are private.
+	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are disjoint parts of
+	// the records: a record is in mixtures of its own class only. Sampling's Degree stays the expected number of
+	// records in a mixture if classes are of equal size, so a record is that many times likelier to be drawn.
+	// WithoutReplacement is refused: sizes of classes are private.
 	ByClass bool
 	// Centers, unless zero, mixes deviations from mean records that are released first.
 	Centers Centers
 	// Projection, unless zero, maps records through a public random matrix first.
 	Projection Projection
-	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger one
-	// puts less noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the least noise to a linear learner.
+	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger one puts less
+	// noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the least noise to a linear learner.
 	LabelShare float64
 	// Criterion is what a degree that is left open is chosen by.
 	Criterion Criterion
@@ -33,8 +34,8 @@ type Config struct {
 	NoiseMultiplier float64
 }
 
-// Centers describes the release of mean records before the mixtures: one for every class under Config.ByClass, otherwise one of all
-// records. The zero value is none.
+// Centers describes the release of mean records before the mixtures: one for every class under Config.ByClass,
+// otherwise one of all records. The zero value is none.
 type Centers struct {
 	// Share is the part of ε that the means would cost alone.
 	Share float64 `json:"share,omitempty"`
@@ -46,8 +47,9 @@ type Centers struct {
 
 func (c Centers) wanted() bool { return c != Centers{} }
 
-// Projection is a public random map to Dim coordinates: the random projection baseline of the paper, with the guarantee of records that
-// this package has throughout (the paper's own noise for it protects single entries). The zero value is none.
+// Projection is a public random map to Dim coordinates: the random projection baseline of the paper, with the
+// guarantee of records that this package has throughout (the paper's own noise for it protects single entries).
+// The zero value is none.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
@@ -79,9 +81,10 @@ func (c Config) Validate() error {
 		}
 	}
 	bad(c.Mixtures > 0 && c.Mixtures <= maxMixtures, "Mixtures", c.Mixtures, "a positive integer of at most 2^31")
-	bad(positive(c.ClipNorm), "ClipNorm", c.ClipNorm, "a positive finite number")
+	bad(clippable(c.ClipNorm), "ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
 	bad(c.LabelShare >= 0 && c.LabelShare < 1, "LabelShare", c.LabelShare, "a number in [0, 1), 0 for the best")
-	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier, "a positive finite number, or 0 for the least that fits")
+	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier,
+		"a positive finite number, or 0 for the least that fits")
 	bad(c.Criterion >= 0 && c.Criterion < criteria, "Criterion", int(c.Criterion), "one of the criteria")
 	errs = append(errs, c.validateSampling()...)
 	errs = append(errs, c.validateCenters()...)
@@ -99,29 +102,34 @@ func (c Config) Validate() error {
 
 const maxMixtures = math.MaxInt32
 
+// clippable norms are those to which float32 rows can be shortened without a subnormal number growing one of them.
+func clippable(x float64) bool { return x >= 0x1p-60 && x <= 0x1p60 }
+
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
 func (c Config) validateSampling() []error {
 	s := c.Sampling
 	if s == nil {
-		return []error{&accountant.ParamError{Path: "mix.Config.Sampling", Value: nil, Want: "Poisson, PoissonReplaceOne or WithoutReplacement"}}
+		return []error{mistake("Config.Sampling", nil, "Poisson, PoissonReplaceOne or WithoutReplacement")}
 	}
 	var errs []error
 	path := "mix." + s.kind()
 	if s.Relation() != c.Budget.Relation {
-		errs = append(errs, &accountant.ParamError{Path: "mix.Config.Sampling", Value: s.kind(),
-			Want: "one for the budget's relation, " + c.Budget.Relation.String()})
+		errs = append(errs, mistake("Config.Sampling", s.kind(),
+			"one for the budget's relation, "+c.Budget.Relation.String()))
 	}
 	if _, ok := s.(WithoutReplacement); ok && c.ByClass {
-		errs = append(errs, &accountant.ParamError{Path: "mix.Config.Sampling", Value: s.kind(),
-			Want: "a Poisson sampling: how many records a class has is private"})
+		errs = append(errs, mistake("Config.Sampling", s.kind(),
+			"a Poisson sampling: how many records a class has is private"))
 	}
 	n, degree := s.public()
 	if n < 1 || n > math.MaxInt32 {
-		return append(errs, &accountant.ParamError{Path: path, Value: n, Want: "a positive number of records, at most 2^31"})
+		return append(errs, &accountant.ParamError{Path: path, Value: n,
+			Want: "a positive number of records, at most 2^31"})
 	}
 	if degree < 0 || degree*c.parts() > n {
-		errs = append(errs, &accountant.ParamError{Path: path + ".Degree", Value: degree, Want: "between 1 and the number of records (of a class), or 0"})
+		errs = append(errs, &accountant.ParamError{Path: path + ".Degree", Value: degree,
+			Want: "between 1 and the number of records (of a class), or 0"})
 	}
 	return errs
 }
@@ -137,9 +145,10 @@ func (c Config) validateCenters() []error {
 			errs = append(errs, &accountant.ParamError{Path: "mix.Centers." + field, Value: value, Want: want})
 		}
 	}
-	bad(positive(m.ClipNorm), "ClipNorm", m.ClipNorm, "a positive finite number")
+	bad(clippable(m.ClipNorm), "ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")
 	if m.NoiseMultiplier == 0 {
-		bad(m.Share > 0 && m.Share < 1, "Share", m.Share, "the part of ε for the means, between 0 and 1, or a NoiseMultiplier")
+		bad(m.Share > 0 && m.Share < 1, "Share", m.Share,
+			"the part of ε for the means, between 0 and 1, or a NoiseMultiplier")
 	} else {
 		bad(positive(m.NoiseMultiplier), "NoiseMultiplier", m.NoiseMultiplier, "a positive finite number")
 		bad(m.Share == 0, "Share", m.Share, "zero where a NoiseMultiplier is given: one of them decides")
@@ -163,7 +172,8 @@ func (c Config) dim() int {
 	return c.Schema.Dim()
 }
 
-// labels is how many coordinates of a mixture's label are drawn: all, or the number of records where the class is known.
+// labels is how many coordinates of a mixture's label are drawn: all, or the number of records where the class is
+// known.
 func (c Config) labels() int {
 	if c.ByClass {
 		return 1
@@ -202,5 +212,6 @@ func (c Config) geometry() geometry {
 // centerGeometry is that of a record in the release of means: its features beside its count of one.
 func (c Config) centerGeometry() geometry {
 	lo, _ := c.Schema.Bounds()
-	return geometry{clip: c.ClipNorm, label: labelLength(c.ClipNorm, bestLabelShare(c.Schema.Dim(), 1)), nonNegative: lo >= 0}
+	return geometry{clip: c.ClipNorm, label: labelLength(c.ClipNorm, bestLabelShare(c.Schema.Dim(), 1)),
+		nonNegative: lo >= 0}
 }

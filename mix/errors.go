@@ -41,3 +41,8 @@ func paramErrors(err error) error {
 	}
 	return err
 }
+
+// mistake is one in a public parameter.
+func mistake(path string, value any, want string) error {
+	return &accountant.ParamError{Path: "mix." + path, Value: value, Want: want}
+}

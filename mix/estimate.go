@@ -8,15 +8,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// estimator reads moments off released rows. Everything is in units of sums: a row times the degree, moved back to the centre.
+// estimator reads moments off released rows. Everything is in units of sums: a row times the degree, moved back to
+// the centre.
 type estimator struct {
 	model *Model
 	be    device.Backend
 	basis *basis
 }
 
-// coefficients are the rows t0, t0+step, … as sums of deviations from a centre, in the basis, with their column means in the
-// records' own coordinates.
+// coefficients are the rows t0, t0+step, … as sums of deviations from a centre, in the basis, with their column
+// means in the records' own coordinates.
 func (e *estimator) coefficients(t0, step int, center []float32) (u device.Matrix, mean []float64) {
 	rows, degree := e.model.rows, float32(e.model.plan.Degree())
 	dim, n := rows.Dim(), 0
@@ -124,7 +125,8 @@ func (e *estimator) held(class int) float64 {
 	return max(sum/float64(max(n, 1))*float64(m.plan.Degree()), 1e-3*float64(m.plan.Degree()))
 }
 
-// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say in proportion to how well they know.
+// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say in proportion
+// to how well they know.
 func (e *estimator) mean(sum []float64, center []float32, held float64, count int) []float64 {
 	weight := 1.0
 	p := e.model.plan
@@ -173,8 +175,9 @@ type spectrum struct {
 	values  []float64
 }
 
-// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction of excess x (in units of the noise)
-// shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if x > √γ, and not at all otherwise.
+// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction of excess x (in
+// units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if x > √γ, and not at all
+// otherwise.
 func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var eigen mat.EigenSym
 	n := s.SymmetricDim()

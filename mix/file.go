@@ -49,8 +49,8 @@ func (m *Model) Encode() (*artefact.File, error) {
 
 // Decode reads a release back.
 //
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared
+// with the bytes there are before anything is allocated for them.
 func Decode(f *artefact.File, _ release.Loading) (*Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {

@@ -36,11 +36,12 @@ func WithProgress(f func(Progress)) Option { return func(o *options) { o.progres
 
 // Fit carries out a plan on private records and returns the released rows.
 //
-// Guarantee: everything in the model, and everything passed to the progress function, is a function of releases that the
-// ledger holds; the events are the plan's, all reserved before a record is read. An interrupted run keeps what it reserved.
+// Guarantee: everything in the model, and everything passed to the progress function, is a function of releases
+// that the ledger holds; the events are the plan's, all reserved before a record is read. An interrupted run keeps
+// what it reserved.
 // Noise class: exact.
-// Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error depends on a record's value, nor, under
-// add/remove, on the number of records.
+// Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error
+// depends on a record's value, nor, under add/remove, on the number of records.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	m := &Model{plan: p, rows: newRows(p, p.Config.Mixtures)}
 	r, err := open(ctx, p, data, ledger, opts)
@@ -59,11 +60,12 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	return m, nil
 }
 
-// Stream is Fit without keeping the rows: it hands them out in chunks, in memory that does not grow with the number of mixtures.
-// A chunk is the receiver's. Whoever stops early has spent the whole plan.
+// Stream is Fit without keeping the rows: it hands them out in chunks, in memory that does not grow with the
+// number of mixtures. A chunk is the receiver's. Whoever stops early has spent the whole plan.
 //
 // Guarantee and Errors: those of Fit.
-func Stream(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) iter.Seq2[*Rows, error] {
+func Stream(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger,
+	opts ...Option) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {
 		r, err := open(ctx, p, data, ledger, opts)
 		if err != nil {
@@ -94,7 +96,8 @@ func open(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Le
 	if err := p.fits(data, ledger); err != nil {
 		return nil, err
 	}
-	r := &run{plan: p, ledger: ledger, start: time.Now(), options: options{workers: runtime.GOMAXPROCS(0), progress: func(Progress) {}}}
+	r := &run{plan: p, ledger: ledger, start: time.Now(), options: options{workers: runtime.GOMAXPROCS(0),
+		progress: func(Progress) {}}}
 	for _, o := range opts {
 		o(&r.options)
 	}
@@ -109,13 +112,13 @@ func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
 	c := p.Config
 	switch {
 	case data == nil:
-		return &accountant.ParamError{Path: "mix.Fit.data", Value: nil, Want: "records"}
+		return mistake("Fit.data", nil, "records")
 	case ledger == nil:
-		return &accountant.ParamError{Path: "mix.Fit.ledger", Value: nil, Want: "a ledger"}
+		return mistake("Fit.ledger", nil, "a ledger")
 	case !data.Schema().Equal(c.Schema):
 		return ErrSchema
 	case ledger.Relation() != c.Budget.Relation:
-		return &accountant.ParamError{Path: "mix.Fit.ledger", Value: ledger.Relation(), Want: "the plan's relation, " + c.Budget.Relation.String()}
+		return mistake("Fit.ledger", ledger.Relation(), "the plan's relation, "+c.Budget.Relation.String())
 	}
 	if n, _ := c.Sampling.public(); c.Budget.Relation == accountant.ReplaceOne && data.Len() != n {
 		return ErrRecords
@@ -123,8 +126,8 @@ func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
 	return p.affordable(ledger)
 }
 
-// affordable refuses a plan that a ledger shared with other work cannot pay in full, so that a run never stops half way for
-// want of budget. The ledger itself decides again at every reservation.
+// affordable refuses a plan that a ledger shared with other work cannot pay in full, so that a run never stops
+// half way for want of budget. The ledger itself decides again at every reservation.
 func (p *Plan) affordable(ledger *accountant.Ledger) error {
 	budget := ledger.Budget()
 	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == p.Config.Budget {
@@ -136,12 +139,14 @@ func (p *Plan) affordable(ledger *accountant.Ledger) error {
 		return err
 	}
 	if cost.Upper > budget.Epsilon {
-		return fmt.Errorf("mix: the run would bring the ledger to ε = %.4g of %.4g: %w", cost.Upper, budget.Epsilon, accountant.ErrBudgetExceeded)
+		return fmt.Errorf("mix: the run would bring the ledger to ε = %.4g of %.4g: %w", cost.Upper,
+			budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return nil
 }
 
-// reserve sets aside everything the plan will release. Classes are disjoint parts of the records, each with a ledger of its own.
+// reserve sets aside everything the plan will release. Classes are disjoint parts of the records, each with a
+// ledger of its own.
 func (r *run) reserve(ctx context.Context) error {
 	c := r.plan.Config
 	all := mechanism.Begin(ctx, r.ledger)
@@ -165,8 +170,8 @@ func (r *run) reserve(ctx context.Context) error {
 	return r.open(runs)
 }
 
-// open makes the lanes: fixed in number, whatever the machine, and each with randomness of its own. Mixture t comes from lane t modulo
-// their number, and is of part t modulo the number of parts.
+// open makes the lanes: fixed in number, whatever the machine, and each with randomness of its own. Mixture t
+// comes from lane t modulo their number, and is of part t modulo the number of parts.
 func (r *run) open(runs []*mechanism.Run) error {
 	parts := len(runs)
 	each := max(1, (fewestLanes+parts-1)/parts)
@@ -196,5 +201,6 @@ func (p *Plan) purpose(part int) string {
 }
 
 func (r *run) report(stage string, step, of int) {
-	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: r.ledger.EpsilonSoFar(), Elapsed: time.Since(r.start)})
+	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: r.ledger.EpsilonSoFar(),
+		Elapsed: time.Since(r.start)})
 }

@@ -146,7 +146,8 @@ func (r *run) mixture(l *lane) error {
 			l.sum.AddRow64At(dim+int(r.source.label[row]), label, 1)
 		}
 	})
-	return g.Release(c.geometry().effect(c.Budget.Relation, r.plan.Std), mechanism.Part{Sum: l.sum, Std: r.plan.Std, Out: l.noisy})
+	return g.Release(c.geometry().effect(c.Budget.Relation, r.plan.Std), mechanism.Part{Sum: l.sum,
+		Std: r.plan.Std, Out: l.noisy})
 }
 
 // write turns a noisy sum into a row: divided by the public degree, and moved back by the released centre.

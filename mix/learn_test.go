@@ -19,7 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that varies in brightness and along a slope.
+// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that varies in brightness
+// and along a slope.
 func striped(t testing.TB, n int, seed uint64) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -48,7 +49,8 @@ func striped(t testing.TB, n int, seed uint64) *records.Table {
 func mixed(t testing.TB, byClass bool) *mix.Model {
 	t.Helper()
 	data := striped(t, 6000, 1)
-	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 6000, Degree: 32},
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 6000, Degree: 32},
 		Mixtures: 3000, ClipNorm: 3, ByClass: byClass}
 	if byClass {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
@@ -155,7 +157,8 @@ func TestRowsSurviveExport(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, m.Rows()) {
 		t.Errorf("npz: %v", err)
 	}
-	if _, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 35, 3); !errors.Is(err, records.ErrFormat) {
+	if _, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 35, 3); !errors.Is(err,
+		records.ErrFormat) {
 		t.Errorf("npz of another shape: %v", err)
 	}
 	f, err := m.Encode()
@@ -186,7 +189,8 @@ func TestRowsSurviveExport(t *testing.T) {
 // TestStreamIsFit: the same number of rows in chunks of bounded size.
 func TestStreamIsFit(t *testing.T) {
 	data := striped(t, 300, 1)
-	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 300, Degree: 4},
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 300, Degree: 4},
 		Mixtures: 1001, ClipNorm: 3}
 	n := 0
 	for chunk, err := range mix.Stream(context.Background(), mustPlan(t, c), data, accountant.NewLedger(c.Budget)) {
@@ -202,14 +206,15 @@ func TestStreamIsFit(t *testing.T) {
 	}
 }
 
-// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation is off by 2.4 % in one
-// run of a million.
+// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation
+// is off by 2.4 % in one run of a million.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mix.Config{Schema: none.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Sampling: mix.Poisson{Nominal: 300, Degree: 4}, Mixtures: 7200, ClipNorm: 3}
+	c := mix.Config{Schema: none.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 300, Degree: 4}, Mixtures: 7200, ClipNorm: 3}
 	p := mustPlan(t, c)
 	m, err := mix.Fit(context.Background(), p, none, accountant.NewLedger(c.Budget))
 	if err != nil {
@@ -217,7 +222,8 @@ func TestNoiseIsThePlans(t *testing.T) {
 	}
 	x, y := m.Rows().Matrices()
 	wantX, wantY := p.Noise()
-	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX}, "labels": {spread(y.Data), wantY}} {
+	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX},
+		"labels": {spread(y.Data), wantY}} {
 		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.024 }
 		if off(1) {
 			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
@@ -289,7 +295,8 @@ func TestDenoise(t *testing.T) {
 // TestBaselines: single records, and projected ones, are planned and released in the same frame.
 func TestBaselines(t *testing.T) {
 	data := striped(t, 200, 1)
-	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: accountant.ReplaceOne},
+	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
+		Relation: accountant.ReplaceOne},
 		Sampling: mix.WithoutReplacement{Records: 200}, Mixtures: 200, ClipNorm: 3}
 	for _, c := range []mix.Config{mix.LocalPerturbation(base), mix.RandomProjection(base, 5, 1)} {
 		p := mustPlan(t, c)
@@ -311,7 +318,8 @@ func TestBaselines(t *testing.T) {
 
 // TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on either side.
 func TestDegreeIsChosenInside(t *testing.T) {
-	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"), Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
+	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"), Budget: accountant.Budget{Epsilon: 2,
+		Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 60000}, Mixtures: 60000, ClipNorm: 9}
 	p := mustPlan(t, c)
 	best := 0.0

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 )
 
@@ -26,17 +25,17 @@ type Linear struct {
 
 // Linear fits least squares from features to labels by stochastic gradient descent on the released rows.
 //
-// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge that no amount of data removes.
-// σ is public, so σ²·W is taken off again, which leaves unbiased gradients of the noiseless loss; steps fall as 1/t and the
-// second half of the iterates is averaged. Mixtures vary 1/√ℓ as much as records do, so mixture and label are centred and the
-// constant is set from the means.
+// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge that no amount
+// of data removes. σ is public, so σ²·W is taken off again, which leaves unbiased gradients of the noiseless loss;
+// steps fall as 1/t and the second half of the iterates is averaged. Mixtures vary 1/√ℓ as much as records do, so
+// mixture and label are centred and the constant is set from the means.
 //
 // Guarantee: post-processing.
 // Errors: *accountant.ParamError; ctx.Err().
 // Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if m.rows.Classes() == 0 {
-		return nil, &accountant.ParamError{Path: "mix.Linear", Value: 0, Want: "labelled records"}
+		return nil, mistake("Linear", 0, "labelled records")
 	}
 	if cfg.Ridge == 0 {
 		cfg.Ridge = 1e-3
@@ -55,13 +54,13 @@ func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 func (c LinearConfig) validate() error {
 	var errs []error
 	if !positive(c.Ridge) {
-		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.Ridge", Value: c.Ridge, Want: "a positive finite number"})
+		errs = append(errs, mistake("LinearConfig.Ridge", c.Ridge, "a positive finite number"))
 	}
 	if c.Passes < 1 {
-		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.Passes", Value: c.Passes, Want: "a positive integer"})
+		errs = append(errs, mistake("LinearConfig.Passes", c.Passes, "a positive integer"))
 	}
 	if c.LearningRate < 0 || math.IsNaN(c.LearningRate) || math.IsInf(c.LearningRate, 0) {
-		errs = append(errs, &accountant.ParamError{Path: "mix.LinearConfig.LearningRate", Value: c.LearningRate, Want: "a finite number, zero or more"})
+		errs = append(errs, mistake("LinearConfig.LearningRate", c.LearningRate, "a finite number, zero or more"))
 	}
 	return errors.Join(errs...)
 }
@@ -161,7 +160,8 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
-	// The noise's share is at most the whole of the curvature: a step that takes more off than the ridge and the row put on would grow.
+	// The noise's share is at most the whole of the curvature: a step that takes more off than the ridge and the row
+	// put on would grow.
 	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]

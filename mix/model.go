@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Model is what a run releases: the rows, and the plan that made them, whose numbers are public. It is safe for concurrent use.
+// A Model is what a run releases: the rows, and the plan that made them, whose numbers are public. It is safe for
+// concurrent use.
 type Model struct {
 	plan      *Plan
 	rows      *Rows
@@ -31,7 +32,8 @@ func (m *Model) Rows() *Rows { return m.rows }
 // Centers are the released mean records, one for each part; nil where none were asked for.
 func (m *Model) Centers() [][]float32 { return m.centers }
 
-// Schema is the schema of released rows as records. Projected records are vectors of any sign, bounded by the clip norm.
+// Schema is the schema of released rows as records. Projected records are vectors of any sign, bounded by the clip
+// norm.
 func (m *Model) Schema() records.Schema {
 	c := m.plan.Config
 	s := c.Schema
@@ -57,8 +59,9 @@ func (m *Model) DrawSchema(Draw) records.Schema { return m.Schema() }
 
 const sampleChunk = 1024
 
-// Chunks hands out n released rows as records, projected to the domain and labelled by their largest label coordinate, in random order. More rows than were
-// released come around again: there is nothing further to draw without spending.
+// Chunks hands out n released rows as records, projected to the domain and labelled by their largest label
+// coordinate, in random order. More rows than were released come around again: there is nothing further to draw
+// without spending.
 //
 // Errors: ctx.Err(); a class without rows; clusters, of which there are none.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
@@ -97,10 +100,10 @@ func (m *Model) eligible(n int, d Draw) ([]int32, error) {
 		errs = append(errs, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
 	}
 	if d.Cluster != -1 && d.Cluster != 0 {
-		errs = append(errs, &accountant.ParamError{Path: "mix.Draw.Cluster", Value: d.Cluster, Want: "none: mixtures have no clusters"})
+		errs = append(errs, mistake("Draw.Cluster", d.Cluster, "none: mixtures have no clusters"))
 	}
 	if d.Class < -1 || d.Class >= m.rows.classes {
-		errs = append(errs, &accountant.ParamError{Path: "mix.Draw.Class", Value: d.Class, Want: "one of the schema's classes, or -1 for all"})
+		errs = append(errs, mistake("Draw.Class", d.Class, "one of the schema's classes, or -1 for all"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func (m *Model) eligible(n int, d Draw) ([]int32, error) {
 		}
 	}
 	if len(rows) == 0 && n > 0 {
-		return nil, &accountant.ParamError{Path: "mix.Draw.Class", Value: d.Class, Want: "a class of which rows were released"}
+		return nil, mistake("Draw.Class", d.Class, "a class of which rows were released")
 	}
 	return rows, nil
 }

@@ -15,14 +15,15 @@ import (
 
 // MomentsConfig describes the parametric learner. Every field is public.
 type MomentsConfig struct {
-	// Frequencies is how many cosine frequencies a side images are described by, in a quarter disc: a public guess that neighbouring pixels are
-	// alike. 0 means half the longer side for images. Other records are described by their coordinates.
+	// Frequencies is how many cosine frequencies a side images are described by, in a quarter disc: a public guess
+	// that neighbouring pixels are alike. 0 means half the longer side for images. Other records are described by
+	// their coordinates.
 	Frequencies int
 	Backend     device.Backend // nil for the CPU
 }
 
-// Moments is a parametric description of the records, one normal law a class, estimated from released mixtures. It is a source of as
-// many labelled records as are wanted, and safe for concurrent use.
+// Moments is a parametric description of the records, one normal law a class, estimated from released mixtures. It
+// is a source of as many labelled records as are wanted, and safe for concurrent use.
 //
 // Guarantee: post-processing of a release; it costs nothing.
 type Moments struct {
@@ -35,18 +36,18 @@ type Moments struct {
 
 // Moments estimates means and covariances of the classes.
 //
-// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a known s: what is above s² is the
-// records'. Where noise alone would have put an eigenvalue it is dropped, and others are shrunk to what they must have been before noise
-// lifted them, in every class; directions that a single class does not show are taken from the average of the classes, which shows more.
-// Without [Config.ByClass] the class means come from a regression on the noisy labels that allows for their noise, and one covariance
-// serves all classes.
+// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a known s: what
+// is above s² is the records'. Where noise alone would have put an eigenvalue it is dropped, and others are shrunk
+// to what they must have been before noise lifted them, in every class; directions that a single class does not
+// show are taken from the average of the classes, which shows more. Without [Config.ByClass] the class means come
+// from a regression on the noisy labels that allows for their noise, and one covariance serves all classes.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
 // Errors: *accountant.ParamError where there are no classes or the records were projected.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	c := m.plan.Config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
-		return nil, &accountant.ParamError{Path: "mix.Moments", Value: c.Schema.String(), Want: "labelled records that were not projected"}
+		return nil, mistake("Moments", c.Schema.String(), "labelled records that were not projected")
 	}
 	be := cfg.Backend
 	if be == nil {
@@ -81,13 +82,13 @@ func (m *Moments) Components(class int) int {
 // Schema is that of the records drawn.
 func (m *Moments) Schema() records.Schema { return m.schema }
 
-// Sample draws n labelled records: classes in the released proportions, each record from its class's normal law, clamped into the
-// schema. Any seed will do.
+// Sample draws n labelled records: classes in the released proportions, each record from its class's normal law,
+// clamped into the schema. Any seed will do.
 //
 // Errors: ctx.Err(); *accountant.ParamError for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
 	if n < 0 {
-		return nil, &accountant.ParamError{Path: "mix.Moments.Sample.n", Value: n, Want: "zero or more"}
+		return nil, mistake("Moments.Sample.n", n, "zero or more")
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x6d6f6d656e7473))
 	dim := m.schema.Dim()

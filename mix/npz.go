@@ -15,7 +15,8 @@ const (
 	npzLabels   = "y.npy"
 )
 
-// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y (rows×classes), for NumPy and whatever reads its files.
+// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y (rows×classes), for NumPy
+// and whatever reads its files.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
 	if err := writeMember(z, npzFeatures, r.dim, r.features); err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone, before any record is read.
+// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone, before any
+// record is read.
 type Plan struct {
 	Config     Config
 	Event      accountant.Event // of one mixture
@@ -37,7 +38,8 @@ const (
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the events of the plan are the ones Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more than the budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -128,10 +130,12 @@ func (p *Plan) bill() error {
 		return err
 	}
 	if c.Centers.wanted() {
-		p.Stages = append(p.Stages, Stage{Purpose: PurposeCenters, Event: gaussian(c.Centers.NoiseMultiplier), Parts: 1, Count: 1,
+		p.Stages = append(p.Stages, Stage{Purpose: PurposeCenters, Event: gaussian(c.Centers.NoiseMultiplier),
+			Parts: 1, Count: 1,
 			NoiseMultiplier: c.Centers.NoiseMultiplier})
 	}
-	p.Stages = append(p.Stages, Stage{Purpose: PurposeMixtures, Event: p.Event, Parts: c.parts(), Count: c.Mixtures / c.parts(),
+	p.Stages = append(p.Stages, Stage{Purpose: PurposeMixtures, Event: p.Event, Parts: c.parts(),
+		Count:           c.Mixtures / c.parts(),
 		NoiseMultiplier: c.NoiseMultiplier})
 	for i := range p.Stages {
 		s := &p.Stages[i]
@@ -145,7 +149,8 @@ func (p *Plan) bill() error {
 		}
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return fmt.Errorf("mix: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+		return fmt.Errorf("mix: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon,
+			accountant.ErrBudgetExceeded)
 	}
 	return nil
 }

@@ -34,19 +34,21 @@ type samplingJSON struct {
 }
 
 func (j samplingJSON) sampling() (Sampling, error) {
-	for _, s := range []Sampling{Poisson{j.Records, j.Degree}, PoissonReplaceOne{j.Records, j.Degree}, WithoutReplacement{j.Records, j.Degree}} {
+	for _, s := range []Sampling{Poisson{j.Records, j.Degree}, PoissonReplaceOne{j.Records, j.Degree},
+		WithoutReplacement{j.Records, j.Degree}} {
 		if s.kind() == j.Kind {
 			return s, nil
 		}
 	}
-	return nil, &accountant.ParamError{Path: "mix.Config.Sampling", Value: j.Kind, Want: "Poisson, PoissonReplaceOne or WithoutReplacement"}
+	return nil, mistake("Config.Sampling", j.Kind, "Poisson, PoissonReplaceOne or WithoutReplacement")
 }
 
 // MarshalJSON writes the plan: its public parameters with degree and noise decided.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	c := p.Config
 	n, degree := c.Sampling.public()
-	return json.Marshal(planJSON{Version: planVersion, Schema: c.Schema, Budget: c.Budget, Sampling: samplingJSON{c.Sampling.kind(), n, degree},
+	return json.Marshal(planJSON{Version: planVersion, Schema: c.Schema, Budget: c.Budget,
+		Sampling: samplingJSON{c.Sampling.kind(), n, degree},
 		Mixtures: c.Mixtures, ClipNorm: c.ClipNorm, ByClass: c.ByClass, Centers: c.Centers, Projection: c.Projection, LabelShare: c.LabelShare,
 		Criterion: c.Criterion, NoiseMultiplier: c.NoiseMultiplier, Epsilon: p.Total})
 }
@@ -59,13 +61,14 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("mix: plan: %w", err)
 	}
 	if j.Version != planVersion {
-		return &accountant.ParamError{Path: "mix.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+		return mistake("Plan.version", j.Version, fmt.Sprint(planVersion))
 	}
 	s, err := j.Sampling.sampling()
 	if err != nil {
 		return err
 	}
-	c := Config{Schema: j.Schema, Budget: j.Budget, Sampling: s, Mixtures: j.Mixtures, ClipNorm: j.ClipNorm, ByClass: j.ByClass, Centers: j.Centers,
+	c := Config{Schema: j.Schema, Budget: j.Budget, Sampling: s, Mixtures: j.Mixtures, ClipNorm: j.ClipNorm,
+		ByClass: j.ByClass, Centers: j.Centers,
 		Projection: j.Projection, LabelShare: j.LabelShare, Criterion: j.Criterion, NoiseMultiplier: j.NoiseMultiplier}
 	read, err := c.Plan()
 	if err != nil {

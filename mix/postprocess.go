@@ -3,13 +3,12 @@ package mix
 import (
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Project returns the rows with features clamped into a schema's bounds and labels moved to the nearest shares: none negative, adding
-// up to 1.
+// Project returns the rows with features clamped into a schema's bounds and labels moved to the nearest shares:
+// none negative, adding up to 1.
 //
 // Guarantee: post-processing.
 // Source of the projection to shares: Duchi, Shalev-Shwartz, Singer and Chandra 2008.
@@ -47,15 +46,17 @@ func toShares(y []float32) {
 	}
 }
 
-// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in pixels (the paper uses 1), edges repeated.
+// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in pixels (the paper
+// uses 1), edges repeated.
 //
-// Guarantee: post-processing. Errors: *accountant.ParamError for rows that are no images of the schema, or a width that is not positive.
+// Guarantee: post-processing. Errors: *accountant.ParamError for rows that are no images of the schema, or a width
+// that is not positive.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if !s.IsImage() || s.Dim() != r.dim {
-		return nil, &accountant.ParamError{Path: "mix.Denoise.schema", Value: s.String(), Want: "images of the rows' dimension"}
+		return nil, mistake("Denoise.schema", s.String(), "images of the rows' dimension")
 	}
 	if !positive(width) || width > 100 {
-		return nil, &accountant.ParamError{Path: "mix.Denoise.width", Value: width, Want: "a positive number of pixels, at most 100"}
+		return nil, mistake("Denoise.width", width, "a positive number of pixels, at most 100")
 	}
 	out := r.Clone()
 	down, across := normalFilter(s.Height(), width), normalFilter(s.Width(), width)
@@ -87,8 +88,9 @@ func normalFilter(n int, width float64) device.Matrix {
 	return m
 }
 
-// Whiten returns the rows with every mixture moved so that it varies around the average of all as single records do: deviations are
-// multiplied by √ℓ, features and labels alike. A network that learns from mixtures then meets inputs of the scale it will be used on.
+// Whiten returns the rows with every mixture moved so that it varies around the average of all as single records
+// do: deviations are multiplied by √ℓ, features and labels alike. A network that learns from mixtures then meets
+// inputs of the scale it will be used on.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
@@ -114,14 +116,14 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Prepared returns dense records as a model learnt from the release should be shown them: projected and shortened as the mixed ones were.
-// It is for records that are used, not released: nothing is protected here.
+// Prepared returns dense records as a model learnt from the release should be shown them: projected and shortened
+// as the mixed ones were. It is for records that are used, not released: nothing is protected here.
 //
 // Errors: *accountant.ParamError for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	c := m.plan.Config
 	if t.Schema().Dim() != c.Schema.Dim() {
-		return nil, &accountant.ParamError{Path: "mix.Prepared.t", Value: t.Schema().Dim(), Want: "records like those that were mixed"}
+		return nil, mistake("Prepared.t", t.Schema().Dim(), "records like those that were mixed")
 	}
 	dim := c.dim()
 	flat, row := make([]float32, t.Len()*dim), make([]float32, c.Schema.Dim())

@@ -65,11 +65,12 @@ func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Con
 }
 
 func schemas() []records.Schema {
-	return []records.Schema{records.Binary(6).WithLabels("a", "b"), records.Interval(4, -1, 1).WithLabels("a", "b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b")}
+	return []records.Schema{records.Binary(6).WithLabels("a", "b"), records.Interval(4, -1, 1).WithLabels("a",
+		"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b")}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms' answers held fixed, ledger,
-// progress and released rows must be the same to the bit, and sums no farther apart than declared.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms' answers held
+// fixed, ledger, progress and released rows must be the same to the bit, and sums no farther apart than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas() {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -176,7 +177,8 @@ func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 				t.Errorf("%s: %d of %d taken, late %v", e.Purpose, e.Spent, e.Reserved, e.Late)
 			}
 			for _, stage := range p.Stages {
-				if strings.HasPrefix(e.Purpose, stage.Purpose) && (e.Reserved != stage.Count || !accountant.EqualEvents(stage.Event, e.Event)) {
+				if strings.HasPrefix(e.Purpose,
+					stage.Purpose) && (e.Reserved != stage.Count || !accountant.EqualEvents(stage.Event, e.Event)) {
 					t.Errorf("%s: %d × %v, planned %d × %v", e.Purpose, e.Reserved, e.Event, stage.Count, stage.Event)
 				}
 			}
@@ -194,7 +196,8 @@ func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 // TestRelationsCannotBeMixedUp: a sampling is bound to one relation by its type.
 func TestRelationsCannotBeMixedUp(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
-	for _, sampling := range []mix.Sampling{mix.Poisson{Nominal: 9, Degree: 2}, mix.PoissonReplaceOne{Records: 9, Degree: 2}, mix.WithoutReplacement{Records: 9, Degree: 2}} {
+	for _, sampling := range []mix.Sampling{mix.Poisson{Nominal: 9, Degree: 2},
+		mix.PoissonReplaceOne{Records: 9, Degree: 2}, mix.WithoutReplacement{Records: 9, Degree: 2}} {
 		c := small(s, sampling)
 		mustPlan(t, c)
 		c.Budget.Relation = accountant.AddOrRemoveOne + accountant.ReplaceOne - c.Budget.Relation
@@ -210,7 +213,8 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 	}
 	p := mustPlan(t, small(s, mix.PoissonReplaceOne{Records: 9, Degree: 2}))
 	ledger := accountant.NewLedger(p.Config.Budget)
-	if _, err := mix.Fit(context.Background(), p, grey(t, 8, s), ledger); !errors.Is(err, mix.ErrRecords) || len(ledger.Entries()) != 0 {
+	if _, err := mix.Fit(context.Background(), p, grey(t, 8, s), ledger); !errors.Is(err,
+		mix.ErrRecords) || len(ledger.Entries()) != 0 {
 		t.Errorf("eight records where nine are declared: %v", err)
 	}
 	other := accountant.NewLedger(accountant.Budget{Epsilon: 8, Delta: 1e-5})
@@ -258,7 +262,8 @@ func TestCancelledRunKeepsItsSpend(t *testing.T) {
 	if got := ledger.Epsilon().Upper; math.Abs(got-p.Total.Upper) > 1e-9*got {
 		t.Errorf("ε = %v after a cancelled run that planned %v", got, p.Total.Upper)
 	}
-	if _, err := mix.Fit(context.Background(), p, grey(t, 12, s), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := mix.Fit(context.Background(), p, grey(t, 12, s), ledger); !errors.Is(err,
+		accountant.ErrBudgetExceeded) {
 		t.Errorf("a second run on a spent ledger: %v", err)
 	}
 }

@@ -1,14 +1,13 @@
 package mix
 
 import (
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They are a data set like any
-// other, to be exported, reloaded and learnt from; coordinates may lie outside the records' domain and labels need not add up to 1
-// (see [Project]).
+// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They are a data set
+// like any other, to be exported, reloaded and learnt from; coordinates may lie outside the records' domain and
+// labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
 	features     []float32
@@ -25,10 +24,10 @@ func newRows(p *Plan, n int) *Rows {
 // Errors: *accountant.ParamError for lengths that do not fit.
 func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 	if dim < 1 || len(features)%max(dim, 1) != 0 {
-		return nil, &accountant.ParamError{Path: "mix.RowsOf.features", Value: len(features), Want: "a multiple of a positive dimension"}
+		return nil, mistake("RowsOf.features", len(features), "a multiple of a positive dimension")
 	}
 	if classes < 0 || len(labels) != len(features)/dim*classes {
-		return nil, &accountant.ParamError{Path: "mix.RowsOf.labels", Value: len(labels), Want: "one number for each row and class"}
+		return nil, mistake("RowsOf.labels", len(labels), "one number for each row and class")
 	}
 	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
 }
@@ -66,15 +65,17 @@ func (r *Rows) Class(i int) int {
 
 // Clone is a copy that shares nothing.
 func (r *Rows) Clone() *Rows {
-	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...), labels: append([]float32(nil), r.labels...)}
+	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...),
+		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table is the rows as records of a schema with hard labels: features clamped into it, the largest label coordinate as the class.
+// Table is the rows as records of a schema with hard labels: features clamped into it, the largest label
+// coordinate as the class.
 //
 // Errors: *accountant.ParamError for a schema of another dimension or number of classes, or one of sets.
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() {
-		return nil, &accountant.ParamError{Path: "mix.Rows.Table.schema", Value: s.String(), Want: "dense records of the rows' dimension and classes"}
+		return nil, mistake("Rows.Table.schema", s.String(), "dense records of the rows' dimension and classes")
 	}
 	flat := append([]float32(nil), r.features...)
 	s.Clamp(flat)

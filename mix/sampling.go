@@ -4,8 +4,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Sampling says how the records of a mixture are drawn and how many are expected in it. Its type fixes the neighbouring
-// relation, and a plan refuses a budget of the other one. The samplings of this package are the only ones.
+// A Sampling says how the records of a mixture are drawn and how many are expected in it. Its type fixes the
+// neighbouring relation, and a plan refuses a budget of the other one. The samplings of this package are the only
+// ones.
 type Sampling interface {
 	// Relation is the neighbouring relation under which this sampling can be priced.
 	Relation() accountant.Relation
@@ -18,8 +19,8 @@ type Sampling interface {
 
 // Poisson includes every record in every mixture independently, with the public probability Degree/Nominal.
 //
-// Guarantee: add or remove one record. The true number of records stays private: Nominal is a public guess at it, which sets
-// how many records a mixture really holds and has no influence on ε beyond the probability.
+// Guarantee: add or remove one record. The true number of records stays private: Nominal is a public guess at it,
+// which sets how many records a mixture really holds and has no influence on ε beyond the probability.
 type Poisson struct {
 	Nominal int `json:"nominal"` // public guess at the number of records
 	Degree  int `json:"degree"`  // ℓ, the public divisor; 0 lets the plan choose
@@ -33,7 +34,8 @@ type PoissonReplaceOne struct {
 	Degree  int `json:"degree"`  // ℓ; 0 lets the plan choose
 }
 
-// WithoutReplacement draws a fresh, uniformly random subset of exactly Degree records for every mixture, as the paper does.
+// WithoutReplacement draws a fresh, uniformly random subset of exactly Degree records for every mixture, as the
+// paper does.
 //
 // Guarantee: replace one record. Records is public and must be the number of records.
 type WithoutReplacement struct {
@@ -72,16 +74,18 @@ func (s WithoutReplacement) withDegree(l int) Sampling {
 }
 
 func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event {
-	return []accountant.Event{accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
+	return []accountant.Event{accountant.PoissonSampled{Probability: rate,
+		Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
 }
 
-// Two dominating pairs are known here. The first knows only how far a mixture moves when a record in it is replaced (and that a
-// record's absence moves it no farther); the second knows that an absent record adds nothing, and assumes of the two records
-// only that neither is longer than the clip norm.
+// Two dominating pairs are known here. The first knows only how far a mixture moves when a record in it is
+// replaced (and that a record's absence moves it no farther); the second knows that an absent record adds nothing,
+// and assumes of the two records only that neither is longer than the clip norm.
 func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accountant.Event {
 	return []accountant.Event{
 		accountant.SampledSum{Probability: rate, NoiseMultiplier: multiplier},
-		accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: g.replaced(multiplier)}},
+		accountant.PoissonSampled{Probability: rate,
+			Event: accountant.Gaussian{NoiseMultiplier: g.replaced(multiplier)}},
 	}
 }
 

@@ -49,11 +49,12 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	return x
 }
 
-// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect that a release declares, and some pair
-// comes close to it.
+// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect that a release
+// declares, and some pair comes close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1, 2).WithLabels("a", "b"), records.Binary(3)} {
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1,
+		2).WithLabels("a", "b"), records.Binary(3)} {
 		for _, byClass := range []bool{false, s.Classes() > 0} {
 			c := Config{Schema: s, ClipNorm: 0.9, ByClass: byClass, Sampling: Poisson{Nominal: 10, Degree: 1}}
 			t.Run(fmt.Sprint(s, " by class ", byClass), func(t *testing.T) {
@@ -82,8 +83,10 @@ func TestSensitivityBruteForce(t *testing.T) {
 // TestCenterSensitivityBruteForce does the same for sums and counts of disjoint parts.
 func TestCenterSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1, 2).WithLabels("a", "b")} {
-		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1}, Sampling: Poisson{Nominal: 10, Degree: 1}}
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1,
+		2).WithLabels("a", "b")} {
+		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1},
+			Sampling: Poisson{Nominal: 10, Degree: 1}}
 		g := c.centerGeometry()
 		add := func() []float64 { // one record's part of the flat release
 			out := make([]float64, 2*(s.Dim()+1))

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// source reads records as they are mixed: shortened to the clip norm and, where means were released, moved by them and shortened
-// again. It is safe for concurrent use, one reader a goroutine.
+// source reads records as they are mixed: shortened to the clip norm and, where means were released, moved by them
+// and shortened again. It is safe for concurrent use, one reader a goroutine.
 type source struct {
 	config  Config
 	data    records.Data

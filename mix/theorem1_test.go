@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in [0, 1] clipped to norm 9.2 and ten classes.
+// sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in [0, 1] clipped
+// to norm 9.2 and ten classes.
 var sigmaRows = []struct {
 	epsilon                float64
 	degree                 int
@@ -51,7 +52,8 @@ func TestPaperTheorem1(t *testing.T) {
 	}
 }
 
-// equalNoise is the configuration of the table: the same noise on features and labels, so a label is as long as one pixel is high.
+// equalNoise is the configuration of the table: the same noise on features and labels, so a label is as long as
+// one pixel is high.
 func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 	return mix.Config{
 		Schema:   records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
@@ -75,7 +77,8 @@ func TestNoiseOfTheTable(t *testing.T) {
 			}
 			better := want == row.replace && x < want // the plan may know a cheaper analysis than opposite records
 			if !better && math.Abs(x-want) > 0.0006 && math.Abs(x/want-1) > 0.01 {
-				t.Errorf("ε = %g, degree %d, %v: σ = %.4f, want %g", row.epsilon, row.degree, sampling.Relation(), x, want)
+				t.Errorf("ε = %g, degree %d, %v: σ = %.4f, want %g", row.epsilon, row.degree,
+					sampling.Relation(), x, want)
 			}
 		}
 	}

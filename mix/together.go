@@ -6,9 +6,9 @@ import (
 
 // together reads class means and one covariance off mixtures of all classes.
 //
-// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every class, of which the noisy label Y is
-// seen. So Cov(X, Y) = M·Cov(N) and Cov(Y) = Cov(N) + s_Y²·I; and what Cov(X) has above M·Cov(N)·Mᵀ and the noise is the
-// covariance within classes, as often as there are records.
+// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every class, of
+// which the noisy label Y is seen. So Cov(X, Y) = M·Cov(N) and Cov(Y) = Cov(N) + s_Y²·I; and what Cov(X) has above
+// M·Cov(N)·Mᵀ and the noise is the covariance within classes, as often as there are records.
 func (e *estimator) together(out *Moments) {
 	m := e.model
 	classes := m.rows.Classes()
@@ -49,7 +49,8 @@ func (e *estimator) together(out *Moments) {
 	}
 }
 
-// labels gives the covariance of the counts of every class in a mixture, what the noisy labels average to, and the same for records.
+// labels gives the covariance of the counts of every class in a mixture, what the noisy labels average to, and the
+// same for records.
 func (e *estimator) labels() (counts *mat.SymDense, mean, held []float64) {
 	m := e.model
 	k, n, degree := m.rows.Classes(), m.rows.Len(), float64(m.plan.Degree())

@@ -13,7 +13,8 @@ import (
 
 // Trainer fits a classifier to soft labels by Adam, with a learning rate that falls to zero in the course of training.
 //
-// Guarantee: post-processing, as long as what it is given has been released: it has no ledger and must not see private records.
+// Guarantee: post-processing, as long as what it is given has been released: it has no ledger and must not see
+// private records.
 type Trainer struct {
 	Epochs       int     // passes; 0 for 5
 	Batch        int     // rows a step; 0 for 100
@@ -57,7 +58,7 @@ func (t Trainer) validate() error {
 // Errors: *accountant.ParamError; ctx.Err().
 func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) error {
 	if net.Dim() != rows.Dim() || net.Classes() != rows.Classes() {
-		return &accountant.ParamError{Path: "mix.Trainer.Fit.net", Value: net.Dim(), Want: "inputs and classes of the rows"}
+		return mistake("Trainer.Fit.net", net.Dim(), "inputs and classes of the rows")
 	}
 	return t.run(ctx, net, rows.Len(), func(order []int32, b *device.Batch, targets device.Matrix) {
 		for k, i := range order {
@@ -73,7 +74,7 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *records.Table) error {
 	s := data.Schema()
 	if net.Dim() != s.Dim() || net.Classes() != s.Classes() {
-		return &accountant.ParamError{Path: "mix.Trainer.FitRecords.net", Value: net.Dim(), Want: "inputs and classes of the records"}
+		return mistake("Trainer.FitRecords.net", net.Dim(), "inputs and classes of the records")
 	}
 	var in device.Batch
 	return t.run(ctx, net, data.Len(), func(order []int32, b *device.Batch, targets device.Matrix) {
@@ -87,7 +88,8 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *r
 }
 
 // run is the loop; fill puts rows and targets where they are wanted.
-func (t Trainer) run(ctx context.Context, net *models.Classifier, n int, fill func([]int32, *device.Batch, device.Matrix)) error {
+func (t Trainer) run(ctx context.Context, net *models.Classifier, n int, fill func([]int32, *device.Batch,
+	device.Matrix)) error {
 	t = t.withDefaults()
 	if err := t.validate(); err != nil {
 		return err
@@ -140,5 +142,6 @@ func (s *adam) take(net *models.Classifier, b device.Batch, targets device.Matri
 	net.GradientsSoft(b, targets).AddWeightedSum(s.grad, s.weights)
 	rate := s.rate * (1 - float64(s.t)/float64(s.total))
 	s.t++
-	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
+	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9,
+		Beta2: 0.999, Eps: 1e-8, T: s.t})
 }

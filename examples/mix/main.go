@@ -6,9 +6,9 @@
 //	    -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //	    -test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// It prints the bill before it reads a record and the guarantee afterwards, writes the release (mixtures.npz), a picture of
-// mixtures (as the paper's Fig. 1) and, where class moments were learnt, of digits drawn from them, and scores a
-// convolutional network and a linear model on held-out images.
+// It prints the bill before it reads a record and the guarantee afterwards, writes the release (mixtures.npz), a
+// picture of mixtures (as the paper's Fig. 1) and, where class moments were learnt, of digits drawn from them, and
+// scores a convolutional network and a linear model on held-out images.
 package main
 
 import (
@@ -54,11 +54,13 @@ type config struct {
 func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("mix", flag.ContinueOnError)
-	f.StringVar(&c.images, "images", "", "idx file of training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.images, "images", "",
+		"idx file of training images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
-	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: more digits drawn by the program)")
+	f.StringVar(&c.testImages, "test-images", "",
+		"idx file of held-out images (default: more digits drawn by the program)")
 	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
-	f.IntVar(&c.n, "n", 20000, "number of digits the program draws; of files, the public (under add/remove: nominal) number of records")
+	f.IntVar(&c.n, "n", 20000, "digits the program draws; of files the public number of records, under add/remove a guess")
 	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
 	f.IntVar(&c.degree, "degree", 0, "records in a mixture (default: the plan chooses)")
 	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
@@ -69,8 +71,10 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.centers, "centers", 0.15, "part of ε for mean records, released first; 0 for none")
 	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
 	f.Float64Var(&c.short, "clip-deviation", 6.5, "norm that deviations from mean records are shortened to")
-	f.Float64Var(&c.share, "label-share", 0, "part of a record's squared norm that is its label (default: the best for a linear learner)")
-	f.StringVar(&c.learner, "learner", "moments", "what the network learns from: moments (images drawn from class moments) or soft (mixtures and soft labels)")
+	f.Float64Var(&c.share, "label-share", 0,
+		"part of a record's squared norm that is its label (default: the best for a linear learner)")
+	f.StringVar(&c.learner, "learner", "moments",
+		"what the network learns from: moments (images drawn from class moments) or soft (mixtures and soft labels)")
 	f.Float64Var(&c.denoise, "denoise", 0, "width in pixels of a normal filter over mixtures, for the soft learner")
 	f.IntVar(&c.project, "random-projection", 0, "baseline: release single records projected to this many coordinates")
 	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments to train on")

@@ -15,7 +15,8 @@ import (
 
 // mixing is the release in the library's own words.
 func (c config) mixing() mix.Config {
-	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures, ClipNorm: c.clip, ByClass: c.byClass, LabelShare: c.share}
+	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures, ClipNorm: c.clip,
+		ByClass: c.byClass, LabelShare: c.share}
 	switch {
 	case c.budget.Relation == accountant.AddOrRemoveOne:
 		out.Sampling = mix.Poisson{Nominal: c.n, Degree: c.degree}
@@ -56,7 +57,7 @@ func (c config) load() (train, test *records.Table, err error) {
 type score struct{ network, linear float64 }
 
 func (s score) String() string {
-	return fmt.Sprintf("accuracy on real held-out images, which are not private: network %.4f, linear model %.4f", s.network, s.linear)
+	return fmt.Sprintf("accuracy on held-out images (not private): network %.4f, linear model %.4f", s.network, s.linear)
 }
 
 // learn trains on one release and scores on held-out images, which are shortened as the mixed ones were.
@@ -93,8 +94,10 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 	if c.project > 0 {
 		return models.MLP{Hidden: []int{200, 200}}.Classifier(device.CPU(), dim, 10, seed)
 	}
-	return models.CNN{Height: digits.Side, Width: digits.Side, Channels: 1, Hidden: []int{64}, Convolutions: []models.Convolution{
-		{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}.Classifier(device.CPU(), dim, 10, seed)
+	return models.CNN{Height: digits.Side, Width: digits.Side, Channels: 1, Hidden: []int{64},
+		Convolutions: []models.Convolution{
+			{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2,
+				Pad: 2}}}.Classifier(device.CPU(), dim, 10, seed)
 }
 
 // fromMoments draws images from the class moments that the mixtures show, and trains on these.
@@ -155,7 +158,8 @@ func report(scores []score) {
 	if len(scores) < 2 {
 		return
 	}
-	for name, of := range map[string]func(score) float64{"network": func(s score) float64 { return s.network }, "linear model": func(s score) float64 { return s.linear }} {
+	for name, of := range map[string]func(score) float64{"network": func(s score) float64 { return s.network },
+		"linear model": func(s score) float64 { return s.linear }} {
 		mean, square := 0.0, 0.0
 		for _, s := range scores {
 			mean += of(s) / float64(len(scores))

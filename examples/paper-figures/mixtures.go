@@ -14,9 +14,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): what ε a million mixtures of a million records cost, by the noise on their means, for
-// several degrees; 50 features and 50 label coordinates, equal noise on both. Records and labels have norm 1 at most, as the paper
-// assumes; its theorem does not use that.
+// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): what ε a million mixtures of a million records cost, by the
+// noise on their means, for several degrees; 50 features and 50 label coordinates, equal noise on both. Records
+// and labels have norm 1 at most, as the paper assumes; its theorem does not use that.
 func mixFigure3(out string) error {
 	const n, dim = 1_000_000, 100
 	var curves []curve
@@ -37,14 +37,17 @@ func mixFigure3(out string) error {
 			relation accountant.Relation
 		}{
 			{&subset, func(std float64) accountant.Event {
-				return accountant.SampledWithoutReplacement{Population: n, Sample: degree, Event: accountant.Gaussian{NoiseMultiplier: std / 2}}
+				return accountant.SampledWithoutReplacement{Population: n, Sample: degree,
+					Event: accountant.Gaussian{NoiseMultiplier: std / 2}}
 			}, accountant.ReplaceOne},
 			{&poisson, func(std float64) accountant.Event {
-				return accountant.PoissonSampled{Probability: float64(degree) / n, Event: accountant.Gaussian{NoiseMultiplier: std / math.Sqrt2}}
+				return accountant.PoissonSampled{Probability: float64(degree) / n,
+					Event: accountant.Gaussian{NoiseMultiplier: std / math.Sqrt2}}
 			}, accountant.AddOrRemoveOne},
 		} {
 			err := k.to.descend(2/math.Sqrt(float64(degree)), func(sigma float64) (float64, error) {
-				b, err := accountant.Epsilon(accountant.Repeated{Event: k.event(sigma * float64(degree)), Count: n}, 1.0/n, k.relation)
+				b, err := accountant.Epsilon(accountant.Repeated{Event: k.event(sigma * float64(degree)),
+					Count: n}, 1.0/n, k.relation)
 				return b.Upper, err
 			})
 			if err != nil {
@@ -74,8 +77,8 @@ func (c *curve) descend(from float64, epsilon func(sigma float64) (float64, erro
 	return nil
 }
 
-// mixTable is Table I of Lee et al.: the accuracy of a network trained on the mixtures themselves, by degree and ε, with this library's noise
-// under either relation.
+// mixTable is Table I of Lee et al.: the accuracy of a network trained on the mixtures themselves, by degree and
+// ε, with this library's noise under either relation.
 type mixTable struct {
 	images, labels         string
 	testImages, testLabels string
@@ -83,7 +86,8 @@ type mixTable struct {
 }
 
 // published are Table I's numbers for MNIST at ε = 20 and 10.
-var published = map[int][2]float64{1: {.098, .098}, 2: {.098, .098}, 4: {.098, .098}, 8: {.272, .098}, 16: {.698, .484}, 32: {.765, .585},
+var published = map[int][2]float64{1: {.098, .098}, 2: {.098, .098}, 4: {.098, .098}, 8: {.272, .098},
+	16: {.698, .484}, 32: {.765, .585},
 	64: {.800, .782}, 128: {.791, .764}, 256: {.759, .691}, 512: {.687, .629}}
 
 func (c mixTable) print(ctx context.Context) error {
@@ -92,13 +96,14 @@ func (c mixTable) print(ctx context.Context) error {
 		return err
 	}
 	c.n = train.Len() // public under replace-one; a stand-in for a public guess under add/remove
-	fmt.Printf("DPMix, Table I: %d mixtures of %d images; δ = 1e-5; network on mixtures and soft labels, one run each\n", c.mixtures, c.n)
+	fmt.Printf("DPMix, Table I: %d mixtures of %d images, δ = 1e-5, network on mixtures and soft labels, one run\n", c.mixtures, c.n)
 	fmt.Println("degree   ε = 20: paper  replace one  add or remove one   ε = 10: paper  replace one  add or remove one")
 	for _, degree := range mix.Degrees() {
 		fmt.Printf("%6d", degree)
 		for i, epsilon := range []float64{20, 10} {
 			fmt.Printf("   %13.3f", published[degree][i])
-			for _, s := range []mix.Sampling{mix.WithoutReplacement{Records: c.n, Degree: degree}, mix.Poisson{Nominal: c.n, Degree: degree}} {
+			for _, s := range []mix.Sampling{mix.WithoutReplacement{Records: c.n, Degree: degree},
+				mix.Poisson{Nominal: c.n, Degree: degree}} {
 				score, err := c.score(ctx, s, epsilon, train, test)
 				if err != nil {
 					return err
@@ -127,8 +132,10 @@ func (c mixTable) load() (train, test *records.Table, err error) {
 }
 
 // score releases mixtures, trains on them and counts.
-func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, train, test *records.Table) (float64, error) {
-	plan, err := mix.Config{Schema: digits.Schema(), Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: s.Relation()}, Sampling: s,
+func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, train,
+	test *records.Table) (float64, error) {
+	plan, err := mix.Config{Schema: digits.Schema(), Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5,
+		Relation: s.Relation()}, Sampling: s,
 		Mixtures: c.mixtures, ClipNorm: 9.2}.Plan()
 	if err != nil {
 		return 0, err
@@ -137,8 +144,10 @@ func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, tr
 	if err != nil {
 		return 0, err
 	}
-	net, err := models.CNN{Height: digits.Side, Width: digits.Side, Channels: 1, Hidden: []int{64}, Convolutions: []models.Convolution{
-		{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}.Classifier(device.CPU(), test.Schema().Dim(), 10, 1)
+	net, err := models.CNN{Height: digits.Side, Width: digits.Side, Channels: 1, Hidden: []int{64},
+		Convolutions: []models.Convolution{
+			{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2,
+				Pad: 2}}}.Classifier(device.CPU(), test.Schema().Dim(), 10, 1)
 	if err != nil {
 		return 0, err
 	}
