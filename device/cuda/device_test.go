@@ -1,0 +1,232 @@
+//go:build cuda && cgo
+
+package cuda_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/cuda"
+)
+
+func TestOpenOtherDevices(t *testing.T) {
+	for _, ordinal := range []int{-1, 999} {
+		if b, err := cuda.Open(cuda.Device(ordinal)); b != nil || !errors.Is(err, device.ErrUnavailable) {
+			t.Errorf("device %d: %v, %v", ordinal, b, err)
+		}
+	}
+	if b := open(t, cuda.TF32()); !strings.Contains(b.Name(), "tf32") {
+		t.Errorf("the name %q does not own up to TF32", b.Name())
+	}
+}
+
+// TF32 products are within what their operands' 11 bits allow.
+func TestTF32(t *testing.T) {
+	b, rng := open(t, cuda.TF32()), rand.New(rand.NewPCG(1, 1))
+	x, c := b.New(64, 64), b.New(64, 64)
+	numbers := make([]float32, 64*64)
+	for i := range numbers {
+		numbers[i] = float32(rng.NormFloat64())
+	}
+	b.Upload(x, numbers)
+	b.Gemm(false, true, 1, x, x, 0, c)
+	for i, got := range host(b, c) {
+		want, size := 0.0, 0.0
+		for k := range 64 {
+			p := float64(numbers[i/64*64+k]) * float64(numbers[i%64*64+k])
+			want, size = want+p, size+math.Abs(p)
+		}
+		if math.Abs(float64(got)-want) > 0x1p-9*size {
+			t.Fatalf("element %d is %v, want %v", i, got, want)
+		}
+	}
+}
+
+// Functions are right to a few units in the last place for every kind of number there is.
+func TestFunctionsOfAnyNumber(t *testing.T) {
+	b, rng := open(t), rand.New(rand.NewPCG(2, 1))
+	numbers := make([]float32, 1<<18)
+	for i := range numbers {
+		numbers[i] = math.Float32frombits(rng.Uint32())
+		if i%2 == 0 {
+			numbers[i] = float32(rng.NormFloat64() * math.Exp2(float64(rng.IntN(30)-20)))
+		}
+	}
+	x, y := b.New(1, len(numbers)), b.New(1, len(numbers))
+	b.Upload(x, numbers)
+	for f, exact := range map[device.Func]func(float64) float64{
+		device.Exp: math.Exp, device.Log: math.Log, device.Tanh: math.Tanh,
+		device.Sigmoid:  func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+		device.Softplus: func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+	} {
+		b.Apply(f, y, x)
+		worst := 0.0
+		for i, got := range host(b, y) {
+			want := exact(float64(numbers[i]))
+			if off := units(got, want); off > worst {
+				worst = off
+				if off > 4 {
+					t.Fatalf("%v(%g) is %g, want %g", f, numbers[i], got, want)
+				}
+			}
+		}
+		t.Logf("%v: at most %.2f units in the last place off", f, worst)
+	}
+	testAngles(t, b, x, numbers)
+}
+
+func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float32) {
+	t.Helper()
+	waves := b.New(1, 2*len(numbers))
+	b.CosSin(waves, x, 1)
+	got, worst := host(b, waves), 0.0
+	for i, v := range numbers {
+		sine, cosine := math.Sincos(float64(v))
+		off := max(math.Abs(float64(got[i])-cosine), math.Abs(float64(got[len(numbers)+i])-sine))
+		if off > worst {
+			worst = off
+			if off > 0x1p-22 {
+				t.Fatalf("the cosine and sine of %g are %g and %g, want %g and %g", v, got[i], got[len(numbers)+i], cosine, sine)
+			}
+		}
+		if math.IsNaN(cosine) != (got[i] != got[i]) {
+			t.Fatalf("the cosine of %g is %g", v, got[i])
+		}
+	}
+	t.Logf("cosine and sine: at most %.2g off", worst)
+}
+
+// units is the error in units of the last place, NaN and infinities being right or endlessly wrong.
+func units(got float32, want float64) float64 {
+	if w := float32(want); got == w || got != got && w != w {
+		return 0
+	}
+	if d := math.Abs(float64(got)-want) / max(math.Abs(want)*0x1p-23, 0x1p-149); d == d {
+		return d
+	}
+	return math.Inf(1)
+}
+
+// A device that refuses a matrix of another says so instead of reading it.
+func TestForeignMatrices(t *testing.T) {
+	b := open(t)
+	for name, m := range map[string]device.Matrix{"host": device.CPU().New(2, 2), "other": open(t).New(2, 2)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: accepted", name)
+				}
+			}()
+			b.Fill(m, 1)
+		}()
+	}
+}
+
+// Many goroutines share a device as long as they write to different matrices.
+func TestConcurrentUse(t *testing.T) {
+	b := open(t)
+	shared := b.New(20, 30)
+	b.Fill(shared, 2)
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for range 20 {
+				m, norms := b.New(20, 30), make([]float64, 20)
+				b.Fill(m, float32(worker))
+				b.Axpy(1, shared, m)
+				b.RowSquaredNorms(norms, m)
+				if want := 30 * float64((worker+2)*(worker+2)); norms[19] != want {
+					t.Errorf("worker %d: %v, want %v", worker, norms[19], want)
+				}
+				if worker == 0 {
+					runtime.GC()
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// again runs one test of this binary in a process of its own and returns its output and exit status.
+func again(t *testing.T, test string, env ...string) (string, int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "^"+test+"$", "-test.v")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// A binary with the tag ends by itself where there is no device, before main, and says why.
+func TestProcessWithoutDevice(t *testing.T) {
+	out, status := again(t, "TestNothing", "FAKE_CUDA_DEVICES=0", "CUDA_VISIBLE_DEVICES=-1")
+	if status != 1 || !strings.Contains(out, "Error in initialization") || strings.Contains(out, "goroutine") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+// Where there is no driver at all the loader ends it.
+func TestProcessWithoutDriver(t *testing.T) {
+	if !strings.Contains(open(t).Name(), "fake") {
+		t.Skip("a driver that is installed cannot be hidden")
+	}
+	out, status := again(t, "TestNothing", "LD_LIBRARY_PATH=")
+	if status != 127 || !strings.Contains(out, "libcuda.so.1") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+func TestNothing(*testing.T) {}
+
+// Memory that nobody refers to any more comes back before a device is said to be full.
+func TestLittleMemory(t *testing.T) {
+	if !strings.Contains(open(t).Name(), "fake") {
+		t.Skip("only the fake device can be made small")
+	}
+	out, status := again(t, "TestGarbage", "FAKE_CUDA_BYTES=8000000")
+	if status != 0 || !strings.Contains(out, "--- PASS: TestGarbage") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+// TestGarbage takes far more memory than a small device has, most of it in vain, and then more than it has at a time.
+func TestGarbage(t *testing.T) {
+	if os.Getenv("FAKE_CUDA_BYTES") == "" {
+		t.Skip("run by TestLittleMemory")
+	}
+	b := open(t)
+	kept := b.New(100, 100)
+	b.Fill(kept, 7)
+	for i := range 200 {
+		m := b.New(100, 300+i)
+		b.Fill(m, 1)
+	}
+	for _, v := range host(b, kept) {
+		if v != 7 {
+			t.Fatalf("memory that is in use was given away: %v", v)
+		}
+	}
+	defer func() {
+		var failure *cuda.Error
+		if err, ok := recover().(error); !ok || !errors.As(err, &failure) || failure.Op != "memory" {
+			t.Errorf("a device that is full: %v", err)
+		}
+		b.Fill(kept, 1) // and the device goes on
+	}()
+	b.New(3000, 1000)
+}
