@@ -14,7 +14,7 @@ import (
 // trained on the samples knows of real images, over several seeds.
 func ablation(ctx context.Context, c config, d data) error {
 	classifier := evaluate.Learner{Hidden: []int{64}, Epochs: 5}
-	judge, err := evaluate.Convolutional{}.Fit(d.private.Slice(0, min(d.private.Len(), 10000)))
+	judge, err := evaluate.Convolutional{}.Fit(d.private)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func ablation(ctx context.Context, c config, d data) error {
 		change func(c *config)
 	}{
 		{"plain", func(*config) {}},
-		{"+ five groups, norms of public images", func(c *config) { c.groups = 5 }},
+		{"+ three groups, norms of public images", func(c *config) { c.groups = 3 }},
 		{"+ adaptive clipping", func(c *config) { c.adaptive = true }},
 		{"+ warm start", func(c *config) { c.warm = 300 }},
 	} {
@@ -38,7 +38,7 @@ func ablation(ctx context.Context, c config, d data) error {
 			if err != nil {
 				return err
 			}
-			synthetic, err := gen.Sample(ctx, min(d.private.Len(), 10000), privgen.Seed(run.seed))
+			synthetic, err := gen.Sample(ctx, c.samples, privgen.Seed(run.seed))
 			if err != nil {
 				return err
 			}

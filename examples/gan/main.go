@@ -90,7 +90,7 @@ func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
 type config struct {
 	images, labels         string
 	testImages, testLabels string
-	n                      int
+	n, samples             int
 	publicShare            float64
 	budget                 accountant.Budget
 	critic, loss           string
@@ -121,6 +121,7 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
 	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
 	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
 	f.StringVar(&c.critic, "critic", "mlp", "networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
 	f.Float64Var(&c.batch, "batch", 512, "expected images of a critic step")

@@ -13,7 +13,7 @@ import (
 
 // report says how good samples are. None of it is private, and every line says so.
 func report(ctx context.Context, c config, gen *privgen.Generator, d data) error {
-	synthetic, err := gen.Sample(ctx, min(d.private.Len(), 20000), privgen.Seed(c.seed))
+	synthetic, err := gen.Sample(ctx, c.samples, privgen.Seed(c.seed))
 	if err != nil {
 		return err
 	}
