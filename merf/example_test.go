@@ -1,0 +1,84 @@
+package merf_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// One release, two generators.
+func Example() {
+	schema, err := records.NewSchema(records.Integer("age", 17, 90), records.Categorical("work", "private", "state"),
+		records.Label("income", "low", "high"))
+	if err != nil {
+		panic(err)
+	}
+	private, err := records.FromValues(schema, []any{31, "private", "low"}, []any{58, "state", "high"})
+	if err != nil {
+		panic(err)
+	}
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	plan, err := merf.Config{Schema: schema, Budget: budget}.Plan()
+	if err != nil {
+		panic(err)
+	}
+	ctx, ledger := context.Background(), accountant.NewLedger(budget)
+	embedding, err := merf.Embed(ctx, plan, private, ledger)
+	if err != nil {
+		panic(err)
+	}
+	for _, hidden := range []int{10, 20} { // neither costs anything
+		model, err := merf.Train(ctx, embedding, merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{hidden}}, Steps: 10})
+		if err != nil {
+			panic(err)
+		}
+		for rows, err := range model.Chunks(ctx, 500, merf.All()) {
+			if err != nil {
+				panic(err)
+			}
+			fmt.Println(rows.Len(), "records")
+		}
+	}
+	fmt.Println("within the budget:", ledger.Epsilon().Upper <= 1)
+	// Output:
+	// 500 records
+	// 500 records
+	// within the budget: true
+}
+
+// Shards are summed apart, merged before any noise is added, and released once.
+func ExampleRelease() {
+	schema := records.Binary(4)
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	plan, err := merf.Config{Schema: schema, Budget: budget, Features: 50}.Plan()
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	var shards []*merf.Partial
+	for _, bits := range [][]float32{{1, 0, 0, 1}, {0, 1, 1, 1}} {
+		data, err := records.FromFlat(schema, bits)
+		if err != nil {
+			panic(err)
+		}
+		sum := plan.NewPartial()
+		if err := sum.Add(ctx, data); err != nil {
+			panic(err)
+		}
+		fmt.Println(sum)
+		shards = append(shards, sum)
+	}
+	embedding, err := merf.Release(ctx, plan, accountant.NewLedger(budget), shards)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(embedding.Features(), "features")
+	// Output:
+	// [private]
+	// [private]
+	// 50 features
+}
