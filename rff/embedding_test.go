@@ -53,6 +53,12 @@ func embeddings() map[string]kernelCase {
 	patches := rff.Patches{Dim: 60, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6}
 	list["patches"] = kernelCase{patches, image}
 	list["colours"] = kernelCase{patches, rff.Layout{In: 90, Height: 5, Width: 6}}
+	list["join"] = kernelCase{rff.Join{Parts: []rff.Part{
+		{Share: 3, Kernel: patches}, {Share: 1, Kernel: rff.Hermite{Order: 6, Bandwidth: 0.3}},
+	}}, image}
+	list["joined table"] = kernelCase{rff.Join{Parts: []rff.Part{
+		{Share: 1, Kernel: rff.Sum{Numbers: rff.RBF{Dim: 20, Bandwidth: 1}}}, {Share: 1, Kernel: rff.Pairs{Knots: 4}},
+	}}, mixed}
 	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
 	return list
 }
@@ -255,6 +261,8 @@ func TestHostileEmbeddings(t *testing.T) {
 	for _, s := range append([]string{
 		`{"kernel":"sum","params":{}}`,
 		`{"kernel":"sum","params":{"numbers":{"kernel":"sum","params":{}}}}`,
+		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":{"kernel":"join","params":{}}}]}}`,
+		`{"kernel":"join","params":{"parts":[{"share":1,"kernel":7}]}}`,
 		`{"kernel":"pairs","params":[]}`,
 		`{"kernel":"hermite","params":"x"}`,
 	}, hostile[:5]...) {
@@ -292,6 +300,9 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Patches{}, mixed, "rff.Patches: layout"},
 		{rff.Patches{}, image, "rff.Patches.Windows"},
 		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image, "rff.Patches.Blur"},
+		{rff.Join{}, mixed, "rff.Join.Parts"},
+		{rff.Join{Parts: []rff.Part{{Share: -1}}}, mixed, "rff.Join.Parts[0].Share"},
+		{rff.Join{Parts: []rff.Part{{Share: 1, Kernel: rff.Hermite{}}}}, mixed, "rff.Hermite.Bandwidth"},
 		{rff.Hermite{}, mixed, "rff.Hermite.Bandwidth"},
 		{rff.Hermite{Order: 4, Bandwidth: 1, Subset: 4}, mixed, "rff.Hermite.Subset"},
 		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 40}, mixed, "rff.Hermite.Order"},

@@ -1,0 +1,124 @@
+package rff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Join puts the features of several embeddings side by side, each scaled: the
+// kernel is the weighted sum of theirs. For images, windows (Patches) say how
+// strokes run and single pixels (Hermite) how dark they are.
+//
+// Guarantee: the norm is √(Σ share·norm²) of the parts, 1 where every part's is.
+type Join struct {
+	Parts []Part
+}
+
+// Part is one of the embeddings of a Join.
+type Part struct {
+	Share  float64 // of the squared norm; shares are taken relative to their sum
+	Kernel EmbeddingKernel
+}
+
+// maxParts bounds what a file can ask for.
+const maxParts = 64
+
+// Embedding implements [EmbeddingKernel]. Each part has a seed of its own.
+func (c Join) Embedding(l Layout, seed uint64) (Embedding, error) {
+	if err := errors.Join(l.Validate(), c.validate()); err != nil {
+		return nil, err
+	}
+	var total float64
+	for _, p := range c.Parts {
+		total += p.Share
+	}
+	j := &joined{in: l.In}
+	var errs []error
+	for i, p := range c.Parts {
+		e, err := p.Kernel.Embedding(l, seed+uint64(i))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		j.add(e, p.Share/total)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func (c Join) validate() error {
+	var errs []error
+	if len(c.Parts) == 0 || len(c.Parts) > maxParts {
+		errs = append(errs, &ParamError{"rff.Join.Parts", len(c.Parts), fmt.Sprintf("from 1 to %d parts", maxParts)})
+	}
+	for i, p := range c.Parts {
+		path := fmt.Sprintf("rff.Join.Parts[%d]", i)
+		if !(p.Share > 0 && p.Share <= 1e6) {
+			errs = append(errs, &ParamError{path + ".Share", p.Share, "a positive number up to 1e6"})
+		}
+		if _, nested := p.Kernel.(Join); nested || p.Kernel == nil {
+			errs = append(errs, &ParamError{path + ".Kernel", p.Kernel, "a feature map that is no Join itself"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// joined is the embedding of a Join.
+type joined struct {
+	in, dim      int
+	parts        []Embedding
+	scales       []float32
+	norm, change float64 // squared
+	scratch      rowPool
+}
+
+func (j *joined) add(e Embedding, share float64) {
+	j.parts = append(j.parts, e)
+	j.scales = append(j.scales, roundDown(math.Sqrt(share)*(1-guard)))
+	j.dim += e.Dim()
+	j.norm += share * e.NormBound() * e.NormBound()
+	j.change += share * e.ChangeBound() * e.ChangeBound()
+}
+
+// In is the width of a record.
+func (j *joined) In() int { return j.in }
+
+// Dim is the number of features.
+func (j *joined) Dim() int { return j.dim }
+
+// NormBound is the largest norm of a record's features.
+func (j *joined) NormBound() float64 { return math.Sqrt(j.norm) }
+
+// ChangeBound is the largest distance of two records' features.
+func (j *joined) ChangeBound() float64 { return math.Sqrt(j.change) }
+
+// Transform implements [Embedding].
+func (j *joined) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	be.Fill(dst, 0)
+	at := 0
+	for i, e := range j.parts {
+		part := j.scratch.take(be, b.Rows, e.Dim())
+		e.Transform(be, b, part)
+		be.Axpy(j.scales[i], part, dst.Slice(0, b.Rows, at, at+e.Dim()))
+		j.scratch.give(be, part)
+		at += e.Dim()
+	}
+}
+
+// Backward implements [Embedding].
+func (j *joined) Backward(be device.Backend, x, delta, dx device.Matrix) {
+	be.Fill(dx, 0)
+	back := j.scratch.take(be, x.Rows, j.in)
+	defer j.scratch.give(be, back)
+	at := 0
+	for i, e := range j.parts {
+		e.Backward(be, x, delta.Slice(0, x.Rows, at, at+e.Dim()), back)
+		be.Axpy(j.scales[i], back, dx)
+		at += e.Dim()
+	}
+}
