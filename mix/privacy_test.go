@@ -83,7 +83,7 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 				all := variants(s, r, pair.Data.Len())
 				for _, name := range slices.Sorted(maps.Keys(all)) {
 					c := all[name]
-					if turn++; turn%7 != 0 { // each pair meets some of the variants, all together meet all
+					if turn++; turn%11 != 0 { // each pair meets some of the variants, all together meet all
 						continue
 					}
 					c.Budget.Epsilon, c.NoiseMultiplier = 1e3, 1.5 // given, so that nothing has to be calibrated
