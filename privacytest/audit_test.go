@@ -66,7 +66,8 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &steps{t: t, allowance: a, q: q, z: z, shrink: shrink}
-		return Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta, FalseAlarm: 1e-8, Samples: n}.LowerBound(t)
+		claim := Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta, FalseAlarm: 1e-8, Samples: n}
+		return claim.LowerBound(t)
 	}
 	right := evidence(1)
 	t.Logf("accountant: ε ≤ %.4g; draws: %v", bound.Upper, right)

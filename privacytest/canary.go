@@ -82,7 +82,10 @@ func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evide
 		tb.Fatalf("privacytest: an audit wants Fit and Score")
 	}
 	var out, in []float64
-	claim := Claim[bool]{D0: false, D1: true, Epsilon: c.Epsilon, Delta: c.Delta, FalseAlarm: c.FalseAlarm, Samples: c.Trainings}
+	claim := Claim[bool]{
+		D0: false, D1: true,
+		Epsilon: c.Epsilon, Delta: c.Delta, FalseAlarm: c.FalseAlarm, Samples: c.Trainings,
+	}
 	if c.Trainings == 0 {
 		claim.Samples = 1000
 	}
@@ -113,7 +116,7 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	slices.Sort(in)
 	points := make([]CanaryPoint, len(falsePositives()))
 	for i, f := range falsePositives() {
-		points[i] = CanaryPoint{FalsePositive: f, TruePositive: truePositive(out, in, f), AtMost: allowed(c.Epsilon, c.Delta, f)}
+		points[i] = CanaryPoint{f, truePositive(out, in, f), allowed(c.Epsilon, c.Delta, f)}
 	}
 	if c.Event == nil {
 		return points
@@ -156,7 +159,8 @@ func (a CanaryAudit) String() string {
 	fmt.Fprintf(&s, "ε ≥ %.4g shown, ε ≤ %.4g claimed at δ = %.3g\n", a.Epsilon, a.Claimed, a.Delta)
 	fmt.Fprintf(&s, "false positives · true positives (bar: counted, |: at most)\n")
 	for _, p := range a.Curve {
-		fmt.Fprintf(&s, "%15.2f   %s %.3f of %.3f\n", p.FalsePositive, bar(p.TruePositive, p.AtMost), p.TruePositive, p.AtMost)
+		line := bar(p.TruePositive, p.AtMost)
+		fmt.Fprintf(&s, "%15.2f   %s %.3f of %.3f\n", p.FalsePositive, line, p.TruePositive, p.AtMost)
 	}
 	return s.String()
 }

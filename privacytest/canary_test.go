@@ -25,9 +25,13 @@ type system struct {
 	name         string
 	data, canary records.Data // without the canary and with it
 	relation     accountant.Relation
-	// plan returns what the run costs, and the run: every number that it releases.
-	plan func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error)
+	plan         planner
 }
+
+// planner plans a run for a budget: what the run costs, and the run, which returns every number that it releases.
+type planner func(accountant.Budget) (accountant.Event, trained, error)
+
+type trained func(records.Data) ([]float64, error)
 
 // numbers is every number of a released model's file.
 func numbers(f *artefact.File, err error) ([]float64, error) {
@@ -121,8 +125,8 @@ func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
 }
 
 // networks is DPGM with one network.
-func networks(s records.Schema, a models.Architecture) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func networks(s records.Schema, a models.Architecture) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
 			Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Model: a, Seed: 1,
 			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.1), NominalBatch: 1},
@@ -130,7 +134,7 @@ func networks(s records.Schema, a models.Architecture) func(accountant.Budget) (
 	}
 }
 
-func mixture(c dpgm.Config) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	plan, err := c.Plan()
 	if err != nil {
 		return nil, nil, err
@@ -150,8 +154,8 @@ func mixture(c dpgm.Config) (accountant.Event, func(records.Data) ([]float64, er
 
 // classifier is a loop of one's own over package sgd: multinomial logistic regression,
 // whose first gradient is known and whose audit is therefore sharp.
-func classifier(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func classifier(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2), NominalBatch: 1}
 		cfg, err := cfg.Calibrate(b)
 		if err != nil {
@@ -185,14 +189,16 @@ func widened(v []float32) []float64 {
 }
 
 // centres is k-means; its centres times their counts are the sums that it released.
-func centres(s records.Schema, clip float64) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip, Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Ball}}.Calibrate(b)
+func centres(s records.Schema, clip float64) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
+		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip,
+			Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Ball}}.Calibrate(b)
 		if err != nil {
 			return nil, nil, err
 		}
 		return cfg.Event(b.Relation), func(d records.Data) ([]float64, error) {
-			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, accountant.NewLedger(b), kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, accountant.NewLedger(b),
+				kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
 			if err != nil {
 				return nil, err
 			}
@@ -208,8 +214,8 @@ func centres(s records.Schema, clip float64) func(accountant.Budget) (accountant
 }
 
 // embeddings is DP-MERF's release.
-func embeddings(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func embeddings(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		plan, err := merf.Config{Schema: s, Budget: b, Features: 8}.Plan()
 		if err != nil {
 			return nil, nil, err
@@ -229,8 +235,8 @@ func embeddings(s records.Schema) func(accountant.Budget) (accountant.Event, fun
 }
 
 // mixtures is DPMix, every record in every mixture.
-func mixtures(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func mixtures(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 1, Degree: 1}, Mixtures: 4, ClipNorm: 1}
 		if b.Relation == accountant.ReplaceOne {
 			c.Sampling = mix.PoissonReplaceOne{Records: 1, Degree: 1}
@@ -250,9 +256,10 @@ func mixtures(s records.Schema) func(accountant.Budget) (accountant.Event, func(
 }
 
 // adversaries is dp-GAN, of which the generator is seen.
-func adversaries(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-		c := gan.Config{Schema: s, Budget: b, Critic: models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU}, Generator: models.MLP{}, Latent: 1,
+func adversaries(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
+		c := gan.Config{Schema: s, Budget: b, Latent: 1, Generator: models.MLP{},
+			Critic:      models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU},
 			Train:       sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 4, Optimizer: sgd.SGD(1), NominalBatch: 1},
 			CriticSteps: 1, GeneratorBatch: 64, GeneratorOptimizer: sgd.SGD(0.1), Seed: 1}
 		plan, err := c.Plan()
@@ -271,11 +278,12 @@ func adversaries(s records.Schema) func(accountant.Budget) (accountant.Event, fu
 }
 
 // marginals is DPGM with two clusters and the frequencies of coordinates.
-func marginals(s records.Schema) func(accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
-	return func(b accountant.Budget) (accountant.Event, func(records.Data) ([]float64, error), error) {
+func marginals(s records.Schema) planner {
+	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
-			Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 1, Share: 0.2}, Marginals: &dpgm.Marginals{Share: 0.6},
-			Model: models.VAE{Hidden: []int{3}, Latent: 1}, Seed: 1,
+			Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 1, Share: 0.2},
+			Marginals: &dpgm.Marginals{Share: 0.6},
+			Model:     models.VAE{Hidden: []int{3}, Latent: 1}, Seed: 1,
 			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 1, Optimizer: sgd.SGD(0.1)},
 		})
 	}
@@ -372,7 +380,8 @@ func (g lyingGradients) SquaredNorms(dst []float64) {
 // TestCanaryAuditFindsALyingNetwork: what is wrong inside somebody's network shows in a whole Fit.
 func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
 	s := records.Interval(6, -1, 1)
-	broken := system{"", filled(t, s), filled(t, s, 1), accountant.AddOrRemoveOne, networks(s, lying{models.VAE{Hidden: []int{3}, Latent: 1}})}
+	liars := networks(s, lying{models.VAE{Hidden: []int{3}, Latent: 1}})
+	broken := system{"lying", filled(t, s), filled(t, s, 1), accountant.AddOrRemoveOne, liars}
 	if a := broken.audit(t, 1, 1, 150); !a.Refuted(t) {
 		t.Errorf("not found: %v", a.Audit(t))
 	}

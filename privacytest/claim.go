@@ -55,8 +55,7 @@ func (e Evidence) String() string {
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but %s happened at rate %.4g against %.4g, which has probability %.2g under the claim (ε ≥ %.4g)",
-			c.Epsilon, c.Delta, e.Event, e.Rate0, e.Rate1, e.P, e.Epsilon)
+		tb.Errorf("claimed (ε=%g, δ=%g), under which this has probability %.2g: %v", c.Epsilon, c.Delta, e.P, e)
 	}
 }
 

@@ -24,7 +24,8 @@ type GoodnessOfFit struct {
 func (g GoodnessOfFit) Check(tb testing.TB) {
 	tb.Helper()
 	if d, limit := g.distance(tb); d > limit {
-		tb.Errorf("the draws' distribution function is %.4g from the stated one; %.4g has probability %g", d, limit, g.FalseAlarm)
+		tb.Errorf("the draws' distribution function is %.4g from the stated one; %.4g has probability %g",
+			d, limit, g.FalseAlarm)
 	}
 }
 

@@ -3,6 +3,7 @@ package privacytest_test
 import (
 	"context"
 	"flag"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -21,7 +22,7 @@ var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.Repl
 
 // replayAll replays a computation on neighbours of a schema: on every fifth, from
 // another one each time, or on all of them in an audit.
-func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run func(context.Context, *accountant.Ledger, records.Data) (any, error)) {
+func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fitting) {
 	t.Helper()
 	every := 5
 	if a := flag.Lookup("audit"); a != nil && a.Value.String() == "true" {
@@ -51,7 +52,7 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run func(c
 }
 
 // training is what a loop over sgd shows to the outside.
-func training(cfg sgd.Config, network func() (models.Network, error)) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		net, err := network()
 		if err != nil {
@@ -66,7 +67,7 @@ func training(cfg sgd.Config, network func() (models.Network, error)) func(conte
 			if err != nil {
 				return seen, err
 			}
-			seen = append(seen, step.Number, step.Of, step.Epsilon, step.ClipNorm, append([]float32(nil), net.Params().Flat.Data...))
+			seen = append(seen, step.Number, step.Of, step.Epsilon, step.ClipNorm, slices.Clone(net.Params().Flat.Data))
 		}
 		return seen, nil
 	}
@@ -74,12 +75,14 @@ func training(cfg sgd.Config, network func() (models.Network, error)) func(conte
 
 func TestTrainingUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
-	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1, NominalBatch: 4, Optimizer: sgd.Adam(0.1)}
+	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1, NominalBatch: 4,
+		Optimizer: sgd.Adam(0.1)}
 	policy := func(c sgd.Clip) sgd.Config {
 		cfg := fixed
 		cfg.ClipNorm, cfg.Clip = 0, c
 		return cfg
 	}
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.5}, {Blocks: []int{1}, ClipNorm: 0.1}}}
 	small := fixed
 	small.MicroBatch = 2
 	vae := func(v models.Visible) func() (models.Network, error) {
@@ -106,10 +109,12 @@ func TestTrainingUnderReplay(t *testing.T) {
 		{"classifier", records.Interval(4, -1, 1).WithLabels("a", "b", "c"), fixed, func() (models.Network, error) {
 			return models.MLP{Hidden: []int{5}}.Classifier(be, 4, 3, 1)
 		}},
-		{"private clip norm", records.Binary(6), policy(sgd.DPNorm{MaxNorm: 4, MinNorm: 0.1, Bins: 10, NoiseMultiplier: 2}), vae(models.Visible{Dim: 6})},
-		{"quantile", records.Binary(6), policy(sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 2}), vae(models.Visible{Dim: 6})},
+		{"private clip norm", records.Binary(6), policy(sgd.DPNorm{MaxNorm: 4, MinNorm: 0.1, Bins: 10, NoiseMultiplier: 2}),
+			vae(models.Visible{Dim: 6})},
+		{"quantile", records.Binary(6), policy(sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 2}),
+			vae(models.Visible{Dim: 6})},
 		{"normalised", records.Binary(6), policy(sgd.Normalize{}), vae(models.Visible{Dim: 6})},
-		{"groups", records.Interval(4, -1, 1).WithLabels("a", "b"), policy(sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.5}, {Blocks: []int{1}, ClipNorm: 0.1}}}),
+		{"groups", records.Interval(4, -1, 1).WithLabels("a", "b"), policy(groups),
 			func() (models.Network, error) {
 				n, err := models.MLP{}.Critic(be, 4, 2, models.Hinge, 1)
 				return recordCritic{n}, err
@@ -129,15 +134,18 @@ func (c recordCritic) Gradients(b device.Batch) models.Gradients {
 }
 
 func TestKMeansUnderReplay(t *testing.T) {
-	for _, s := range []records.Schema{records.Binary(5), records.Interval(3, -1, 2), records.Image(2, 2), records.Sets(10, 4)} {
+	for _, s := range []records.Schema{records.Binary(5), records.Interval(3, -1, 2), records.Image(2, 2),
+		records.Sets(10, 4), mixedTable()} {
 		for _, cfg := range []kmeans.Config{
 			{K: 3, Iterations: 3, NoiseMultiplier: 2},
-			{K: 2, Iterations: 2, NoiseMultiplier: 2, Norm: &kmeans.DPNorm{Max: 4, Bins: 8, NoiseMultiplier: 2}, Memory: 0.5, AverageCounts: 2},
+			{K: 2, Iterations: 2, NoiseMultiplier: 2, Memory: 0.5, AverageCounts: 2,
+				Norm: &kmeans.DPNorm{Max: 4, Bins: 8, NoiseMultiplier: 2}},
 		} {
 			for _, r := range relations {
 				t.Run(s.String()+" "+r.String(), func(t *testing.T) {
 					replayAll(t, s, r, func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-						m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+						m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
+							kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
 						if err != nil {
 							return nil, err
 						}

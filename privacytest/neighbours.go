@@ -34,7 +34,8 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 		for _, odd := range g.oddities() {
 			name := fmt.Sprintf("%s, %s", base.name, odd.name)
 			if r == accountant.AddOrRemoveOne {
-				pairs = append(pairs, Pair{name, g.table(base.rows), g.table(append(base.rows[:len(base.rows):len(base.rows)], odd.row))})
+				with := append(base.rows[:len(base.rows):len(base.rows)], odd.row)
+				pairs = append(pairs, Pair{name, g.table(base.rows), g.table(with)})
 				continue
 			}
 			for _, other := range []row{g.random(), g.filled(0)} {
@@ -72,7 +73,9 @@ func (g *generator) bases(n int) []namedRows {
 	for i := range many {
 		many[i], same[i] = g.random(), twin
 	}
-	return []namedRows{{"no records", nil}, {"one record", []row{g.random()}}, {"many records", many}, {"equal records", same}}
+	return []namedRows{
+		{"no records", nil}, {"one record", []row{g.random()}}, {"many records", many}, {"equal records", same},
+	}
 }
 
 type namedRow struct {

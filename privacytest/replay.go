@@ -68,7 +68,8 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 func (r Replay[D]) compare(seed uint64, data, neighbour D) []string {
 	first := &tape{seeded: seeded{seed: seed}}
 	a := r.once(first, data)
-	second := &tape{seeded: seeded{seed: seed}, earlier: first.calls, playing: true, addition: r.Budget.Relation == accountant.AddOrRemoveOne}
+	second := &tape{seeded: seeded{seed: seed}, earlier: first.calls, playing: true}
+	second.addition = r.Budget.Relation == accountant.AddOrRemoveOne
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {
@@ -119,7 +120,8 @@ func sameEntries(a, b []accountant.Entry) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].Purpose != b[i].Purpose || a[i].Reserved != b[i].Reserved || a[i].Spent != b[i].Spent || !accountant.EqualEvents(a[i].Event, b[i].Event) {
+		x, y := a[i], b[i]
+		if x.Purpose != y.Purpose || x.Reserved != y.Reserved || x.Spent != y.Spent || !accountant.EqualEvents(x.Event, y.Event) {
 			return false
 		}
 	}

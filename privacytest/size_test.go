@@ -113,7 +113,8 @@ func TestLowerBoundInvertsTheTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	coin := func(p float64) func() bool { return func() bool { return rng.Float64() < p } }
 	for _, c := range []struct{ p0, p1, delta, alpha float64 }{
-		{0.6, 0.1, 0, 0.01}, {0.6, 0.1, 0.05, 0.01}, {0.3, 0, 0.1, 1e-6}, {0.1, 0.6, 0.01, 0.01}, {1, 0, 0, 1e-3}, {0, 0, 0.2, 0.1},
+		{0.6, 0.1, 0, 0.01}, {0.6, 0.1, 0.05, 0.01}, {0.3, 0, 0.1, 1e-6},
+		{0.1, 0.6, 0.01, 0.01}, {1, 0, 0, 1e-3}, {0, 0, 0.2, 0.1},
 	} {
 		s := design{trials: 1000, odds: 0.8, delta: c.delta}.run(rng, coin(c.p0), coin(c.p1))
 		bound := s.lowerBound(c.alpha)

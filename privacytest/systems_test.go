@@ -100,20 +100,25 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 	}
 }
 
+// briefly is some training.
+func briefly(steps int) sgd.Config {
+	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: steps, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}
+}
+
 // fitMarginals is DPGM with clusters and with the frequencies of coordinates released beside them.
 func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		plan, err := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3},
-			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2},
-			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 2, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}}.Plan()
+			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: briefly(2)}.Plan()
 		if err != nil {
 			return nil, err
 		}
 		var told []dpgm.Progress
-		m, err := dpgm.Fit(ctx, plan, data, ledger, dpgm.WithBackend(device.CPUWith(1)), dpgm.WithProgress(func(p dpgm.Progress) {
+		watch := dpgm.WithProgress(func(p dpgm.Progress) {
 			p.Elapsed = 0
 			told = append(told, p)
-		}))
+		})
+		m, err := dpgm.Fit(ctx, plan, data, ledger, dpgm.WithBackend(device.CPUWith(1)), watch)
 		if err != nil {
 			return told, err
 		}
@@ -125,7 +130,8 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 // fitMix plans for the number of records under replace-one, where it is public.
 func fitMix(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 6, Degree: 2}, Mixtures: 20, ClipNorm: 1.5, NoiseMultiplier: 2}
+		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 6, Degree: 2},
+			Mixtures: 20, ClipNorm: 1.5, NoiseMultiplier: 2}
 		if b.Relation == accountant.ReplaceOne {
 			c.Sampling = mix.WithoutReplacement{Records: data.Len(), Degree: 1}
 		}
@@ -161,7 +167,8 @@ func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := merf.Train(ctx, e, merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2, Steps: 2, Batch: 8}, merf.WithBackend(device.CPUWith(1)))
+	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2, Steps: 2, Batch: 8}
+	m, err := merf.Train(ctx, e, g, merf.WithBackend(device.CPUWith(1)))
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +242,7 @@ func fitGAN(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		plan, err := gan.Config{Schema: s, Budget: b, Critic: models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
 			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4, Seed: 5,
-			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}}.Plan()
+			Train: briefly(3)}.Plan()
 		if err != nil {
 			return nil, err
 		}
