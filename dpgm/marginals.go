@@ -209,13 +209,28 @@ func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
 			sizes:       counts.Shrink(sizes[c*bins:(c+1)*bins], m.sizeStd),
 			bins:        m.bins,
 		}
-		total := max(totals[c], m.countStd, clusterFloor)
+		normalise(out[c].sizes)
+		total := max(totals[c], m.countStd, clusterFloor) * m.kept(out[c].sizes)
 		for j, n := range out[c].frequencies {
 			out[c].frequencies[j] = min(n/total, 1)
 		}
-		normalise(out[c].sizes)
 	}
 	return out, nil
+}
+
+// kept is the part of all ones that scaling left, as the released sizes tell: long records were scaled down,
+// and with them every frequency, which is made up for on average.
+func (m *marginalSums) kept(sizes []float64) float64 {
+	whole, scaled := 0.0, 0.0
+	for bin, share := range sizes {
+		ones := m.bins.middle(bin)
+		whole += share * ones
+		scaled += share * ones * m.scale(int(ones))
+	}
+	if !(scaled > 0) {
+		return 1
+	}
+	return scaled / whole
 }
 
 // normalise makes parts of a whole; of nothing, equal parts.

@@ -34,6 +34,14 @@ func (b sizeBins) of(size int) int {
 	return at - 1
 }
 
+// middle is the middle of a bin.
+func (b sizeBins) middle(bin int) float64 {
+	if bin == len(b)-1 {
+		return float64(b[bin])
+	}
+	return float64(b[bin]+b[bin+1]-1) / 2
+}
+
 // tilt is the law of the number that is added to the logits of a whole record: equally likely values, ascending.
 type tilt []float64
 

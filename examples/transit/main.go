@@ -98,7 +98,7 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.clip, "clip", 5, "clip norm of a record's gradient")
 	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
 	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")
-	f.IntVar(&c.features, "features", 200, "random Fourier features")
+	f.IntVar(&c.features, "features", 200, "random Fourier features; 0 clusters the records as they are")
 	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
 	f.Float64Var(&c.share, "share", 0.15, "part of ε that k-means would cost alone")
 	f.Float64Var(&c.marginals, "marginals", 0.8, "part of ε that the marginals would cost alone; 0 trains as the papers do")

@@ -95,6 +95,8 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 	if k == 1 {
 		return chain.Cluster(kmeans.Config{K: 1})
 	}
-	return chain.Features(rff.RBF{Dim: c.features, Bandwidth: c.bandwidth}).
-		Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest})
+	if c.features > 0 {
+		chain = chain.Features(rff.RBF{Dim: c.features, Bandwidth: c.bandwidth})
+	}
+	return chain.Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest})
 }
