@@ -46,7 +46,7 @@ func newBLAS(tf32 bool) (*blas, error) {
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {
 		return nil, &Error{"cuBLAS", err}
 	}
-	mode := C.cublasMath_t(C.CUBLAS_PEDANTIC_MATH)
+	mode := C.cublasMath_t(C.CUBLAS_DEFAULT_MATH)
 	if tf32 {
 		mode = C.CUBLAS_TF32_TENSOR_OP_MATH
 	}

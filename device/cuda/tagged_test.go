@@ -1,0 +1,71 @@
+package cuda_test
+
+import (
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"testing"
+)
+
+// The files behind the tag are correct Go, as far as that can be seen without the headers that cgo wants: names of C pass unseen.
+func TestTaggedFilesTypeCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks gorgonia.org/cu and its imports from source")
+	}
+	fset := token.NewFileSet()
+	context := build.Default
+	context.CgoEnabled, context.BuildTags = true, []string{"cuda"}
+	from := withoutC{fset, context, importer.ForCompiler(fset, "source", nil).(types.ImporterFrom)}
+	p, err := from.check(".", "github.com/seed7ba64551/privgen/device/cuda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Scope().Lookup("gpu") == nil {
+		t.Error("the files behind the tag were not among those that were checked")
+	}
+}
+
+// withoutC imports gorgonia.org/cu without its headers and everything else as it is.
+type withoutC struct {
+	fset    *token.FileSet
+	context build.Context
+	others  types.ImporterFrom
+}
+
+func (w withoutC) Import(path string) (*types.Package, error) { return w.ImportFrom(path, ".", 0) }
+
+func (w withoutC) ImportFrom(path, dir string, mode types.ImportMode) (*types.Package, error) {
+	if path != "gorgonia.org/cu" {
+		return w.others.ImportFrom(path, dir, mode)
+	}
+	p, err := w.context.Import(path, dir, 0)
+	if err != nil {
+		return nil, err
+	}
+	return w.check(p.Dir, path)
+}
+
+func (w withoutC) check(dir, path string) (*types.Package, error) {
+	p, err := w.context.ImportDir(dir, 0)
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	for _, name := range append(p.GoFiles, p.CgoFiles...) {
+		f, err := parser.ParseFile(w.fset, dir+"/"+name, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	config := types.Config{FakeImportC: true, Importer: w}
+	if path == "gorgonia.org/cu" {
+		config.Error = func(error) {} // its tables repeat themselves where nothing says what C's constants are
+		out, _ := config.Check(path, w.fset, files, nil)
+		return out, nil
+	}
+	return config.Check(path, w.fset, files, nil)
+}
