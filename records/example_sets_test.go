@@ -1,0 +1,54 @@
+package records_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// All rows of a person become one record, so what protects a record protects a person.
+func ExampleVisits() {
+	rows := "who,where\nann,3\nbob,1\nann,4\nann,3\n"
+	people, err := records.Visits{Header: true, User: "who", Item: "where"}.Read(strings.NewReader(rows), records.Sets(10, 5))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range people.Len() {
+		fmt.Println(people.Items(i))
+	}
+	fmt.Println("one", records.UnitOf(people), "a record")
+	// Output:
+	// [3 4]
+	// [1]
+	// one user a record
+}
+
+// Sets larger than memory are written block by block and read where they lie; OpenSets maps such a file.
+func ExampleSetWriter() {
+	source := records.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50, Skew: 1, Seed: 1}
+	var file bytes.Buffer
+	w, err := records.NewSetWriter(&file, source.Schema())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for part, err := range source.Stream(1000) {
+		if err == nil {
+			err = w.Append(part)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	if err := w.Close(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	sets, err := records.ReadSets(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	fmt.Println(sets.Len(), "records,", sets.Schema(), err)
+	// Output: 10000 records, sets of at most 50 of 300 items <nil>
+}
