@@ -207,7 +207,7 @@ func TestStreamIsFit(t *testing.T) {
 }
 
 // TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation
-// is off by 2.4 % in one run of a million.
+// is off by 2.6 % in one run of ten million.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestNoiseIsThePlans(t *testing.T) {
 	wantX, wantY := p.Noise()
 	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX},
 		"labels": {spread(y.Data), wantY}} {
-		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.024 }
+		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.026 }
 		if off(1) {
 			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
 		}
