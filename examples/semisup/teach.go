@@ -26,21 +26,23 @@ func newPupil(in, classes int, seed uint64) (*pupil, error) {
 	return &pupil{net, sgd.Adam(1e-3).Descent(p.Len()), device.NewParams(device.CPU(), p.Shapes...)}, nil
 }
 
-// learn takes one step on a batch with labels.
-func (p *pupil) learn(x device.Matrix, labels []int32) {
+// learn takes one step on a batch with the probabilities of classes.
+func (p *pupil) learn(x, targets device.Matrix) {
 	clear(p.grad.Flat.Data)
 	weights := make([]float32, x.Rows)
 	for i := range weights {
 		weights[i] = 1 / float32(x.Rows)
 	}
-	p.net.Gradients(device.Batch{Rows: x.Rows, Dense: x, Labels: labels}).AddWeightedSum(p.grad, weights)
+	p.net.GradientsSoft(device.Batch{Rows: x.Rows, Dense: x}, targets).AddWeightedSum(p.grad, weights)
 	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
 }
 
-func (p *pupil) name(x device.Matrix) []int32 {
-	labels := make([]int32, x.Rows)
-	p.net.PredictClass(device.Batch{Rows: x.Rows, Dense: x}, labels)
-	return labels
+// judge states the probabilities of classes. The source passes on the likeliest class alone, which on samples that look like
+// no class in particular makes both classifiers sure of whatever they said first.
+func (p *pupil) judge(x device.Matrix) device.Matrix {
+	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
+	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)
+	return out
 }
 
 // teach is Algorithm 4: it trains C1 and, if there is a generator, C2 with it, and returns the accuracy of C1 on test images.
@@ -62,19 +64,18 @@ func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (f
 			if err != nil {
 				return 0, err
 			}
-			second.learn(both, first.name(x))
+			second.learn(both, first.judge(x))
 			drawn = int(c.shareAt(round) * float64(c.batch))
 		}
-		x, labels := draw(public, c.batch-drawn, rng)
+		x, targets := draw(public, c.batch-drawn, rng)
 		if drawn > 0 {
 			fake, both, err := sample(m, drawn, dim, rng)
 			if err != nil {
 				return 0, err
 			}
-			labels = append(labels, second.name(both)...)
-			x = device.HostMatrix(c.batch, dim, append(x.Data, fake.Data...))
+			x, targets = below(x, fake), below(targets, second.judge(both))
 		}
-		first.learn(x, labels)
+		first.learn(x, targets)
 	}
 	return first.accuracy(test), nil
 }
@@ -84,15 +85,31 @@ func (c config) shareAt(round int) float64 {
 	return c.share * min(max(3*float64(round)/float64(c.rounds)-1, 0), 1)
 }
 
-// draw is a batch of images with labels, with replacement.
-func draw(t *records.Table, n int, rng *rand.Rand) (device.Matrix, []int32) {
+// below is the rows of a and then those of b.
+func below(a, b device.Matrix) device.Matrix {
+	flat := make([]float32, 0, (a.Rows+b.Rows)*a.Cols)
+	for _, m := range []device.Matrix{a, b} {
+		for i := range m.Rows {
+			flat = append(flat, m.Row(i)...)
+		}
+	}
+	return device.HostMatrix(a.Rows+b.Rows, a.Cols, flat)
+}
+
+// draw is a batch of images and their classes, with replacement.
+func draw(t *records.Table, n int, rng *rand.Rand) (x, targets device.Matrix) {
 	rows := make([]int32, n)
 	for i := range rows {
 		rows[i] = int32(rng.IntN(t.Len()))
 	}
 	var b device.Batch
 	t.Gather(rows, &b)
-	return b.Dense, b.Labels
+	classes := t.Schema().Classes()
+	targets = device.HostMatrix(n, classes, make([]float32, n*classes))
+	for i, label := range b.Labels {
+		targets.Row(i)[label] = 1
+	}
+	return b.Dense, targets
 }
 
 // sample is a batch of the generator's images, and the same with their codes.
@@ -117,7 +134,9 @@ func (p *pupil) accuracy(test *records.Table) float64 {
 	var b device.Batch
 	test.Range(0, test.Len(), &b)
 	right := 0
-	for i, label := range p.name(b.Dense) {
+	named := make([]int32, b.Rows)
+	p.net.PredictClass(b, named)
+	for i, label := range named {
 		if label == b.Labels[i] {
 			right++
 		}
