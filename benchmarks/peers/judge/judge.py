@@ -90,8 +90,8 @@ def summary(found):
         print(f"  {kind}, {len(runs)} runs")
         for name, values in rows.items():
             v = np.array(values)
-            spread = v.std(axis=0, ddof=1) if len(v) > 1 else np.full(v.shape[1], np.nan)
-            print(f"    {name:22s} " + " ".join(f"{m:7.4f} ±{s:6.4f}" for m, s in zip(v.mean(axis=0), spread)))
+            spread = [f" ±{s:6.4f}" for s in v.std(axis=0, ddof=1)] if len(v) > 1 else [" " * 8] * v.shape[1]
+            print(f"    {name:22s} " + " ".join(f"{m:7.4f}{s}" for m, s in zip(v.mean(axis=0), spread)))
 
 
 def sources_of(a, read):
