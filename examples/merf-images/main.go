@@ -79,6 +79,7 @@ type config struct {
 	n, synthetic           int
 	budget                 accountant.Budget
 	features, steps, batch int
+	contrast               bool
 	seed                   uint64
 	out                    string
 }
@@ -98,6 +99,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
 	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 1000 without)")
 	f.IntVar(&c.batch, "batch", 100, "synthetic images a step")
+	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
@@ -127,6 +129,11 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	synthetic, ok := rows.(*records.Table)
 	if !ok {
 		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
+	}
+	if c.contrast {
+		if synthetic, err = stretch(synthetic); err != nil {
+			return nil, err
+		}
 	}
 	path := filepath.Join(c.out, "synthetic.npz")
 	f, err := os.Create(path)

@@ -1,0 +1,20 @@
+package main
+
+import "github.com/seed7ba64551/privgen/records"
+
+// Generated pixels are never quite black: smooth features do not ask for it.
+// Classifiers that split at small values (trees) then learn from real-looking
+// images what no real image shows. Stretching grey levels between two public
+// ones to black and white is post-processing; 0.2 and 0.8 were chosen on drawn
+// digits, where a decision tree gains .3 and a random forest .1.
+const black, white = 0.2, 0.8
+
+// stretch raises the contrast of images.
+func stretch(t *records.Table) (*records.Table, error) {
+	values, _ := t.Flat()
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = min(max((v-black)/(white-black), 0), 1)
+	}
+	return records.FromFlat(t.Schema(), out, t.Labels()...)
+}
