@@ -2,7 +2,9 @@
 // sources, compiled as C++. It is strict where a real driver is lenient: memory comes filled with NaN, copies must stay
 // inside one allocation, and every call must have a context.
 //
-// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no limit).
+// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no limit),
+// and with FAKE_CUDA_BACKWARDS=1 blocks, and the threads of a block, run from the last to the first: what is right in
+// both orders does not lack a barrier for either.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -98,6 +100,11 @@ unsigned current;
 const kernel *playing;
 void **playing_arguments;
 
+const bool backwards = setting("FAKE_CUDA_BACKWARDS", 0);
+
+// turn is whose turn it is after n others.
+unsigned turn(unsigned n, unsigned all) { return backwards ? all - 1 - n : n; }
+
 void play() {
 	playing->enter(playing_arguments);
 	team[current].done = true;
@@ -118,7 +125,8 @@ void run_team(unsigned threads) {
 	}
 	for (unsigned left = threads; left > 0;) {
 		unsigned ended = 0;
-		for (unsigned t = 0; t < threads; t++) {
+		for (unsigned n = 0; n < threads; n++) {
+			unsigned t = turn(n, threads);
 			if (team[t].done) continue;
 			current = fake_at.thread = t;
 			swapcontext(&conductor, &team[t].at);
@@ -137,8 +145,8 @@ void run_block(unsigned threads) {
 		run_team(threads);
 		return;
 	}
-	for (unsigned t = 0; t < threads; t++) {
-		fake_at.thread = t;
+	for (unsigned n = 0; n < threads; n++) {
+		fake_at.thread = turn(n, threads);
 		playing->enter(playing_arguments);
 	}
 }
@@ -282,8 +290,8 @@ API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
 	fake_at.threads = threads;
 	fake_at.blocks = x;
 	for (unsigned row = 0; row < y; row++)
-		for (unsigned block = 0; block < x; block++) {
-			fake_at.block = block;
+		for (unsigned n = 0; n < x; n++) {
+			fake_at.block = turn(n, x);
 			fake_at.row = row;
 			run_block(threads);
 		}

@@ -14,4 +14,5 @@ eval "$settings"
 cd "$here/../.."
 go vet -tags cuda .
 go test -tags cuda .
+FAKE_CUDA_BACKWARDS=1 go test -tags cuda -run 'Conformance|Agree' .
 go test -tags cuda -race .
