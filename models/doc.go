@@ -22,6 +22,10 @@
 // all records. A ConvDecoder may normalise over its batch, so it makes
 // generators that see public noise only and is no Network.
 //
+// A Critic scores records for a generator to learn from. Its gradient penalty is itself a function of a gradient, but where
+// activations are piecewise linear one record's penalty has one outer product a layer: the forward pass of a tangent times
+// the ordinary delta. Record, fake and penalty are then three rows, whose Gram matrices give norms.
+//
 // Any type with the small interfaces Network and Gradients goes wherever the
 // networks of this package go.
 package models
