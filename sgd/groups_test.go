@@ -3,6 +3,7 @@ package sgd_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -422,4 +423,16 @@ func TestResume(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Two groups of parameters, clipped apart; what a step costs depends on neither.
+func ExampleGroups() {
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}, {Blocks: []int{1}, ClipNorm: 0.1}}}
+	cfg := sgd.Config{Clip: groups, SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 1.1, Optimizer: sgd.Adam(1e-3)}
+	fmt.Println(accountant.Describe(cfg.Event(accountant.AddOrRemoveOne)))
+	noise := groups.Split.Noise([]float64{1, 0.1}, []int{10000, 100})
+	fmt.Printf("noise %.3f and %.3f, for a multiplier of 1\n", noise[0], noise[1])
+	// Output:
+	// on a Poisson sample at rate 0.01: Gaussian release, noise multiplier 1.1
+	// noise 1.005 and 1.005, for a multiplier of 1
 }

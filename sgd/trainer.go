@@ -160,6 +160,9 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			yield(Step{}, err)
 			return
 		}
+		if data.Schema().Sparse() {
+			data = records.Clamped(data) // an item outside the universe has no place in a network
+		}
 		for t.allowance.Remaining() > 0 {
 			step, err := t.step(ctx, data)
 			if !yield(step, err) || err != nil {
