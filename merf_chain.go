@@ -99,10 +99,11 @@ func (p *MERFPlan) Embedding() *merf.Plan { return p.plan }
 
 // Fit carries out the plan on private records, on a ledger of its own.
 //
-// Guarantee: the generator satisfies the plan's (ε, δ) under its relation.
+// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that the data state: a record, or a
+// user (see records.UnitOf).
 // Errors: merf.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *MERFPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget), data, opts...)
+	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger

@@ -68,10 +68,11 @@ func (p *MixPlan) Stages() []mix.Stage { return append([]mix.Stage(nil), p.plan.
 // Fit carries out the plan on private records, on a ledger of its own. The generator hands out the released rows:
 // asked for more than were released, it hands them out again.
 //
-// Guarantee: the generator satisfies the plan's (ε, δ) under its relation.
+// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that the data state: a record, or a
+// user (see records.UnitOf).
 // Errors: mix.ErrSchema, mix.ErrRecords, ctx.Err(). No error depends on a record's value.
 func (p *MixPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget), data, opts...)
+	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the

@@ -67,7 +67,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err := checkUnit(ledger, data); err != nil {
 		return nil, err
 	}
-	r := &run{plan: p, config: p.Config, data: data, ledger: ledger, options: o, start: time.Now()}
+	r := &run{plan: p, config: p.Config, data: records.Clamped(data), ledger: ledger, options: o, start: time.Now()}
 	var err error
 	if r.parts, err = newParts(o.backend, r.config); err != nil { // public, and may fail: before anything is spent
 		return nil, err

@@ -37,7 +37,7 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger 
 		return nil, err
 	}
 	l := &lloyd{cfg: cfg, opts: o, f: f, relation: run.Relation(), ledger: ledger, grants: grants,
-		store: newStore(o.be, f, data, o.cache), rng: rand.New(rand.NewPCG(o.seed, stream))}
+		store: newStore(o.be, f, records.Clamped(data), o.cache), rng: rand.New(rand.NewPCG(o.seed, stream))}
 	return l.run(ctx, data.Schema())
 }
 

@@ -26,6 +26,10 @@ func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.L
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
+	if err := keeps(ledger, records.UnitOf(data)); err != nil {
+		return nil, err
+	}
+	data = records.Clamped(data)
 	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error { return r.all(ctx, data) })
 }
 
@@ -50,6 +54,11 @@ func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, er
 			if err != nil {
 				return err
 			}
+			if data != nil {
+				if err := keeps(ledger, records.UnitOf(data)); err != nil {
+					return err
+				}
+			}
 			if err := r.sums.Add(ctx, data); err != nil {
 				return err
 			}
@@ -58,8 +67,8 @@ func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, er
 	})
 }
 
-// Release adds noise to the sums of shards and releases them as one embedding. The shards' own numbers are merged into
-// the first; releasing them again costs again.
+// Release adds noise to the sums of shards and releases them as one embedding. The shards are emptied: a record is in one
+// release, however often its shard is named.
 //
 // Guarantee: that of Embed for the records of all shards together, each of which must be in one shard once.
 // Errors: those of Embed; *accountant.ParamError for shards of unequal plans, or a plan with Batches.
@@ -77,9 +86,14 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 	if err := k.err(); err != nil {
 		return nil, err
 	}
+	for _, s := range shards {
+		if err := keeps(ledger, s.who); s.who != "" && err != nil {
+			return nil, err
+		}
+	}
 	return p.embed(ctx, ledger, collect(opts), func(r *releasing) error {
 		for _, s := range shards {
-			r.sums.workers[0].merge(s.total())
+			r.sums.take(s)
 		}
 		return r.release()
 	})
@@ -87,6 +101,16 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 
 func (p *Plan) noBatches(want string) error {
 	return &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: want}
+}
+
+// keeps refuses a ledger that promises more than the records can keep: where persons have several records, what hides
+// one record does not hide a person.
+func keeps(ledger *accountant.Ledger, unit string) error {
+	if want := ledger.Unit(); want != records.UnitRecord && want != unit {
+		return &accountant.ParamError{Path: "merf.Embed.data", Value: "one " + unit + " a row",
+			Want: "one " + want + " a row, as the ledger promises"}
+	}
+	return nil
 }
 
 // check judges what is public about a run before it begins.

@@ -23,6 +23,7 @@ type Partial struct {
 	plan    *Plan
 	be      device.Backend
 	workers []*worker
+	who     string // the unit of the records so far, "" before any
 }
 
 // NewPartial returns the sum over no records.
@@ -42,7 +43,18 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data == nil || !data.Schema().Equal(a.plan.Config.Schema) {
 		return ErrSchema
 	}
+	a.note(records.UnitOf(data))
+	data = records.Clamped(data)
 	return a.each(ctx, data.Len(), func(w *worker, lo, hi int) { w.add(w.reader.read(data, lo, hi)) })
+}
+
+// note keeps the unit of the records while all of them have the same one, and falls back to the weakest.
+func (a *Partial) note(unit string) {
+	if a.who == "" {
+		a.who = unit
+	} else if a.who != unit && unit != "" {
+		a.who = records.UnitRecord
+	}
 }
 
 // addRows adds some rows.
@@ -72,7 +84,7 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-// Merge adds another shard's sums, which must be of an equal plan.
+// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its records are counted here now.
 //
 // Errors: *accountant.ParamError for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
@@ -82,10 +94,15 @@ func (a *Partial) Merge(other *Partial) error {
 	if err := k.err(); err != nil {
 		return err
 	}
-	for _, w := range other.workers {
-		a.workers[0].merge(w)
-	}
+	a.take(other)
 	return nil
+}
+
+// take moves another's sums here, so that no record is counted in both.
+func (a *Partial) take(other *Partial) {
+	a.workers[0].merge(other.total())
+	a.note(other.who)
+	other.reset()
 }
 
 // sameSums reports whether two plans make the same sums of the same records.
@@ -111,6 +128,7 @@ func (a *Partial) total() *worker {
 }
 
 func (a *Partial) reset() {
+	a.who = ""
 	for _, w := range a.workers {
 		w.reset()
 	}

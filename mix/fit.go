@@ -43,11 +43,11 @@ func WithProgress(f func(Progress)) Option { return func(o *options) { o.progres
 // Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error
 // depends on a record's value, nor, under add/remove, on the number of records.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
-	m := &Model{plan: p, rows: newRows(p, p.Config.Mixtures)}
 	r, err := open(ctx, p, data, ledger, opts)
 	if err != nil {
 		return nil, err
 	}
+	m := &Model{plan: p, rows: newRows(p, p.Config.Mixtures)}
 	done := 0
 	for chunk, err := range r.chunks(ctx) {
 		if err != nil {
@@ -104,11 +104,14 @@ func open(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Le
 	if err := r.reserve(ctx); err != nil {
 		return nil, err
 	}
-	r.source = newSource(p.Config, data)
+	r.source = newSource(p.Config, records.Clamped(data))
 	return r, nil
 }
 
 func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
+	if p == nil || p.Event == nil {
+		return mistake("Fit.p", nil, "a plan made by Config.Plan or read from a file")
+	}
 	c := p.Config
 	switch {
 	case data == nil:
@@ -119,6 +122,8 @@ func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
 		return ErrSchema
 	case ledger.Relation() != c.Budget.Relation:
 		return mistake("Fit.ledger", ledger.Relation(), "the plan's relation, "+c.Budget.Relation.String())
+	case ledger.Unit() != records.UnitRecord && ledger.Unit() != records.UnitOf(data):
+		return mistake("Fit.data", "one "+records.UnitOf(data)+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
 	}
 	if n, _ := c.Sampling.public(); c.Budget.Relation == accountant.ReplaceOne && data.Len() != n {
 		return ErrRecords
