@@ -104,6 +104,17 @@ func TestLearning(t *testing.T) {
 			if got := accuracy(test, net.PredictClass); got < 0.95 {
 				t.Errorf("network on drawn records: %.3f", got)
 			}
+			fresh := classifier(t)
+			if err := (mix.Trainer{LearningRate: 5e-3}).FitMoments(ctx, fresh, moments, 2000); err != nil {
+				t.Fatal(err)
+			}
+			described, err := moments.Described(test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := accuracy(described, fresh.PredictClass); got < 0.95 {
+				t.Errorf("network on fresh records: %.3f", got)
+			}
 			soft := classifier(t)
 			rows := mix.Project(m.Whiten(), m.Schema())
 			if err := (mix.Trainer{LearningRate: 5e-3, Epochs: 10}).Fit(ctx, soft, rows); err != nil {

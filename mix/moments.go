@@ -30,8 +30,9 @@ type Moments struct {
 	schema  records.Schema
 	basis   *basis
 	weights []float64
-	means   [][]float64  // of every class, in the records' coordinates
-	factors []*mat.Dense // of every class: coefficients × components, Σ = F Fᵀ
+	means   [][]float64     // of every class, in the records' coordinates
+	factors []*mat.Dense    // of every class: coefficients × components, Σ = F Fᵀ
+	paint   []device.Matrix // of every class: components × dim, what a component looks like
 }
 
 // Moments estimates means and covariances of the classes.
@@ -64,6 +65,7 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	} else {
 		e.together(out)
 	}
+	out.prepare(be)
 	return out, nil
 }
 
@@ -125,15 +127,12 @@ func (m *Moments) pick(u float64) int {
 // draw fills some rows with records of one class: mean + Bᵀ·F·z.
 func (m *Moments) draw(rng *rand.Rand, class int, rows []int, flat []float32) {
 	const chunk = 512
-	dim := m.schema.Dim()
-	coefficients, components := m.factors[class].Dims()
-	paint := device.HostMatrix(components, dim, make([]float32, components*dim)) // (F)ᵀ·B
+	dim, paint := m.schema.Dim(), m.paint[class]
 	be := device.CPU()
-	be.Gemm(true, false, 1, float32Matrix(m.factors[class], coefficients, components), m.basis.rows, 0, paint)
 	for len(rows) > 0 {
 		now := rows[:min(chunk, len(rows))]
 		rows = rows[len(now):]
-		z := device.HostMatrix(len(now), components, make([]float32, len(now)*components))
+		z := device.HostMatrix(len(now), paint.Rows, make([]float32, len(now)*paint.Rows))
 		for i := range z.Data {
 			z.Data[i] = float32(rng.NormFloat64())
 		}
@@ -145,6 +144,43 @@ func (m *Moments) draw(rng *rand.Rand, class int, rows []int, flat []float32) {
 			}
 		}
 	}
+}
+
+// prepare works out what a component of every class looks like: Fᵀ·B.
+func (m *Moments) prepare(be device.Backend) {
+	for _, f := range m.factors {
+		coefficients, components := f.Dims()
+		paint := device.HostMatrix(components, m.schema.Dim(), make([]float32, components*m.schema.Dim()))
+		be.Gemm(true, false, 1, float32Matrix(f, coefficients, components), m.basis.rows, 0, paint)
+		m.paint = append(m.paint, paint)
+	}
+}
+
+// Described returns records as the moments describe them: the low frequencies of images, clamped into the domain.
+// A network that learnt from drawn records tells such records apart better than sharper ones; the map is public
+// and the same for every record.
+//
+// Errors: *accountant.ParamError for records of another dimension.
+func (m *Moments) Described(t *records.Table) (*records.Table, error) {
+	dim, b := m.schema.Dim(), m.basis.rows
+	if t.Schema().Dim() != dim || !m.schema.IsImage() {
+		if t.Schema().Dim() == dim {
+			return t, nil // every coordinate is described
+		}
+		return nil, mistake("Moments.Described.t", t.Schema().Dim(), "records like those that were mixed")
+	}
+	be, n := device.CPU(), t.Len()
+	flat := make([]float32, n*dim)
+	for i := range n {
+		t.Row(flat[i*dim:(i+1)*dim], i)
+	}
+	u := device.HostMatrix(n, b.Rows, make([]float32, n*b.Rows))
+	x := device.HostMatrix(n, dim, flat)
+	be.Gemm(false, true, 1, x, b, 0, u)
+	be.Gemm(false, false, 1, u, b, 0, x)
+	t.Schema().Clamp(flat)
+	out, err := records.FromFlat(t.Schema(), flat, t.Labels()...)
+	return out, paramErrors(err)
 }
 
 func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {

@@ -87,6 +87,33 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *r
 	})
 }
 
+// FitMoments trains a classifier on records drawn from class moments, every step on fresh ones: Epochs·n in all.
+// Nothing is seen twice, so there is nothing to learn by heart.
+//
+// Errors: *accountant.ParamError; ctx.Err().
+func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {
+	if net.Dim() != m.schema.Dim() || net.Classes() != m.Classes() {
+		return mistake("Trainer.FitMoments.net", net.Dim(), "inputs and classes of the moments")
+	}
+	if n < 1 {
+		return mistake("Trainer.FitMoments.n", n, "a positive number of records")
+	}
+	rng := rand.New(rand.NewPCG(t.Seed, 0x6672657368))
+	return t.run(ctx, net, n, func(order []int32, b *device.Batch, targets device.Matrix) {
+		clear(targets.Data)
+		of := make([][]int, m.Classes())
+		for i := range order {
+			class := m.pick(rng.Float64())
+			of[class] = append(of[class], i)
+			targets.Row(i)[class] = 1
+		}
+		for class, rows := range of {
+			m.draw(rng, class, rows, b.Dense.Data)
+		}
+		m.schema.Clamp(b.Dense.Data[:len(order)*net.Dim()])
+	})
+}
+
 // run is the loop; fill puts rows and targets where they are wanted.
 func (t Trainer) run(ctx context.Context, net *models.Classifier, n int, fill func([]int32, *device.Batch,
 	device.Matrix)) error {

@@ -77,7 +77,7 @@ func parse(args []string) (config, error) {
 		"what the network learns from: moments (images drawn from class moments) or soft (mixtures and soft labels)")
 	f.Float64Var(&c.denoise, "denoise", 0, "width in pixels of a normal filter over mixtures, for the soft learner")
 	f.IntVar(&c.project, "random-projection", 0, "baseline: release single records projected to this many coordinates")
-	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments to train on")
+	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments in each pass of training")
 	f.IntVar(&c.epochs, "epochs", 5, "passes of the network's training")
 	f.IntVar(&c.runs, "runs", 1, "releases, each trained on with a seed of its own; every one is a run on its own budget")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of weights and draws; noise cannot be seeded")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -8,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 const (
@@ -42,7 +42,11 @@ func (c config) pictureOf(m *mix.Model) error {
 }
 
 // pictureOfDrawn shows images drawn from class moments, a row a class.
-func (c config) pictureOfDrawn(moments *mix.Moments, drawn *records.Table) error {
+func (c config) pictureOfDrawn(ctx context.Context, moments *mix.Moments) error {
+	drawn, err := moments.Sample(ctx, 40*across, c.seed)
+	if err != nil {
+		return err
+	}
 	sheet := grid.Sheet{Height: digits.Side, Width: digits.Side}
 	for class, rows := range drawn.RowsByLabel() {
 		if class == down {

@@ -78,7 +78,7 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	}
 	trainer := mix.Trainer{Epochs: c.epochs, Seed: seed}
 	if c.learner == "moments" && c.project == 0 {
-		err = c.fromMoments(ctx, m, net, trainer, show)
+		shown, err = c.fromMoments(ctx, m, net, trainer, show, shown)
 	} else {
 		err = c.fromMixtures(ctx, m, net, trainer)
 	}
@@ -100,22 +100,23 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 				Pad: 2}}}.Classifier(device.CPU(), dim, 10, seed)
 }
 
-// fromMoments draws images from the class moments that the mixtures show, and trains on these.
-func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer, show bool) error {
+// fromMoments trains on images drawn from the class moments that the mixtures show, fresh ones all the time. The
+// network is then shown held-out images as moments describe images.
+func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer, show bool,
+	test *records.Table) (*records.Table, error) {
 	moments, err := m.Moments(mix.MomentsConfig{})
 	if err != nil {
-		return err
-	}
-	drawn, err := moments.Sample(ctx, c.samples, t.Seed)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if show {
-		if err := c.pictureOfDrawn(moments, drawn); err != nil {
-			return err
+		if err := c.pictureOfDrawn(ctx, moments); err != nil {
+			return nil, err
 		}
 	}
-	return t.FitRecords(ctx, net, drawn)
+	if err := t.FitMoments(ctx, net, moments, c.samples); err != nil {
+		return nil, err
+	}
+	return moments.Described(test)
 }
 
 // fromMixtures trains on the mixtures themselves, as the paper does, stretched to vary as single images do.
@@ -132,7 +133,7 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 }
 
 // seen is how a record looks to a model learnt from the release: shortened, projected where the release is.
-func (c config) seen(m *mix.Model, test *records.Table) (records.Data, error) {
+func (c config) seen(m *mix.Model, test *records.Table) (*records.Table, error) {
 	return m.Prepared(test)
 }
 
