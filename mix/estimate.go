@@ -65,7 +65,9 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	s := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			s.SetSym(i, j, float64(g.Data[i*k+j]))
+			if v := float64(g.Data[i*k+j]); !math.IsNaN(v) && !math.IsInf(v, 0) { // rows may come out of any file
+				s.SetSym(i, j, v)
+			}
 		}
 	}
 	return s
@@ -73,46 +75,52 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 
 // byClass reads every class off its own mixtures.
 func (e *estimator) byClass(out *Moments) {
-	m := e.model
-	c, classes := m.plan.Config, m.rows.Classes()
-	noise := m.plan.Std * m.plan.Std
-	var (
-		each   = make([]*mat.SymDense, classes)
-		held   = make([]float64, classes) // records in a mixture, on average
-		count  = c.Mixtures / classes
-		pooled = mat.NewSymDense(e.basis.rows.Rows, nil)
-	)
+	classes := e.model.rows.Classes()
+	noise, count := e.model.plan.Std*e.model.plan.Std, e.model.plan.Config.Mixtures/classes
+	each, held, total := make([]*mat.SymDense, classes), make([]float64, classes), 0.0
 	for class := range classes {
-		var center []float32
-		if m.centers != nil {
-			center = m.centers[class]
-		}
-		u, mean := e.coefficients(class, classes, center)
-		held[class] = e.held(class)
-		out.means = append(out.means, e.mean(mean, center, held[class], count))
-		each[class] = e.covariance(u)
-		if m.centers == nil { // a Poisson sum also varies by its number of records, each of which carries the mean
-			subtractMean(each[class], e.inBasis(mean), held[class])
-		}
-		part := mat.NewSymDense(pooled.SymmetricDim(), nil)
-		part.CopySym(each[class])
-		addIdentity(part, -noise)
-		part.ScaleSym(1/held[class]/float64(classes), part)
-		pooled.AddSym(pooled, part)
-	}
-	total := 0.0
-	for _, h := range held {
-		total += h
+		var mean []float64
+		each[class], mean, held[class] = e.class(class, classes)
+		out.means = append(out.means, mean)
+		total += held[class]
 	}
 	average := total / float64(classes)
-	pooled.ScaleSym(average, pooled)
-	addIdentity(pooled, noise)
-	common := spikes(pooled, noise, classes*count).over(average)
+	common := spikes(pool(each, held, noise, average), noise, classes*count).over(average)
 	for class := range classes {
 		own := spikes(each[class], noise, count).over(held[class])
 		out.factors = append(out.factors, own.beside(common, e.basis.rows.Rows))
 		out.weights = append(out.weights, held[class]/total)
 	}
+}
+
+// class gives the covariance of one class's mixtures, its mean record, and how many records a mixture holds.
+func (e *estimator) class(class, classes int) (s *mat.SymDense, mean []float64, held float64) {
+	m := e.model
+	var center []float32
+	if m.centers != nil {
+		center = m.centers[class]
+	}
+	u, sum := e.coefficients(class, classes, center)
+	held = e.held(class)
+	s = e.covariance(u)
+	if center == nil { // a Poisson sum also varies by its number of records, each of which carries the mean
+		subtractMean(s, e.inBasis(sum), held)
+	}
+	return s, e.mean(sum, center, held, m.plan.Config.Mixtures/classes), held
+}
+
+// pool is the average covariance of single records, put back among the noise of a sum of average size.
+func pool(each []*mat.SymDense, held []float64, noise, average float64) *mat.SymDense {
+	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
+	part := mat.NewSymDense(each[0].SymmetricDim(), nil)
+	for class, s := range each {
+		part.CopySym(s)
+		addIdentity(part, -noise)
+		part.ScaleSym(average/held[class]/float64(len(each)), part)
+		pooled.AddSym(pooled, part)
+	}
+	addIdentity(pooled, noise)
+	return pooled
 }
 
 // held is how many records of its class a mixture holds on average, by the noisy counts.

@@ -18,35 +18,35 @@ func (e *estimator) together(out *Moments) {
 		center = m.centers[0]
 	}
 	u, sum := e.coefficients(0, 1, center)
-	cross := e.cross(center, sum, mean) // dim × classes
-	var inverse mat.Dense
-	for ridge := 1e-9; inverse.Inverse(counts) != nil && ridge < 1; ridge *= 10 {
-		addIdentity(counts, ridge*mat.Trace(counts))
-	}
-	var means mat.Dense
-	means.Mul(cross, &inverse)
+	means := e.regress(e.cross(center, sum, mean), counts)
 	total := 0.0
 	for _, h := range held {
 		total += max(h, 0)
 	}
 	for class := range classes {
-		row := make([]float64, m.rows.Dim())
-		for j := range row {
-			row[j] = means.At(j, class)
-			if center != nil {
-				row[j] += float64(center[j])
-			}
+		row := mat.Col(nil, class, means)
+		for j, v := range center {
+			row[j] += float64(v)
 		}
 		out.means = append(out.means, row)
 		out.weights = append(out.weights, max(held[class], 0)/max(total, 1e-9))
 	}
 	s := e.covariance(u)
-	e.within(s, &means, counts)
-	noise := m.plan.Std * m.plan.Std
-	common := spikes(s, noise, m.rows.Len()).over(max(total, 1))
+	e.within(s, means, counts)
+	common := spikes(s, m.plan.Std*m.plan.Std, m.rows.Len()).over(max(total, 1))
 	for range classes {
 		out.factors = append(out.factors, common.beside(spectrum{}, e.basis.rows.Rows))
 	}
+}
+
+// regress is M = Cov(X, Y)·Cov(N)⁻¹, with as much of a ridge as it takes to invert.
+func (e *estimator) regress(cross *mat.Dense, counts *mat.SymDense) *mat.Dense {
+	var inverse, means mat.Dense
+	for ridge := 1e-9; inverse.Inverse(counts) != nil && ridge < 1; ridge *= 10 {
+		addIdentity(counts, ridge*mat.Trace(counts))
+	}
+	means.Mul(cross, &inverse)
+	return &means
 }
 
 // labels gives the covariance of the counts of every class in a mixture, what the noisy labels average to, and the
