@@ -346,3 +346,28 @@ func TestDegreeIsChosenInside(t *testing.T) {
 		t.Errorf("degree %d of %v", p.Degree(), p.Candidates)
 	}
 }
+
+// TestMomentsOfAnyRows: a file may hold any finite numbers, and its moments are still moments.
+func TestMomentsOfAnyRows(t *testing.T) {
+	for _, byClass := range []bool{true, false} {
+		f, err := mixed(t, byClass).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i+3 < len(f.Sections[0].Data); i += 4 {
+			copy(f.Sections[0].Data[i:], []byte{0xff, 0xff, 0x7f, 0x7f}) // the largest float32
+		}
+		m, err := mix.Decode(f, release.Loading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		moments, err := m.Moments(mix.MomentsConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, err := moments.Sample(context.Background(), 20, 1)
+		if err != nil || records.Check(drawn) != nil {
+			t.Errorf("drawn records: %v, %v", err, records.Check(drawn))
+		}
+	}
+}
