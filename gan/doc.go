@@ -24,7 +24,7 @@
 // Parameter groups are not disjoint records: the paper composes them in parallel (Theorem 4.1) although one record is in
 // all of them, or charges each as if its batch were its own. Here all groups of a step are one release of one Poisson-sampled
 // batch with one noise multiplier, spread over the groups for the least total noise ([sgd.Groups]). At the paper's setting for
-// MNIST (σ = 1.086, five groups, a claimed ε of 4) the reading without extra cost takes 257 766 steps, whose true ε is 34.5.
+// MNIST (σ = 1.086, five groups, a claimed ε of 4) the reading without extra cost takes 257 766 steps by the accountant of the time, and its true ε is 34.5.
 //
 // Noise is added once to the sum of a batch, not to each gradient; batches are Poisson samples with a public probability;
 // the whole run is reserved before its first step, so the budget is asked before and never overshot.
