@@ -12,9 +12,9 @@ import (
 // GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan says where this differs
 // from the paper).
 //
-// The schema is public. Labels, if it has any, are a part of the record: the generator makes records of each class, in public
-// proportions. The chain is a plain value; a step only records, so chains can be forked freely, and everything is
-// judged at once by Plan.
+// The schema is public. Labels, if it has any, are a part of the record: the generator makes records of each class,
+// in public proportions. The chain is a plain value; a step only records, so chains can be forked freely, and
+// everything is judged at once by Plan.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }
@@ -50,8 +50,8 @@ func (c GANChain) Train(g gan.Config) GANChain {
 
 // Plan validates the chain, finds the noise and adds up the bill. No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded; accountant.ErrUnsupported where
-// no sound analysis is known.
+// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded;
+// accountant.ErrUnsupported where no sound analysis is known.
 func (c GANChain) Plan() (*GANPlan, error) {
 	c.config.Schema, c.config.Budget = c.schema, c.budget
 	c.config.Critic, c.config.Generator, c.config.Latent = c.critic, c.generator, c.latent
@@ -85,15 +85,15 @@ func (p *GANPlan) Stages() []gan.Stage { return append([]gan.Stage(nil), p.plan.
 
 // Fit carries out the plan on private records, on a ledger of its own.
 //
-// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that the data state: a record, or a
-// user (see records.UnitOf).
+// Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that the data state: a
+// record, or a user (see records.UnitOf).
 // Errors: gan.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *GANPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
 }
 
-// FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger so
-// far.
+// FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger
+// so far.
 //
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
 func (p *GANPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
@@ -105,8 +105,8 @@ func (p *GANPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 }
 
 // FitFrom is Fit with a checkpoint kept in a file every so many critic steps, or, where the file is there, goes on from
-// it. A run that was killed thus goes on by being started again; gan.Checkpoint says what a kill costs, and why two runs must
-// not share a file.
+// it. A run that was killed thus goes on by being started again; gan.Checkpoint says what a kill costs, and why two
+// runs must not share a file.
 //
 // Errors: those of Fit; gan.ErrPlan for a checkpoint of another plan; gan.ErrTaken; those of the file system.
 func (p *GANPlan) FitFrom(ctx context.Context, path string, every int, data records.Data, opts ...Option) (*Generator, error) {

@@ -24,15 +24,16 @@ import (
 // A Checkpoint is a run between two critic steps: released state, public randomness and the ledger. It holds nothing
 // that a release does not, and may be looked at as freely.
 //
-// Guarantee: a run, however often it is killed and goes on, takes no more critic steps in all than were reserved before its
-// first. A checkpoint that holds the state after step s has its ledger already count every step up to the next checkpoint as
-// taken, since a run that is killed may have drawn the noise of any of them. What goes on from it leaves those steps
-// taken, draws under a fresh key and fresh samples for what is left of the reservation, and gets no refund: a kill costs up
-// to the distance of two checkpoints in steps, and an orderly end, such as a cancelled context, none.
+// Guarantee: a run, however often it is killed and goes on, takes no more critic steps in all than were reserved
+// before its first. A checkpoint that holds the state after step s has its ledger already count every step up to the
+// next checkpoint as taken, since a run that is killed may have drawn the noise of any of them. What goes on from it
+// leaves those steps taken, draws under a fresh key and fresh samples for what is left of the reservation, and gets
+// no refund: a kill costs up to the distance of two checkpoints in steps, and an orderly end, such as a cancelled
+// context, none.
 //
 // A checkpoint is a right to spend, and can be used once: going on from it rewrites the file, and of two runs that hold
-// the same file the one that finds it rewritten stops with ErrTaken before it draws more. A file that was copied away before
-// is beyond what any file can know; going on from the copy too spends the same reservation twice.
+// the same file the one that finds it rewritten stops with ErrTaken before it draws more. A file that was copied away
+// before is beyond what any file can know; going on from the copy too spends the same reservation twice.
 type Checkpoint struct {
 	// Ledger is the ledger of the run, for its owner to read. Work that other runs put on a shared ledger after the
 	// checkpoint is not on it.
@@ -94,8 +95,8 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Resume goes on with a run under its own plan, on Checkpoint.Ledger, and keeps the checkpoint's file up to date. A run that
-// was complete gives its model again.
+// Resume goes on with a run under its own plan, on Checkpoint.Ledger, and keeps the checkpoint's file up to date. A
+// run that was complete gives its model again.
 //
 // Guarantee: as for Checkpoint; the model's is the whole reservation's.
 // Errors: those of Fit; ErrPlan; ErrTaken.
@@ -234,8 +235,8 @@ const (
 	sectionNorms     = "generator state"
 )
 
-// write puts a checkpoint in the place of the last, whole or not at all, unless somebody else has written there. Looking and
-// writing are one step for all who do it, since a marker is in the way of everybody else meanwhile.
+// write puts a checkpoint in the place of the last, whole or not at all, unless somebody else has written there.
+// Looking and writing are one step for all who do it, since a marker is in the way of everybody else meanwhile.
 func (k *keeper) write(spent int) (err error) {
 	marker, err := mark(k.path)
 	if err != nil {
@@ -256,8 +257,8 @@ func (k *keeper) write(spent int) (err error) {
 	return nil
 }
 
-// mark makes the marker of somebody who is writing a checkpoint. Writing takes no time to speak of, so one that stays was left by
-// a run that was killed just then, or belongs to one that hangs.
+// mark makes the marker of somebody who is writing a checkpoint. Writing takes no time to speak of, so one that stays
+// was left by a run that was killed just then, or belongs to one that hangs.
 func mark(path string) (string, error) {
 	marker := path + ".taking"
 	for range 100 {
@@ -408,8 +409,8 @@ func readInto(dst []float32, data []byte) error {
 	return err
 }
 
-// FitFrom goes on with the run whose checkpoint is in a file, or where there is no file begins one, on a ledger of its own, and
-// keeps the checkpoint there. WithCheckpoint says how often.
+// FitFrom goes on with the run whose checkpoint is in a file, or where there is no file begins one, on a ledger of
+// its own, and keeps the checkpoint there. WithCheckpoint says how often.
 //
 // Errors: those of Fit and Checkpoint.Resume.
 func FitFrom(ctx context.Context, p *Plan, path string, data records.Data, opts ...Option) (*Model, error) {

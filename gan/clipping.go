@@ -9,14 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public records, or both. With the
-// zero value Train's own clip is in force; otherwise Train has none.
+// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public records, or both.
+// With the zero value Train's own clip is in force; otherwise Train has none.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered alone
 	Split  sgd.Split   `json:"split,omitempty"`
-	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in that order, or of each
-	// parameter block for PerBlock and Clustered.
+	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in that order, or
+	// of each parameter block for PerBlock and Clustered.
 	Norms []float64 `json:"norms,omitempty"`
 	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
@@ -160,8 +160,8 @@ func merge(a, b sgd.Group) sgd.Group {
 	return sgd.Group{Blocks: append(append([]int(nil), a.Blocks...), b.Blocks...), ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
 }
 
-// Cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is √(c²+c′²), until k groups
-// are left.
+// Cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is √(c²+c′²), until k
+// groups are left.
 //
 // Source: Algorithm 2 of the paper.
 func Cluster(groups []sgd.Group, k int) []sgd.Group {

@@ -35,24 +35,26 @@ type Config struct {
 	GeneratorOptimizer sgd.Optimizer // the zero value is Train.Optimizer
 	Average            float64       // decay of a moving average of the generator, in [0, 1); 0 keeps the last parameters
 
-	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic records have none.
+	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic records have
+	// none.
 	IgnoreLabels bool
-	// ClassWeights are the public probabilities with which classes are generated; nil for all alike. How often classes occur
-	// in the records is private.
+	// ClassWeights are the public probabilities with which classes are generated; nil for all alike. How often
+	// classes occur in the records is private.
 	ClassWeights []float64
 
 	// Public are records of the same schema that anybody may see.
 	Public records.Data
-	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records before training.
+	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records before
+	// training.
 	WarmSteps int
 
 	Seed uint64 // of public randomness: initial weights, codes of generator steps, draws of public records
 }
 
-// Frequency lets the number of critic steps for each generator step grow while the critic does not know fakes well: once
-// the moving average of its accuracy on fakes has not exceeded Threshold for Patience generator steps, the next of
-// 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone, which are public, and at most Train.Steps critic steps are taken
-// whatever it decides. The zero value leaves CriticSteps alone.
+// Frequency lets the number of critic steps for each generator step grow while the critic does not know fakes well:
+// once the moving average of its accuracy on fakes has not exceeded Threshold for Patience generator steps, the next
+// of 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone, which are public, and at most Train.Steps critic
+// steps are taken whatever it decides. The zero value leaves CriticSteps alone.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {

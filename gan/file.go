@@ -54,8 +54,8 @@ func floats(be device.Backend, p device.Params) []byte {
 
 // Decode rebuilds a generator.
 //
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared with the
-// bytes there are before anything is allocated for them.
+// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared
+// with the bytes there are before anything is allocated for them.
 func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {

@@ -16,8 +16,8 @@ import (
 // Fit carries out a plan on private records and returns what may be released.
 //
 // Guarantee: everything in the returned model, in previews and in checkpoints, and everything passed to the progress
-// function, is a function of releases that the ledger holds; the events are the plan's, all reserved before the first. An
-// interrupted run keeps what it reserved: nothing is refunded.
+// function, is a function of releases that the ledger holds; the events are the plan's, all reserved before the
+// first. An interrupted run keeps what it reserved: nothing is refunded.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(), those of the file system for
 // checkpoints. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {

@@ -70,7 +70,8 @@ func (l *learner) follow() {
 	}
 }
 
-// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees what its layers do now.
+// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees what its layers
+// do now.
 func (l *learner) release(into models.Decoding, c Config) error {
 	if l.average == nil {
 		l.be.Upload(into.Params().Flat, l.params)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Model is what a run releases: the generator. It holds nothing else, and everything done with it is free. It is safe for
-// concurrent use.
+// A Model is what a run releases: the generator. It holds nothing else, and everything done with it is free. It is
+// safe for concurrent use.
 type Model struct {
 	config    Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend   device.Backend
@@ -109,8 +109,8 @@ func (m *Model) check(n int, d Draw) error {
 	return k.err()
 }
 
-// Generate makes the record of every code with its label, as numbers in [0,1] (tables: probabilities of levels), for those
-// who need to know which code a record came from.
+// Generate makes the record of every code with its label, as numbers in [0,1] (tables: probabilities of levels), for
+// those who need to know which code a record came from.
 //
 // Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows none, dst rows of the
 // schema's Dim.

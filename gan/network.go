@@ -13,8 +13,8 @@ import (
 
 // network is the critic as package sgd trains it, against a generator that stands still during a critic step.
 //
-// Guarantee: a record's gradient is a function of the record, its label and key and of released parameters: its own fake
-// comes from its key, in the generator's inference mode, which mixes no codes.
+// Guarantee: a record's gradient is a function of the record, its label and key and of released parameters: its own
+// fake comes from its key, in the generator's inference mode, which mixes no codes.
 type network struct {
 	config Config
 	be     device.Backend
@@ -115,8 +115,8 @@ func (p *publicRecords) norms(n *network) []float64 {
 
 // fakeLoss is the public half of the losses whose fakes belong to no record.
 //
-// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not touch, but because a half
-// that is clipped cannot hold its own against one that is not.
+// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not touch, but because a
+// half that is clipped cannot hold its own against one that is not.
 type fakeLoss struct {
 	*network
 	rng      *rand.Rand

@@ -41,8 +41,8 @@ func WithPreview(every int, f func(step int, m *Model)) Option {
 	return func(o *options) { o.preview, o.previewAt = f, every }
 }
 
-// WithCheckpoint keeps a checkpoint in a file, from which OpenCheckpoint lets a run that was killed go on. It is written
-// whole or not at all, first before the first step and then every so many critic steps. A file that is there
+// WithCheckpoint keeps a checkpoint in a file, from which OpenCheckpoint lets a run that was killed go on. It is
+// written whole or not at all, first before the first step and then every so many critic steps. A file that is there
 // already is refused: it is somebody's spending.
 //
 // Guarantee: as for Checkpoint.

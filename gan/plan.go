@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Plan is a Config with the noise multiplier decided, and the bill. It is made by arithmetic alone, before any record is
-// read.
+// A Plan is a Config with the noise multiplier decided, and the bill. It is made by arithmetic alone, before any
+// record is read.
 type Plan struct {
 	Config Config
 	Stages []Stage
@@ -30,8 +30,8 @@ const PurposeCritic = "critic step"
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the events of the plan are the ones Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more than the
-// budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
+// than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

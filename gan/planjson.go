@@ -66,8 +66,8 @@ func (p *Plan) text() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads a plan and works out its bill again: what a file says a plan costs is not believed. Errors: those of
-// Config.Plan.
+// UnmarshalJSON reads a plan and works out its bill again: what a file says a plan costs is not believed. Errors:
+// those of Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

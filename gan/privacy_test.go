@@ -29,7 +29,8 @@ func schemas(t testing.TB) []records.Schema {
 	return []records.Schema{records.Interval(5, -1, 2), records.BinaryImage(6, 4).WithLabels("a", "b", "c"), records.Sets(12, 4), table}
 }
 
-// everythingVisible is all that leaves a run: progress, previews, the model and the checkpoint but for its random token.
+// everythingVisible is all that leaves a run: progress, previews, the model and the checkpoint but for its random
+// token.
 func everythingVisible(t testing.TB, p *gan.Plan, checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var seen []any
@@ -58,9 +59,9 @@ func everythingVisible(t testing.TB, p *gan.Plan, checkpoint bool) func(context.
 	}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs with a record present and absent, or one replaced by another: with
-// the mechanisms' answers held fixed, ledger, progress, previews, model and checkpoint must be the same to the bit. Records are the
-// worst that each schema allows, and worse.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs with a record present and absent, or one replaced by
+// another: with the mechanisms' answers held fixed, ledger, progress, previews, model and checkpoint must be the same
+// to the bit. Records are the worst that each schema allows, and worse.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -106,8 +107,8 @@ func TestReplayHasPower(t *testing.T) {
 	}
 }
 
-// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed, whatever the options; fakes, warm starts and
-// generator steps are on no line. ε is computed again from nothing but σ, q and the number of steps.
+// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed, whatever the options; fakes, warm
+// starts and generator steps are on no line. ε is computed again from nothing but σ, q and the number of steps.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -210,7 +211,8 @@ func killed(t *testing.T, p *gan.Plan, data records.Data, path string, steps, ev
 	t.Fatalf("finished: %v", err)
 }
 
-// TestKilledRunNeverSpendsMore: however a run is killed, steps drawn before and after are together no more than were reserved.
+// TestKilledRunNeverSpendsMore: however a run is killed, steps drawn before and after are together no more than were
+// reserved.
 func TestKilledRunNeverSpendsMore(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	data := some(t, s, 40, 1)
@@ -244,8 +246,8 @@ func TestKilledRunNeverSpendsMore(t *testing.T) {
 	}
 }
 
-// TestResumedRunGoesOn: a run that ends in order loses nothing, and where mechanisms give the same answers it arrives where an
-// uninterrupted one does, to the bit.
+// TestResumedRunGoesOn: a run that ends in order loses nothing, and where mechanisms give the same answers it arrives
+// where an uninterrupted one does, to the bit.
 func TestResumedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	none, err := records.FromFlat(s, nil)

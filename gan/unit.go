@@ -5,7 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// unit maps a schema's coordinates to [0,1], where both networks work, and back. Its zero value leaves them as they are.
+// unit maps a schema's coordinates to [0,1], where both networks work, and back. Its zero value leaves them as they
+// are.
 type unit struct{ lo, width float32 }
 
 func unitOf(s records.Schema) unit {

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// BlockGradients are per-example gradients that can tell the blocks of Params apart, so that groups of parameters can be
-// clipped each by itself.
+// BlockGradients are per-example gradients that can tell the blocks of Params apart, so that groups of parameters can
+// be clipped each by itself.
 type BlockGradients interface {
 	Gradients
 	// BlockSquaredNorms sets dst[b][i] to the squared norm of the part of gᵢ that lies in block b, or to an upper bound
@@ -11,8 +11,8 @@ type BlockGradients interface {
 	//
 	// Shapes: dst has one slice for each block of Params.
 	BlockSquaredNorms(dst [][]float64)
-	// AddBlockSums adds Σ weights[b][i]·gᵢ to block b of dst, for every b. Where a weight is 0 that part of gᵢ contributes
-	// exactly nothing, even if it is not finite. Slices of weights may be one and the same.
+	// AddBlockSums adds Σ weights[b][i]·gᵢ to block b of dst, for every b. Where a weight is 0 that part of gᵢ
+	// contributes exactly nothing, even if it is not finite. Slices of weights may be one and the same.
 	AddBlockSums(dst device.Params, weights [][]float32)
 }
 

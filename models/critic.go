@@ -76,7 +76,8 @@ func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.
 // A Critic gives records a score D: high for what it takes for a record, low for fakes.
 //
 // A conditional critic, of Classes() > 0, adds to a score that all classes share one of the record's class (the
-// projection of Miyato and Koyama 2018, with a head for each class). Labels outside [0, Classes) score 0, without gradient.
+// projection of Miyato and Koyama 2018, with a head for each class). Labels outside [0, Classes) score 0, without
+// gradient.
 //
 // Gradients belong to records: that of one record depends on it, its label, its fake and its mix alone. No layer of a
 // critic may mix records.
@@ -85,13 +86,13 @@ type Critic interface {
 	Binder
 	Dim() int
 	Classes() int
-	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ + (1−mixᵢ)·fakeᵢ. The fake has the
-	// record's label. Shapes: fakes is Rows×Dim on the backend. The result is valid until the next call.
+	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ + (1−mixᵢ)·fakeᵢ. The fake has
+	// the record's label. Shapes: fakes is Rows×Dim on the backend. The result is valid until the next call.
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
 	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything to do with. It sets
-	// scores to D. The result is valid until the next call.
+	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything to do with. It
+	// sets scores to D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64, scores []float64)
@@ -107,7 +108,8 @@ type CriticArchitecture interface {
 }
 
 // Critic builds a multilayer perceptron with one output. Its hidden layers must be piecewise linear (ReLU, LeakyReLU)
-// for Wasserstein, whose penalty then has per-example gradients of one outer product a layer, and of any kind otherwise.
+// for Wasserstein, whose penalty then has per-example gradients of one outer product a layer, and of any kind
+// otherwise.
 //
 // There is no layer normalisation to ask for, whose second derivatives such a product does not hold; the paper's
 // critics have none either.

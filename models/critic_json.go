@@ -14,8 +14,8 @@ func MarshalCritic(a CriticArchitecture) ([]byte, error) {
 	return json.Marshal(taggedArchitecture{a.Name(), params})
 }
 
-// UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is looked for among others,
-// by name, and used as it is given there.
+// UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is looked for among
+// others, by name, and used as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalCritic(data []byte, others ...CriticArchitecture) (CriticArchitecture, error) {

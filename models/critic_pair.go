@@ -6,13 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// pairs are the per-example gradients of a critic: of each record a few parts, side by side in consecutive rows, each of
-// which is one outer product a layer (one for each place of a convolution).
+// pairs are the per-example gradients of a critic: of each record a few parts, side by side in consecutive rows, each
+// of which is one outer product a layer (one for each place of a convolution).
 //
 // Of a Wasserstein critic the parts are the record, its fake and the penalty. Let u be the derivative of D(x̂) by a
-// layer's output, z its sums and δ = φ′(z)∘u; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0 at g = 0. Where φ″ = 0,
-// g depends on a layer's weights W through the product δ·(vW) alone, v being v₀ carried forward, v ← φ′(z)∘(vW). The penalty's
-// gradient by W is therefore v⊗δ, with v in the place of the layer's input, and 0 by the bias.
+// layer's output, z its sums and δ = φ′(z)∘u; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0 at g = 0.
+// Where φ″ = 0, g depends on a layer's weights W through the product δ·(vW) alone, v being v₀ carried forward, v ←
+// φ′(z)∘(vW). The penalty's gradient by W is therefore v⊗δ, with v in the place of the layer's input, and 0 by the
+// bias.
 type pairs struct {
 	n      *critic
 	be     device.Backend

@@ -71,8 +71,8 @@ func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []
 	p.roundUp(u.width+u.wide, weight, bias)
 }
 
-// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64, and of the float32 rows
-// that are summed.
+// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64, and of the float32
+// rows that are summed.
 func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	if p.parts == 1 {
 		return // nothing cancels

@@ -8,8 +8,8 @@ func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyRe
 // VectorGenerator goes with VectorCritic.
 func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
 
-// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and stride 2 with 64, 128 and
-// 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48 million floating-point operations.
+// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and stride 2 with 64, 128
+// and 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48 million floating-point operations.
 //
 // Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, and their code.
 func PaperCritic28() CNN { return critic28(64) }
@@ -27,8 +27,9 @@ func criticOf(side, channels int, maps ...int) CNN {
 	return a
 }
 
-// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then transposed convolutions with
-// batch normalisation. Its windows have an even side, so that images double without cropping: 7, 14 and 28 pixels.
+// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then transposed
+// convolutions with batch normalisation. Its windows have an even side, so that images double without cropping: 7, 14
+// and 28 pixels.
 //
 // Source: as PaperCritic28, which starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }

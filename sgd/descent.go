@@ -2,8 +2,8 @@ package sgd
 
 import "github.com/seed7ba64551/privgen/internal/optim"
 
-// Descent moves parameters along gradients that need no protection: a generator's, which learns from released values, or
-// those of public records.
+// Descent moves parameters along gradients that need no protection: a generator's, which learns from released values,
+// or those of public records.
 type Descent struct{ state *optim.State }
 
 // Descent starts the optimiser for n parameters. The optimiser must be a valid one.

@@ -16,9 +16,9 @@ import (
 // then do not drown in one another's noise. All groups of a step are released together and are one event, of the
 // configuration's noise multiplier, however many there are.
 //
-// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j the joint release has
-// multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the groups are; k releases of noise σ·c_j each would
-// cost as much as one of σ/√k.
+// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j the joint release
+// has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the groups are; k releases of noise σ·c_j
+// each would cost as much as one of σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
@@ -42,8 +42,9 @@ type Grouped interface{ ClipGroups() []Group }
 type Split int
 
 const (
-	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all coordinates then add
-	// up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat clipping to the norm √Σ c_j² would add.
+	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all
+	// coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat clipping to the norm √Σ
+	// c_j² would add.
 	Least Split = iota
 	// Equal is s_j = z·√k·c_j.
 	Equal
@@ -79,8 +80,8 @@ func (s *Split) UnmarshalText(text []byte) error {
 	return fmt.Errorf("sgd: unknown split %q", text)
 }
 
-// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under add-or-remove-one, where
-// the joint release has multiplier 1. Under replace-one all of them double with the sensitivity.
+// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under add-or-remove-one,
+// where the joint release has multiplier 1. Under replace-one all of them double with the sensitivity.
 //
 // Guarantee: Σ (clipNorm_j/Noise_j)² = 1 but for rounding.
 func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
@@ -119,7 +120,8 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 }
 
 // grouping is Groups at work on one network. Every group is summed in units of its noise, so that all of them together
-// are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in every coordinate; absorb undoes the units.
+// are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in every coordinate; absorb undoes the
+// units.
 type grouping struct {
 	unchoosing
 	policy Groups

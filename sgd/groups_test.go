@@ -176,8 +176,8 @@ func TestGroupNoise(t *testing.T) {
 }
 
 // k groups of noise σ·c_j each cost one release of σ/√k, neither nothing (parallel composition) nor k independent
-// releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the numbers of steps that those two readings of
-// the paper allow for a claimed ε of 4.
+// releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the numbers of steps that those two
+// readings of the paper allow for a claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -239,7 +239,8 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 	}
 }
 
-// Groups that the network states are those that the configuration lists; both are one line of the event's on the ledger.
+// Groups that the network states are those that the configuration lists; both are one line of the event's on the
+// ledger.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
 	listed := grouped(sgd.Least, 0.5, 2)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate"
 )
 
-// ablation adds the paper's optimisations one by one, all at the same ε, steps and networks, and prints what a classifier
-// trained on the samples knows of real images, over several seeds.
+// ablation adds the paper's optimisations one by one, all at the same ε, steps and networks, and prints what a
+// classifier trained on the samples knows of real images, over several seeds.
 func ablation(ctx context.Context, c config, d data) error {
 	classifier := evaluate.Learner{Hidden: []int{64}, Epochs: 5}
 	judge, err := evaluate.Convolutional{}.Fit(d.private)

@@ -2,10 +2,11 @@
 //
 //	go run ./examples/semisup
 //
-// A generator learns, under differential privacy, from many images without labels. Two classifiers then teach each other on
-// its samples: C1 sees an image, C2 an image and the code it was made from. In each round C2 learns the classes that C1
-// gives to fresh samples, and C1 learns from labelled images and, from a third of the way on, from more and more samples
-// with the classes that C2 gives them. Nothing of that costs privacy: the generator is released.
+// A generator learns, under differential privacy, from many images without labels. Two classifiers then teach each
+// other on its samples: C1 sees an image, C2 an image and the code it was made from. In each round C2 learns the
+// classes that C1 gives to fresh samples, and C1 learns from labelled images and, from a third of the way on, from
+// more and more samples with the classes that C2 gives them. Nothing of that costs privacy: the generator is
+// released.
 //
 // Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, Algorithm 4.
 package main
