@@ -1,0 +1,112 @@
+package gan
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Algorithm 2, step by step on numbers done by hand: the closest ratios merge first, to √(c²+c′²).
+func TestCluster(t *testing.T) {
+	var groups []sgd.Group
+	for b, c := range []float64{8, 1, 3, 1.1, 4} {
+		groups = append(groups, sgd.Group{Blocks: []int{b}, ClipNorm: c})
+	}
+	got := Cluster(groups, 3) // 1 with 1.1, then 3 with 4
+	want := []sgd.Group{{Blocks: []int{0}, ClipNorm: 8}, {Blocks: []int{1, 3}, ClipNorm: math.Hypot(1, 1.1)}, {Blocks: []int{2, 4}, ClipNorm: 5}}
+	for j := range want {
+		if !slices.Equal(got[j].Blocks, want[j].Blocks) || math.Abs(got[j].ClipNorm-want[j].ClipNorm) > 1e-12 {
+			t.Errorf("group %d: %v, want %v", j, got[j], want[j])
+		}
+	}
+	if len(got) != 3 || len(Cluster(groups, 1)) != 1 || len(groups) != 5 || len(groups[1].Blocks) != 1 {
+		t.Errorf("%v; %v", got, groups)
+	}
+}
+
+// Whatever the method, every block is in one group and the squares of the norms are kept.
+func TestGroupsPartition(t *testing.T) {
+	critic, err := models.MLP{Hidden: []int{4, 3, 2}, Activation: models.LeakyReLU}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	norms := []float64{1, 2, 3, 4, 5, 6, 7, 8}
+	for c, want := range map[*Clipping]int{{Groups: Whole}: 1, {Groups: WeightsAndBiases}: 2, {Groups: PerBlock}: 8, {Groups: Clustered, K: 3}: 3} {
+		seen, square := make([]int, 8), 0.0
+		list := c.groups(critic, norms)
+		for _, g := range list {
+			square += g.ClipNorm * g.ClipNorm
+			for _, b := range g.Blocks {
+				seen[b]++
+			}
+		}
+		if len(list) != want || slices.Max(seen) != 1 || slices.Min(seen) != 1 || math.Abs(square-204) > 1e-9 {
+			t.Errorf("%v: %v", c.Groups, list)
+		}
+	}
+	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks, []int{1, 3, 5, 7}) {
+		t.Errorf("biases are %v", g[1].Blocks)
+	}
+}
+
+// Norms of public gradients that are zero or no numbers leave clip norms that are.
+func TestFloored(t *testing.T) {
+	for _, norms := range [][]float64{{0, 0}, {math.NaN(), 2}, {math.Inf(1), 1e-30}, {1e300, 1}} {
+		for _, x := range floored(norms, 0.5) {
+			if !(x >= smallestNorm && x <= largestNorm) {
+				t.Errorf("clip norm %v", x)
+			}
+		}
+	}
+}
+
+func TestFrequency(t *testing.T) {
+	p := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
+	var rates []int
+	for range 60 {
+		p.note(0.5) // the critic does not know fakes
+		if p.due() {
+			rates = append(rates, p.Critic)
+		}
+	}
+	if !slices.Equal(rates[:9], []int{1, 1, 2, 2, 2, 5, 5, 5, 10}) {
+		t.Errorf("rates %v", rates)
+	}
+	q := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
+	for range 60 {
+		q.note(0.9)
+		q.due()
+	}
+	if q.Critic != 1 {
+		t.Errorf("a critic that knows fakes is trained %d times as often", q.Critic)
+	}
+	for n, want := range map[int]int{1: 2, 4: 5, 5: 10, 200: 500} {
+		if got := nextRate(n); got != want {
+			t.Errorf("after %d comes %d, want %d", n, got, want)
+		}
+	}
+}
+
+// A record's fake depends on its key and label alone.
+func TestFakesBelongToRecords(t *testing.T) {
+	c := Config{Latent: 3}
+	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewDecoding(device.CPU(), 3, []models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	m := newMaker(device.CPU(), net, c)
+	codes, _ := m.draw(rng, make([]int32, 8))
+	net.Forward(codes) // batch norm has seen something
+	keys := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
+	all := m.keyed(keys, nil)
+	among := append([]float32(nil), all.Row(2)...)
+	if alone := m.keyed(keys[2:], nil); !slices.Equal(alone.Row(0), among) {
+		t.Errorf("%v alone, %v among others", alone.Row(0), among)
+	}
+}
