@@ -16,8 +16,10 @@ import (
 // trained on public records alone and not change any more. An encoder that has seen the private records without noise
 // makes every record's features depend on all of them, and then nothing is protected.
 type Encoded struct {
-	Encoder models.Decoding     // from records, each coordinate in [0,1], to codes; without batch norm
-	Kernel  rff.EmbeddingKernel // of codes
+	Encoder models.Decoding // from records, each coordinate in [0,1], to codes; without batch norm
+	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of package rff do: codes are
+	// not held to [0,1].
+	Kernel rff.EmbeddingKernel
 }
 
 // Embedding implements rff.EmbeddingKernel. Errors: *accountant.ParamError; those of Kernel.
