@@ -73,12 +73,12 @@ func samplers(e Event, into map[string]bool) {
 	switch v := e.(type) {
 	case PoissonSampled:
 		into[samplerPoisson] = true
-		samplers(v.Event, into)
+		within(v.Event, into)
 	case SampledSum:
 		into[samplerPoisson] = true
 	case SampledWithoutReplacement:
 		into[samplerSubset] = true
-		samplers(v.Event, into)
+		within(v.Event, into)
 	case TruncatedPoisson:
 		into[samplerTruncated] = true
 	case Repeated:
@@ -96,6 +96,13 @@ func samplers(e Event, into map[string]bool) {
 	default:
 		into[samplerNone] = true
 	}
+}
+
+// within collects what an event does with records that were sampled before: that it takes all of those says nothing.
+func within(e Event, into map[string]bool) {
+	all := into[samplerNone]
+	samplers(e, into)
+	into[samplerNone] = all
 }
 
 const (

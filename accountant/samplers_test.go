@@ -1,0 +1,30 @@
+package accountant
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestSamplers: a guarantee names the ways records were really chosen, and no more.
+func TestSamplers(t *testing.T) {
+	g := Gaussian{NoiseMultiplier: 20}
+	poisson := PoissonSampled{Probability: 0.1, Event: g}
+	for _, c := range []struct {
+		event Event
+		want  []string
+	}{
+		{g, []string{samplerNone}},
+		{poisson, []string{samplerPoisson}},
+		{Repeated{Event: poisson, Count: 3}, []string{samplerPoisson}},
+		{Composed{Events: []Event{g, poisson}}, []string{samplerNone, samplerPoisson}},
+		{Composed{Events: []Event{poisson, g}}, []string{samplerNone, samplerPoisson}},
+	} {
+		l := NewLedger(Budget{Epsilon: 10, Delta: 1e-5})
+		if err := l.Spend("test", c.event); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Guarantee().Samplers; !slices.Equal(got, c.want) {
+			t.Errorf("%s: samplers %q, want %q", Describe(c.event), got, c.want)
+		}
+	}
+}
