@@ -40,7 +40,8 @@ func BenchmarkGemm(b *testing.B) {
 				be.Gemm(false, false, 1, x, w, 0, c)
 			}
 			settle(be, c)
-			b.ReportMetric(2*float64(s[0])*float64(s[1])*float64(s[2])*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			work := 2 * float64(s[0]) * float64(s[1]) * float64(s[2])
+			b.ReportMetric(work*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
 	}
 }
@@ -70,8 +71,8 @@ func BenchmarkFeatures(b *testing.B) {
 	b.ReportMetric(500*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkPrivateStep is a whole step of DP-SGD on the paper's VAE (784-200-2-200-784): gathering, gradients, clipping, noise on
-// the host and Adam.
+// BenchmarkPrivateStep is a whole step of DP-SGD on the paper's VAE (784-200-2-200-784): gathering, gradients,
+// clipping, noise on the host and Adam.
 func BenchmarkPrivateStep(b *testing.B) {
 	be := timed(b)
 	const rows = 60000
@@ -96,9 +97,10 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	if err != nil {
 		b.Fatal(err)
 	}
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / float64(data.Len()), Steps: 1 << 20, NoiseMultiplier: 1,
-		Optimizer: sgd.Adam(1e-4), MicroBatch: 2 * batch}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}), sgd.WithBackend(be))
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / float64(data.Len()), Steps: 1 << 20,
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4), MicroBatch: 2 * batch}
+	trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}),
+		sgd.WithBackend(be))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -117,8 +119,9 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkCriticStep is the private part of a step of WGAN-GP, batch 512: the gradients of pairs, their norms, and the clipped sum
-// on the host, for the convolutional critics of 28×28 images. Noise and the optimiser come on top, as in BenchmarkPrivateStep.
+// BenchmarkCriticStep is the private part of a step of WGAN-GP, batch 512: the gradients of pairs, their norms, and the
+// clipped sum on the host, for the convolutional critics of 28×28 images. Noise and the optimiser come on top, as in
+// BenchmarkPrivateStep.
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512

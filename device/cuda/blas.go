@@ -2,8 +2,8 @@
 
 package cuda
 
-// cu has a binding of its own to cuBLAS, but one that hides the handle, without which the mathematics mode cannot be set, and
-// that takes slices, which memory of a device is not.
+// cu has a binding of its own to cuBLAS, but one that hides the handle, without which the mathematics mode cannot be
+// set, and that takes slices, which memory of a device is not.
 
 /*
 #cgo linux CFLAGS: -I/usr/local/cuda/include -I/opt/cuda/include
@@ -12,10 +12,10 @@ package cuda
 #include <cublas_v2.h>
 
 // Addresses of a device are numbers here, since they are no pointers to Go.
-static int multiply(cublasHandle_t h, int transA, int transB, int m, int n, int k, float alpha, uintptr_t a, int lda, uintptr_t b, int ldb,
-	float beta, uintptr_t c, int ldc) {
-	return cublasSgemm(h, transA ? CUBLAS_OP_T : CUBLAS_OP_N, transB ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, &alpha, (const float *)a, lda,
-		(const float *)b, ldb, &beta, (float *)c, ldc);
+static int multiply(cublasHandle_t h, int transA, int transB, int m, int n, int k, float alpha, uintptr_t a, int lda,
+	uintptr_t b, int ldb, float beta, uintptr_t c, int ldc) {
+	cublasOperation_t opA = transA ? CUBLAS_OP_T : CUBLAS_OP_N, opB = transB ? CUBLAS_OP_T : CUBLAS_OP_N;
+	return cublasSgemm(h, opA, opB, m, n, k, &alpha, (const float *)a, lda, (const float *)b, ldb, &beta, (float *)c, ldc);
 }
 */
 import "C"
@@ -59,9 +59,10 @@ func newBLAS(tf32 bool) (*blas, error) {
 
 func (b *blas) close() { C.cublasDestroy(b.handle) }
 
-// multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by columns: it is told to work out the
-// transpose, from the transposes that it takes A and B for.
-func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix, beta float32, out device.Matrix) {
+// multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by columns: it is told to work
+// out the transpose, from the transposes that it takes A and B for.
+func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix, beta float32,
+	out device.Matrix) {
 	check("cuBLAS product", blasError(C.multiply(b.handle, flag(transB), flag(transA), C.int(n), C.int(m), C.int(k),
 		C.float(alpha), C.uintptr_t(address(y)), leading(y), C.uintptr_t(address(x)), leading(x),
 		C.float(beta), C.uintptr_t(address(out)), leading(out))))

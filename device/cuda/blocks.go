@@ -11,8 +11,8 @@ import (
 // tile is the side of what one block of threads works out at a time.
 const tile = 32
 
-// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product itself, in tiles that are squared
-// and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose mathematics mode must not weaken the bound.
+// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product itself, in tiles that
+// are squared and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose mathematics mode must not weaken the bound.
 //
 // Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient Computations in
 // Convolutional Neural Networks", 2019.
@@ -50,12 +50,13 @@ func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 // underflow bounds what the same sum loses where it is too small for a normal float32.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
-// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by roundoff·Σ‖a‖‖d‖ and
-// underflow for each element.
+// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by
+// roundoff·Σ‖a‖‖d‖ and underflow for each element.
 func (n blockNorms) products() {
 	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))
 	count := n.shares(blockProductsKernel, n.a.Cols, n.d.Cols)
-	n.finish(finishProductsKernel, count).double(roundoff(n.block)).double(underflow(n.block) * elements).each(n.records)
+	n.finish(finishProductsKernel, count).double(roundoff(n.block)).double(underflow(n.block) * elements).
+		each(n.records)
 }
 
 // grams: an entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that makes of Σ is
@@ -74,7 +75,8 @@ func (n blockNorms) shares(kernel, rows, cols int) int {
 	across := (cols + tile - 1) / tile
 	count := (rows + tile - 1) / tile * across
 	parts := n.g.room(partsRoom, 8*n.records*count)
-	n.g.kernel(kernel).pointer(parts).matrix(n.a).matrix(n.d).int(n.block).int(n.a.Cols).int(n.d.Cols).int(across).int(count).
+	n.g.kernel(kernel).pointer(parts).matrix(n.a).matrix(n.d).
+		int(n.block).int(n.a.Cols).int(n.d.Cols).int(across).int(count).
 		launch(n.records*count, 1, 64)
 	return count
 }

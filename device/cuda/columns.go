@@ -69,7 +69,8 @@ func (g *gpu) Normalize(dst, src, stats, gain, shift device.Matrix) {
 	}
 	g.begin()
 	defer g.end()
-	g.kernel(normalizeKernel).matrix(dst).matrix(src).matrix(stats).row(gain).row(shift).size(src).each(src.Rows * src.Cols)
+	g.kernel(normalizeKernel).matrix(dst).matrix(src).matrix(stats).row(gain).row(shift).size(src).
+		each(src.Rows * src.Cols)
 }
 
 // NormalizeGradient carries delta back through Moments and Normalize.
@@ -97,5 +98,6 @@ func (g *gpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift device.Ma
 	g.kernel(columnSlopesKernel).pointer(totals).pointer(products).matrix(delta).matrix(src).matrix(stats).along(src)
 	g.kernel(finishSlopesKernel).row(dGain).row(dShift).pointer(means).pointer(totals).pointer(products).
 		int(n).int(src.Cols).double(float64(src.Rows)).each(src.Cols)
-	g.kernel(normalizeGradientKernel).matrix(delta).matrix(src).matrix(stats).row(gain).pointer(means).size(src).each(src.Rows * src.Cols)
+	g.kernel(normalizeGradientKernel).matrix(delta).matrix(src).matrix(stats).row(gain).pointer(means).size(src).
+		each(src.Rows * src.Cols)
 }

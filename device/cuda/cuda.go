@@ -5,21 +5,22 @@
 //
 // # Where matrices live
 //
-// Matrices that New returns lie in the device's memory from the upload of a batch to the summed gradient; what comes to the
-// host is what the interface hands to the host: row norms, and Download. Host matrices are no operands here. All work is
-// queued in one order, so that a result is what it would be if every call waited for its work.
+// Matrices that New returns lie in the device's memory from the upload of a batch to the summed gradient; what comes to
+// the host is what the interface hands to the host: row norms, and Download. Host matrices are no operands here. All
+// work is queued in one order, so that a result is what it would be if every call waited for its work.
 //
 // # Numbers
 //
-// Everything is float32 with float64 sums of squares, as package device has it; tensor cores are not used unless TF32 asks
-// for them. Element-wise functions are our own and give the same bits on every device. Sums are taken in a fixed order,
-// products in that of cuBLAS: a device and library version repeat their own results, but they are not the CPU's to the bit.
+// Everything is float32 with float64 sums of squares, as package device has it; tensor cores are not used unless TF32
+// asks for them. Element-wise functions are our own and give the same bits on every device. Sums are taken in a fixed
+// order, products in that of cuBLAS: a device and library version repeat their own results, but they are not the CPU's
+// to the bit.
 //
 // # Ends
 //
-// A binary with the tag needs a driver to start at all: the linker's loader ends it where libcuda is missing (status 127), and
-// gorgonia.org/cu where there is no device (status 1). Errors that a running device reports, lack of memory included,
-// are no mistakes of the caller and have no way back: they panic with an *Error.
+// A binary with the tag needs a driver to start at all: the linker's loader ends it where libcuda is missing (status
+// 127), and gorgonia.org/cu where there is no device (status 1). Errors that a running device reports, lack of memory
+// included, are no mistakes of the caller and have no way back: they panic with an *Error.
 package cuda
 
 import (
@@ -42,8 +43,8 @@ func Device(ordinal int) Option { return func(s *settings) { s.ordinal = ordinal
 // TF32 lets products run on tensor cores: several times faster where a device has them, with operands rounded to 11
 // bits of precision instead of 24 and thus errors of about 10⁻³ of the terms' size instead of 10⁻⁷.
 //
-// Guarantee: clipping stays what it is, since norms and the bounds of BlockProductNorms do not use these products for what
-// they promise; but gradients are no longer within the tolerances of devicetest.
+// Guarantee: clipping stays what it is, since norms and the bounds of BlockProductNorms do not use these products for
+// what they promise; but gradients are no longer within the tolerances of devicetest.
 func TF32() Option { return func(s *settings) { s.tf32 = true } }
 
 // Open makes a backend of a device.

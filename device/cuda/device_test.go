@@ -94,7 +94,8 @@ func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float
 		if off > worst {
 			worst = off
 			if off > 0x1p-22 {
-				t.Fatalf("the cosine and sine of %g are %g and %g, want %g and %g", v, got[i], got[len(numbers)+i], cosine, sine)
+				t.Fatalf("the cosine and sine of %g are %g and %g, want %g and %g", v, got[i], got[len(numbers)+i],
+					cosine, sine)
 			}
 		}
 		if math.IsNaN(cosine) != (got[i] != got[i]) {

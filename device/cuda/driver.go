@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// gpu is the backend of one device. Everything is queued on the context's default stream, where cuBLAS queues too: work on the
-// device happens in the order in which the lock was taken.
+// gpu is the backend of one device. Everything is queued on the context's default stream, where cuBLAS queues too: work
+// on the device happens in the order in which the lock was taken.
 type gpu struct {
 	name string
 	ctx  cu.CUContext
@@ -107,5 +107,6 @@ func check(op string, err error) {
 // Name is the device's own.
 func (g *gpu) Name() string { return g.name }
 
-// Workers is the number of the host's cores: noise, gathering and sums over records are theirs while the device multiplies.
+// Workers is the number of the host's cores: noise, gathering and sums over records are theirs while the device
+// multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

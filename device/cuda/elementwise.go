@@ -128,5 +128,6 @@ func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 	g.begin()
 	defer g.end()
 	g.kernel(adamKernel).matrix(p).matrix(grad).matrix(m).matrix(v).size(p).
-		float(s.Beta1).float(1 - s.Beta1).float(s.Beta2).float(1 - s.Beta2).float(step).float(root).float(s.Eps).each(p.Rows * p.Cols)
+		float(s.Beta1).float(1 - s.Beta1).float(s.Beta2).float(1 - s.Beta2).float(step).float(root).float(s.Eps).
+		each(p.Rows * p.Cols)
 }

@@ -21,7 +21,8 @@ func (g *gpu) Im2Col(w device.Window, dst, src device.Matrix) {
 	down, across := w.Grid()
 	g.begin()
 	defer g.end()
-	g.kernel(im2colKernel).matrix(dst).matrix(src).int(src.Rows).window(w).int(down).int(across).each(dst.Rows * dst.Cols)
+	g.kernel(im2colKernel).matrix(dst).matrix(src).int(src.Rows).window(w).int(down).int(across).
+		each(dst.Rows * dst.Cols)
 }
 
 // Col2Im adds patches up.
@@ -37,7 +38,8 @@ func (g *gpu) Col2Im(w device.Window, dst, src device.Matrix) {
 	down, across := w.Grid()
 	g.begin()
 	defer g.end()
-	g.kernel(col2imKernel).matrix(dst).matrix(src).int(dst.Rows).window(w).int(down).int(across).each(dst.Rows * dst.Cols)
+	g.kernel(col2imKernel).matrix(dst).matrix(src).int(dst.Rows).window(w).int(down).int(across).
+		each(dst.Rows * dst.Cols)
 }
 
 func (g *gpu) wantSlide(what string, w device.Window, patches, images device.Matrix) {
@@ -65,7 +67,8 @@ func (g *gpu) UpSampleGradient(m device.Image, u device.UpSampling, dst, src dev
 	g.scaleImages("UpSampleGradient", upSampleGradientKernel, m, u, dst, src, src, dst)
 }
 
-func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSampling, dst, src, large, small device.Matrix) {
+func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSampling,
+	dst, src, large, small device.Matrix) {
 	wantImage(what, m)
 	if u != device.Nearest && u != device.Bilinear {
 		panic(fmt.Sprintf("cuda: %s: no up-sampling has number %d", what, int(u)))

@@ -111,7 +111,8 @@ func loadKernels() (loaded kernels, err error) {
 	return loaded, nil
 }
 
-// call is a launch whose arguments are being put together. The driver is handed eight bytes an argument, whatever its type.
+// call is a launch whose arguments are being put together. The driver is handed eight bytes an argument, whatever its
+// type.
 type call struct {
 	g      *gpu
 	kernel int

@@ -74,8 +74,8 @@ func (p *pool) reuse(size int64) (cu.DevicePtr, bool) {
 	return list[len(list)-1], true
 }
 
-// squeeze makes room: matrices that nobody refers to are known only to the garbage collector, which sees how small they are
-// on the host and takes its time.
+// squeeze makes room: matrices that nobody refers to are known only to the garbage collector, which sees how small they
+// are on the host and takes its time.
 func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	for wait := time.Millisecond; wait < 200*time.Millisecond; wait *= 2 {
 		runtime.GC()

@@ -44,7 +44,8 @@ func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 }
 
 // compare checks squared norms, weighted sums, and norms and sums of blocks.
-func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int, g pair[models.Gradients], rng *rand.Rand) {
+func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int, g pair[models.Gradients],
+	rng *rand.Rand) {
 	t.Helper()
 	norms := pair[[]float64]{make([]float64, rows), make([]float64, rows)}
 	g.here.SquaredNorms(norms.here)
@@ -72,7 +73,8 @@ func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows 
 }
 
 func someRows(rng *rand.Rand, rows, dim, classes int) device.Batch {
-	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
+		Keys: make([]uint64, rows)}
 	for i := range b.Dense.Data {
 		b.Dense.Data[i] = float32(rng.IntN(2))
 	}
@@ -108,7 +110,8 @@ func TestNetworksAgree(t *testing.T) {
 		batch func(*rand.Rand) device.Batch
 	}{
 		"vae": {func(b device.Backend) (models.Network, error) {
-			return models.VAE{Hidden: []int{20, 9}, Latent: 3, Activation: models.Tanh}.New(b, models.Visible{Dim: 30}, 1)
+			arch := models.VAE{Hidden: []int{20, 9}, Latent: 3, Activation: models.Tanh}
+			return arch.New(b, models.Visible{Dim: 30}, 1)
 		}, func(r *rand.Rand) device.Batch { return someRows(r, 33, 30, 0) }},
 		"vae of sets": {func(b device.Backend) (models.Network, error) {
 			return models.VAE{Hidden: []int{20}, Latent: 2}.New(b, sparse, 1)
@@ -142,9 +145,12 @@ func TestNetworksAgree(t *testing.T) {
 					net.there.(models.Stepper).BeginStep()
 				}
 				b := c.batch(rng)
-				compare(t, be, net.here.Params().Shapes, b.Rows, pair[models.Gradients]{net.here.Gradients(b), net.there.Gradients(b)}, rng)
+				g := pair[models.Gradients]{net.here.Gradients(b), net.there.Gradients(b)}
+				compare(t, be, net.here.Params().Shapes, b.Rows, g, rng)
 			}
-			compare(t, be, net.here.Params().Shapes, 0, pair[models.Gradients]{net.here.Gradients(c.batch(rng).Slice(0, 0)), net.there.Gradients(c.batch(rng).Slice(0, 0))}, rng)
+			none := c.batch(rng).Slice(0, 0)
+			g := pair[models.Gradients]{net.here.Gradients(none), net.there.Gradients(none)}
+			compare(t, be, net.here.Params().Shapes, 0, g, rng)
 		})
 	}
 }
@@ -175,8 +181,11 @@ func TestCriticsAgree(t *testing.T) {
 			away := be.there.New(23, c.dim)
 			be.there.Upload(away, fakes.Data)
 			shapes := net.here.Params().Shapes
-			compare(t, be, shapes, 23, pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10), net.there.PairGradients(b, away, mix, 10)}, rng)
-			compare(t, be, shapes, 23, pair[models.Gradients]{net.here.RecordGradients(b, models.Wasserstein), net.there.RecordGradients(b, models.Wasserstein)}, rng)
+			loss := models.Wasserstein
+			g := pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10), net.there.PairGradients(b, away, mix, 10)}
+			compare(t, be, shapes, 23, g, rng)
+			g = pair[models.Gradients]{net.here.RecordGradients(b, loss), net.there.RecordGradients(b, loss)}
+			compare(t, be, shapes, 23, g, rng)
 			slope := func(s float64) float64 { return 1 / (1 + s*s) }
 			scores := pair[[]float64]{make([]float64, 23), make([]float64, 23)}
 			dx := pair[device.Matrix]{be.here.New(23, c.dim), be.there.New(23, c.dim)}
@@ -195,7 +204,9 @@ func TestCriticsAgree(t *testing.T) {
 // Generators that nobody trains privately agree forwards, backwards and in sampling.
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
-	heads := []models.Head{{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead}, {Width: 1, Out: models.Linear}}
+	heads := []models.Head{
+		{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead}, {Width: 1, Out: models.Linear},
+	}
 	for name, c := range map[string]struct {
 		arch  models.DecodingArchitecture
 		heads []models.Head

@@ -2,9 +2,9 @@ package devicetest
 
 import "github.com/seed7ba64551/privgen/device"
 
-// Apart is a backend whose matrices hide their numbers, as those of a device with memory of its own do. A host matrix is no
-// operand for it. With it, code that takes a backend is tested for reading what lives elsewhere, on any machine; results
-// are those of b to the bit.
+// Apart is a backend whose matrices hide their numbers, as those of a device with memory of its own do. A host matrix
+// is no operand for it. With it, code that takes a backend is tested for reading what lives elsewhere, on any machine;
+// results are those of b to the bit.
 func Apart(b device.Backend) device.Backend { return apart{b} }
 
 type apart struct{ b device.Backend }

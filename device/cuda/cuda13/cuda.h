@@ -1,5 +1,5 @@
-// For toolkits of CUDA 13: gorgonia.org/cu v0.9.6 calls five functions by the signatures they had until 12. This folder goes before
-// the toolkit's own headers:
+// For toolkits of CUDA 13: gorgonia.org/cu v0.9.6 calls five functions by the signatures they had until 12. This folder
+// goes before the toolkit's own headers:
 //
 //	CGO_CFLAGS="-I$PWD/device/cuda/cuda13 -I/usr/local/cuda/include" go build -tags cuda …
 //
@@ -32,7 +32,8 @@ static inline CUresult privgen_cuMemPrefetchAsync(CUdeviceptr at, size_t count, 
 	return cuMemPrefetchAsync(at, count, privgen_location(device), 0, stream);
 }
 
-static inline CUresult privgen_cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
+static inline CUresult privgen_cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+	size_t count) {
 	return cuGraphAddDependencies(g, from, to, NULL, count);
 }
 

@@ -1,6 +1,6 @@
-// Squared norms of products of blocks, with float32 products in tiles of 32×32 and sums of squares in double precision. A
-// block of 64 threads has one tile of one record and leaves its share in part; a finish adds the shares up and
-// the bound on what rounding may have taken away.
+// Squared norms of products of blocks, with float32 products in tiles of 32×32 and sums of squares in double precision.
+// A block of 64 threads has one tile of one record and leaves its share in part; a finish adds the shares up and the
+// bound on what rounding may have taken away.
 #include "math.h"
 
 enum { tile = 32, depth = 8, own = 4 }; // numbers a side, of a chain at a time, and a side of one thread's part
@@ -8,7 +8,8 @@ enum { tile = 32, depth = 8, own = 4 }; // numbers a side, of a chain at a time,
 struct tiles { float a[depth][tile + 1], b[depth][tile + 1]; };
 
 // load_across takes numbers (k, first + c) of m, c over a tile: rows are the chain.
-DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long cols) {
+DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first,
+	long cols) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
 		long d = n / tile, c = n % tile;
 		to[d][c] = k + d < chain && first + c < cols ? m[(k + d) * stride + first + c] : 0;
@@ -16,7 +17,8 @@ DEVICE void load_across(float to[depth][tile + 1], const float *m, long stride, 
 }
 
 // load_along takes numbers (first + c, k): columns are the chain.
-DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first, long rows) {
+DEVICE void load_along(float to[depth][tile + 1], const float *m, long stride, long k, long chain, long first,
+	long rows) {
 	for (long n = thread(); n < depth * tile; n += threads()) {
 		long d = n % depth, c = n / depth;
 		to[d][c] = k + d < chain && first + c < rows ? m[(first + c) * stride + k + d] : 0;
@@ -44,7 +46,8 @@ DEVICE void leave(double *room, double *part, double x) {
 }
 
 // block_products: the tile of AᵀD, squared and summed.
-KERNEL(64) block_products(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
+KERNEL(64) block_products(double *part, const float *a, long a_stride, const float *d, long d_stride, long size,
+	long in, long out, long across, long count) {
 	SHARED tiles room;
 	SHARED double sums[64];
 	long record = block() / count, at = block() % count, k0 = at / across * tile, l0 = at % across * tile;
@@ -65,7 +68,8 @@ KERNEL(64) block_products(double *part, const float *a, long a_stride, const flo
 }
 
 // block_grams: the tiles of AAᵀ and DDᵀ, multiplied element by element and summed.
-KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in, long out, long across, long count) {
+KERNEL(64) block_grams(double *part, const float *a, long a_stride, const float *d, long d_stride, long size, long in,
+	long out, long across, long count) {
 	SHARED tiles room;
 	SHARED double sums[64];
 	long record = block() / count, at = block() % count, r0 = at / across * tile, s0 = at % across * tile;
@@ -111,7 +115,8 @@ DEVICE double sum_of(const double *part, long count) {
 }
 
 // finish_products: the norm is off by at most relative·Σ‖a‖‖d‖ and absolute.
-KERNEL(256) finish_products(double *dst, const double *part, long count, const double *a, const double *d, long size, long records, double relative, double absolute) {
+KERNEL(256) finish_products(double *dst, const double *part, long count, const double *a, const double *d, long size,
+	long records, double relative, double absolute) {
 	EACH(i, records) {
 		double norm = __builtin_sqrt(sum_of(part + i * count, count));
 		norm += relative * sizes_of(a + i * size, d + i * size, size).both + absolute;
@@ -119,10 +124,10 @@ KERNEL(256) finish_products(double *dst, const double *part, long count, const d
 	}
 }
 
-// finish_grams: the square is off by at most slack·(Σ‖a‖‖d‖)² + under_a·(Σ‖d‖)² + under_d·(Σ‖a‖)² + under_both. NaN passes the
-// comparison with zero.
-KERNEL(256) finish_grams(double *dst, const double *part, long count, const double *a, const double *d, long size, long records,
-	double slack, double under_a, double under_d, double under_both) {
+// finish_grams: the square is off by at most slack·(Σ‖a‖‖d‖)² + under_a·(Σ‖d‖)² + under_d·(Σ‖a‖)² + under_both. NaN
+// passes the comparison with zero.
+KERNEL(256) finish_grams(double *dst, const double *part, long count, const double *a, const double *d, long size,
+	long records, double slack, double under_a, double under_d, double under_both) {
 	EACH(i, records) {
 		double sum = sum_of(part + i * count, count);
 		row_sizes s = sizes_of(a + i * size, d + i * size, size);

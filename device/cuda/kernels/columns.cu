@@ -1,5 +1,5 @@
-// Reductions along columns, in two launches: blocks take 32 columns and a segment of the rows each and leave double sums in
-// part (segments×cols); a finish adds the segments up in order.
+// Reductions along columns, in two launches: blocks take 32 columns and a segment of the rows each and leave double
+// sums in part (segments×cols); a finish adds the segments up in order.
 #include "math.h"
 
 enum { steps = 8 }; // rows that a block looks at side by side
@@ -28,16 +28,19 @@ DEVICE void leave(double *room, double *part, double x, long cols) {
 }
 
 // column_sums takes weights, or none for ones.
-KERNEL(256) column_sums(double *part, const float *weights, const float *m, long stride, long rows, long cols, long segments) {
+KERNEL(256) column_sums(double *part, const float *weights, const float *m, long stride, long rows, long cols,
+	long segments) {
 	SHARED double room[steps * lanes];
 	place p = find(rows, cols, segments);
 	double sum = 0;
-	for (long i = p.row; i < p.end; i += steps) sum += (double)m[i * stride + p.col] * (weights ? (double)weights[i] : 1);
+	for (long i = p.row; i < p.end; i += steps)
+		sum += (double)m[i * stride + p.col] * (weights ? (double)weights[i] : 1);
 	leave(room, part, sum, cols);
 }
 
 // column_spreads sums up squared deviations from the means.
-KERNEL(256) column_spreads(double *part, const double *means, const float *m, long stride, long rows, long cols, long segments) {
+KERNEL(256) column_spreads(double *part, const double *means, const float *m, long stride, long rows, long cols,
+	long segments) {
 	SHARED double room[steps * lanes];
 	place p = find(rows, cols, segments);
 	double sum = 0;
@@ -49,8 +52,8 @@ KERNEL(256) column_spreads(double *part, const double *means, const float *m, lo
 }
 
 // column_slopes sums up δ and δ·x̂.
-KERNEL(256) column_slopes(double *totals, double *along, const float *delta, long delta_stride, const float *src, long src_stride,
-	const float *stats, long stats_stride, long rows, long cols, long segments) {
+KERNEL(256) column_slopes(double *totals, double *along, const float *delta, long delta_stride, const float *src,
+	long src_stride, const float *stats, long stats_stride, long rows, long cols, long segments) {
 	SHARED double room[steps * lanes];
 	place p = find(rows, cols, segments);
 	double total = 0, product = 0;
@@ -89,7 +92,8 @@ KERNEL(256) finish_scales(float *stats, const double *part, long segments, long 
 }
 
 // finish_slopes leaves the two sums, and their means over the rows in room (2×cols).
-KERNEL(256) finish_slopes(float *gain, float *shift, float *room, const double *totals, const double *along, long segments, long cols, double n) {
+KERNEL(256) finish_slopes(float *gain, float *shift, float *room, const double *totals, const double *along,
+	long segments, long cols, double n) {
 	EACH(j, cols) {
 		double sum = total(totals, segments, cols, j), product = total(along, segments, cols, j);
 		shift[j] = (float)sum;
@@ -99,8 +103,8 @@ KERNEL(256) finish_slopes(float *gain, float *shift, float *room, const double *
 	}
 }
 
-KERNEL(256) normalize(float *dst, long dst_stride, const float *src, long src_stride, const float *stats, long stats_stride,
-	const float *gain, const float *shift, long rows, long cols) {
+KERNEL(256) normalize(float *dst, long dst_stride, const float *src, long src_stride, const float *stats,
+	long stats_stride, const float *gain, const float *shift, long rows, long cols) {
 	EACH(n, rows * cols) {
 		long i = n / cols, j = n - i * cols;
 		float hat = (src[i * src_stride + j] - stats[j]) * stats[stats_stride + j];
@@ -109,8 +113,8 @@ KERNEL(256) normalize(float *dst, long dst_stride, const float *src, long src_st
 }
 
 // normalize_gradient: gain·scale·(δ − mean(δ) − x̂·mean(δx̂)).
-KERNEL(256) normalize_gradient(float *delta, long delta_stride, const float *src, long src_stride, const float *stats, long stats_stride,
-	const float *gain, const float *room, long rows, long cols) {
+KERNEL(256) normalize_gradient(float *delta, long delta_stride, const float *src, long src_stride, const float *stats,
+	long stats_stride, const float *gain, const float *room, long rows, long cols) {
 	EACH(n, rows * cols) {
 		long i = n / cols, j = n - i * cols;
 		float scale = stats[stats_stride + j], hat = (src[i * src_stride + j] - stats[j]) * scale;

@@ -60,14 +60,16 @@ KERNEL(256) axpy(float alpha, const float *x, long x_stride, float *y, long y_st
 	}
 }
 
-KERNEL(256) multiply(float *dst, long dst_stride, const float *a, long a_stride, const float *b, long b_stride, long rows, long cols) {
+KERNEL(256) multiply(float *dst, long dst_stride, const float *a, long a_stride, const float *b, long b_stride,
+	long rows, long cols) {
 	EACH(n, rows * cols) {
 		long i = n / cols, j = n - i * cols;
 		dst[i * dst_stride + j] = a[i * a_stride + j] * b[i * b_stride + j];
 	}
 }
 
-KERNEL(256) subtract(float *dst, long dst_stride, const float *a, long a_stride, const float *b, long b_stride, long rows, long cols) {
+KERNEL(256) subtract(float *dst, long dst_stride, const float *a, long a_stride, const float *b, long b_stride,
+	long rows, long cols) {
 	EACH(n, rows * cols) {
 		long i = n / cols, j = n - i * cols;
 		dst[i * dst_stride + j] = a[i * a_stride + j] - b[i * b_stride + j];

@@ -2,11 +2,12 @@
 #include "math.h"
 
 // im2col: row place of patches is what the window sees there. Patches are size²·channels numbers.
-KERNEL(256) im2col(float *patches, long patch_stride, const float *images, long image_stride, long count, long height, long width, long channels,
-	long size, long step, long pad, long down, long across) {
+KERNEL(256) im2col(float *patches, long patch_stride, const float *images, long image_stride, long count, long height,
+	long width, long channels, long size, long step, long pad, long down, long across) {
 	long patch = size * size * channels;
 	EACH(n, count * down * across * patch) {
-		long row = n / patch, at = n - row * patch, image = row / (down * across), place = row - image * (down * across);
+		long row = n / patch, at = n - row * patch, image = row / (down * across),
+			place = row - image * (down * across);
 		long c = at % channels, x = at / channels % size, y = at / channels / size;
 		y += place / across * step - pad;
 		x += place % across * step - pad;
@@ -16,11 +17,12 @@ KERNEL(256) im2col(float *patches, long patch_stride, const float *images, long 
 }
 
 // col2im: a pixel is the sum over the windows that see it, in order.
-KERNEL(256) col2im(float *images, long image_stride, const float *patches, long patch_stride, long count, long height, long width, long channels,
-	long size, long step, long pad, long down, long across) {
+KERNEL(256) col2im(float *images, long image_stride, const float *patches, long patch_stride, long count, long height,
+	long width, long channels, long size, long step, long pad, long down, long across) {
 	long length = height * width * channels;
 	EACH(n, count * length) {
-		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % width, y = at / channels / width;
+		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % width,
+			y = at / channels / width;
 		float sum = 0;
 		for (long ky = size - 1; ky >= 0; ky--) {
 			long top = y + pad - ky, row = top / step;
@@ -47,16 +49,19 @@ DEVICE float share(int bilinear, long q, long p, long n) {
 	return (q / 2 == p ? 0.75f : 0) + (farther(q, n) == p ? 0.25f : 0);
 }
 
-KERNEL(256) up_sample(float *large, long large_stride, const float *small, long small_stride, long count, long height, long width, long channels, int bilinear) {
+KERNEL(256) up_sample(float *large, long large_stride, const float *small, long small_stride, long count, long height,
+	long width, long channels, int bilinear) {
 	long length = 4 * height * width * channels;
 	EACH(n, count * length) {
-		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % (2 * width), y = at / channels / (2 * width);
+		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % (2 * width),
+			y = at / channels / (2 * width);
 		const float *from = small + image * small_stride + c;
 		float v = from[(y / 2 * width + x / 2) * channels];
 		if (bilinear) {
 			long far_y = farther(y, height), far_x = farther(x, width);
 			float here = 0.75f * v + 0.25f * from[(far_y * width + x / 2) * channels];
-			float there = 0.75f * from[(y / 2 * width + far_x) * channels] + 0.25f * from[(far_y * width + far_x) * channels];
+			float there = 0.75f * from[(y / 2 * width + far_x) * channels];
+			there += 0.25f * from[(far_y * width + far_x) * channels];
 			v = 0.75f * here + 0.25f * there;
 		}
 		large[image * large_stride + at] = v;
@@ -64,10 +69,12 @@ KERNEL(256) up_sample(float *large, long large_stride, const float *small, long 
 }
 
 // up_sample_gradient: a small pixel reaches at most four large ones in each direction.
-KERNEL(256) up_sample_gradient(float *small, long small_stride, const float *large, long large_stride, long count, long height, long width, long channels, int bilinear) {
+KERNEL(256) up_sample_gradient(float *small, long small_stride, const float *large, long large_stride, long count,
+	long height, long width, long channels, int bilinear) {
 	long length = height * width * channels;
 	EACH(n, count * length) {
-		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % width, y = at / channels / width;
+		long image = n / length, at = n - image * length, c = at % channels, x = at / channels % width,
+			y = at / channels / width;
 		const float *from = large + image * large_stride + c;
 		float sum = 0;
 		for (long v = 2 * y - 1; v <= 2 * y + 2; v++) {

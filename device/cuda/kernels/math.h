@@ -1,6 +1,6 @@
-// Elementary functions in float32: Taylor polynomials after the usual reductions, to about two units in the last place, with
-// gradual underflow, infinities and NaN as IEEE arithmetic has them. There is no device library behind them, so a host
-// that plays the device gets the same bits.
+// Elementary functions in float32: Taylor polynomials after the usual reductions, to about two units in the last place,
+// with gradual underflow, infinities and NaN as IEEE arithmetic has them. There is no device library behind them, so a
+// host that plays the device gets the same bits.
 #pragma once
 #include "kernel.h"
 
@@ -100,8 +100,8 @@ DEVICE float softened(float x) {
 // two_over_pi holds the first bits of 2/π.
 CONSTANT unsigned two_over_pi[6] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u};
 
-// far_angle is the rest r, and k mod 4 in *quarter, of x = k π/2 + r for 2¹⁶ ≤ x < ∞. It multiplies x by those bits of 2/π that
-// matter modulo four quarter turns.
+// far_angle is the rest r, and k mod 4 in *quarter, of x = k π/2 + r for 2¹⁶ ≤ x < ∞. It multiplies x by those bits of
+// 2/π that matter modulo four quarter turns.
 //
 // Source: Payne and Hanek, "Radian reduction for trigonometric functions", 1983.
 DEVICE float far_angle(float x, int *quarter) {

@@ -40,7 +40,8 @@ KERNEL(128) row_dots(double *dst, const float *a, long a_stride, const float *b,
 	for (long first = block() * groups; first < rows; first += blocks() * groups) {
 		long i = first + group;
 		double sum = 0;
-		for (long j = lane; i < rows && j < cols; j += lanes) sum += (double)a[i * a_stride + j] * (double)b[i * b_stride + j];
+		for (long j = lane; i < rows && j < cols; j += lanes)
+			sum += (double)a[i * a_stride + j] * (double)b[i * b_stride + j];
 		sum = sum_lanes(room, sum);
 		if (lane == 0 && i < rows) dst[i] = sum;
 	}

@@ -1,10 +1,10 @@
-// A device played by the host: the part of CUDA's driver and of cuBLAS that package cuda uses. Kernels are the package's own
-// sources, compiled as C++. It is strict where a real driver is lenient: memory comes filled with NaN, copies must stay
-// inside one allocation, and every call must have a context.
+// A device played by the host: the part of CUDA's driver and of cuBLAS that package cuda uses. Kernels are the
+// package's own sources, compiled as C++. It is strict where a real driver is lenient: memory comes filled with NaN,
+// copies must stay inside one allocation, and every call must have a context.
 //
-// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no limit),
-// and with FAKE_CUDA_BACKWARDS=1 blocks, and the threads of a block, run from the last to the first: what is right in
-// both orders does not lack a barrier for either.
+// FAKE_CUDA_DEVICES is how many devices there are (default 1), FAKE_CUDA_BYTES how much memory they have (default no
+// limit), and with FAKE_CUDA_BACKWARDS=1 blocks, and the threads of a block, run from the last to the first: what is
+// right in both orders does not lack a barrier for either.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -65,11 +65,11 @@ template <class... A, size_t... I> void unpack(void (*kernel)(A...), void **argu
 	kernel(*static_cast<A *>(arguments[I])...);
 }
 
-template <auto kernel> void enter(void **arguments);
-
 template <class... A> constexpr size_t count(void (*)(A...)) { return sizeof...(A); }
 
-template <auto kernel> void enter(void **arguments) { unpack(kernel, arguments, std::make_index_sequence<count(kernel)>()); }
+template <auto kernel> void enter(void **arguments) {
+	unpack(kernel, arguments, std::make_index_sequence<count(kernel)>());
+}
 
 struct kernel {
 	const char *name;
@@ -82,12 +82,14 @@ struct kernel {
 
 const kernel kernels[] = {
 	K(adam, adam, false), K(sparse, add_rows, false), K(elementwise, apply, false), K(elementwise, axpy, false),
-	K(elementwise, bias_apply, false), K(blocks, block_grams, true), K(blocks, block_products, true), K(images, col2im, false),
-	K(columns, column_slopes, true), K(columns, column_spreads, true), K(columns, column_sums, true), K(features, cos_sin, false),
-	K(elementwise, fill, false), K(blocks, finish_grams, false), K(columns, finish_means, false), K(blocks, finish_products, false),
-	K(columns, finish_scales, false), K(columns, finish_slopes, false), K(columns, finish_sums, false), K(elementwise, gradient, false),
-	K(images, im2col, false), K(elementwise, multiply, false), K(columns, normalize, false), K(columns, normalize_gradient, false),
-	K(rows, row_dots, true), K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
+	K(elementwise, bias_apply, false), K(blocks, block_grams, true), K(blocks, block_products, true),
+	K(images, col2im, false), K(columns, column_slopes, true), K(columns, column_spreads, true),
+	K(columns, column_sums, true), K(features, cos_sin, false), K(elementwise, fill, false),
+	K(blocks, finish_grams, false), K(columns, finish_means, false), K(blocks, finish_products, false),
+	K(columns, finish_scales, false), K(columns, finish_slopes, false), K(columns, finish_sums, false),
+	K(elementwise, gradient, false), K(images, im2col, false), K(elementwise, multiply, false),
+	K(columns, normalize, false), K(columns, normalize_gradient, false), K(rows, row_dots, true),
+	K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
 	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
 };
 
@@ -282,9 +284,11 @@ API cuModuleGetFunction(void **function, void *in, const char *name) {
 	return not_found;
 }
 
-API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz, unsigned, void *, void **arguments, void **) {
+API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
+	unsigned, void *, void **arguments, void **) {
 	LOCKED();
-	if (x < 1 || y < 1 || y > 65535 || z != 1 || threads < 1 || threads > 1024 || ty != 1 || tz != 1) return invalid_value;
+	if (x < 1 || y < 1 || y > 65535 || z != 1 || threads < 1 || threads > 1024 || ty != 1 ||
+		tz != 1) return invalid_value;
 	playing = (const kernel *)function;
 	playing_arguments = arguments;
 	fake_at.threads = threads;
@@ -311,11 +315,13 @@ API cublasDestroy_v2(void *handle) { return handle == &the_handle ? success : 1;
 API cublasSetMathMode(void *handle, int) { return handle == &the_handle ? success : 1; }
 
 // cublasSgemm_v2 works by columns.
-API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a, int lda,
+API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a,
+	int lda,
 	const float *b, int ldb, const float *beta, float *c, int ldc) {
 	LOCKED();
 	if (handle != &the_handle) return 1;
-	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 || ldc < 1) return 7;
+	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 ||
+		ldc < 1) return 7;
 	std::vector<float> turned;
 	if (transA) { // by columns again, so that the inner loop has unit stride
 		turned.resize((size_t)m * k);
