@@ -73,12 +73,12 @@ func samplers(e Event, into map[string]bool) {
 	switch v := e.(type) {
 	case PoissonSampled:
 		into[samplerPoisson] = true
-		within(v.Event, into)
+		chosen(v.Event, into)
 	case SampledSum:
 		into[samplerPoisson] = true
 	case SampledWithoutReplacement:
 		into[samplerSubset] = true
-		within(v.Event, into)
+		chosen(v.Event, into)
 	case TruncatedPoisson:
 		into[samplerTruncated] = true
 	case Repeated:
@@ -98,8 +98,8 @@ func samplers(e Event, into map[string]bool) {
 	}
 }
 
-// within collects what an event does with records that were sampled before: that it takes all of those says nothing.
-func within(e Event, into map[string]bool) {
+// chosen collects what an event does with records that were sampled before: that it takes all of those says nothing.
+func chosen(e Event, into map[string]bool) {
 	all := into[samplerNone]
 	samplers(e, into)
 	into[samplerNone] = all
