@@ -67,7 +67,6 @@ var banned = map[string]string{
 	"math/rand":             "use math/rand/v2; noise comes from mechanism",
 	"golang.org/x/exp/rand": "use math/rand/v2; noise comes from mechanism",
 	"log":                   "a library does not log on its own account",
-	"C":                     "the core is pure Go",
 }
 
 func TestImportsPointDown(t *testing.T) {
