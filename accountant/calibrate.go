@@ -154,19 +154,21 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 	if !ok {
 		return 0, Bound{}, ErrBudgetExceeded
 	}
-	x := param(y)
-	b, err := s.achieved(y)
-	return x, b, err
+	y, b, err := s.settle(y)
+	return param(y), b, err
 }
 
-// achieved is the full bracket at y, whose upper end is never worse than the one that was searched with.
-func (s *search) achieved(y float64) (Bound, error) {
-	b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
-	if err == nil && b.Upper > s.target.Epsilon {
-		b.Upper = s.target.Epsilon // proven by the search on another grid
-		b.Estimate, b.Lower = min(b.Estimate, b.Upper), min(b.Lower, b.Upper)
+// settle moves y to the private side until the full bracket, which chooses a grid of its own, agrees with the search:
+// whoever prices the event afterwards, a ledger for one, has to find that it fits.
+func (s *search) settle(y float64) (float64, Bound, error) {
+	for step := 1e-5; step < 0.5; step *= 2 {
+		b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
+		if err != nil || b.Upper <= s.target.Epsilon {
+			return y, b, err
+		}
+		y -= step
 	}
-	return b, err
+	return y, Bound{}, ErrBudgetExceeded
 }
 
 // solve returns the largest tested y ≤ ceiling with upper(y) ≤ 0.
@@ -301,6 +303,11 @@ func calibrateCount(target Budget, path string, limit int, event func(int) Event
 	if lo == 0 {
 		return 0, Bound{}, ErrBudgetExceeded
 	}
-	b, err := s.achieved(math.Log(float64(lo)))
-	return lo, b, err
+	for off := 0; off < lo; off = 2*off + 1 { // to where the full bracket agrees; see settle
+		b, err := Epsilon(event(lo-off), target.Delta, target.Relation)
+		if err != nil || b.Upper <= target.Epsilon {
+			return lo - off, b, err
+		}
+	}
+	return 0, Bound{}, ErrBudgetExceeded
 }

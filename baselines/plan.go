@@ -72,18 +72,11 @@ func newPlan(m method) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)
 	}
-	p := &Plan{method: m, noise: noise}
-	for range 50 { // the final price may ask for some ten-thousandths more than calibration found
-		if p.Total, err = accountant.Epsilon(event(p.noise), b.Delta, b.Relation); err != nil {
-			return nil, fmt.Errorf("baselines: cost of %s: %w", m.name(), err)
-		}
-		if p.Total.Upper <= b.Epsilon {
-			p.Stages = m.stages(p.noise)
-			return p, nil
-		}
-		p.noise *= 1 + 1e-4
+	p := &Plan{method: m, noise: noise, Stages: m.stages(noise)}
+	if p.Total, err = accountant.Epsilon(event(noise), b.Delta, b.Relation); err != nil {
+		return nil, fmt.Errorf("baselines: cost of %s: %w", m.name(), err)
 	}
-	return nil, fmt.Errorf("baselines: %s costs ε = %.4g of %.4g: %w", m.name(), p.Total.Upper, b.Epsilon, accountant.ErrBudgetExceeded)
+	return p, nil
 }
 
 func together(stages []Stage) accountant.Event {

@@ -74,22 +74,8 @@ func (c *Config) calibrate() error {
 			return fmt.Errorf("dpgm: noise of the training: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
-		return c.settle()
 	}
 	return nil
-}
-
-// settle adds the last ten-thousandths of noise that the final price may ask for: calibration and the
-// price of the whole choose grids of their own, and so differ in the fourth digit.
-func (c *Config) settle() error {
-	for range 50 {
-		cost, err := accountant.Epsilon(c.total(c.Train.NoiseMultiplier), c.Budget.Delta, c.Budget.Relation)
-		if err != nil || cost.Upper <= c.Budget.Epsilon {
-			return err
-		}
-		c.Train.NoiseMultiplier *= 1 + 1e-4
-	}
-	return nil // the bill will say what is wrong
 }
 
 func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
