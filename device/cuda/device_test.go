@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/cuda"
@@ -154,6 +155,29 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Matrices outlive their backend, and their memory comes back all the same.
+func TestBackendIsForgotten(t *testing.T) {
+	var kept []device.Matrix
+	for range 3 {
+		b := open(t)
+		kept = append(kept, b.New(50, 60))
+		b.New(70, 80)
+	}
+	for turn := range 6 {
+		if turn == 3 {
+			kept = nil
+		}
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+	}
+	b := open(t) // what the cleanups left is in order
+	m := b.New(3, 3)
+	b.Fill(m, float32(len(kept)+1))
+	if host(b, m)[8] != 1 {
+		t.Error("a device does not work after others were forgotten")
+	}
 }
 
 // again runs one test of this binary in a process of its own and returns its output and exit status.

@@ -41,7 +41,7 @@ func open(s settings) (device.Backend, error) {
 	if err := g.load(dev, s); err != nil {
 		return nil, errors.Join(err, dev.ReleasePrimaryCtx())
 	}
-	runtime.AddCleanup(g, release, resources{dev, g.pool, g.blas})
+	runtime.AddCleanup(g, release, resources{g.pool, g.blas})
 	return g, nil
 }
 
@@ -62,26 +62,26 @@ func (g *gpu) load(dev cu.Device, s settings) error {
 	return err
 }
 
-// resources are what a backend holds apart from its memory.
+// resources are what a backend leaves behind. The primary context is not among them: matrices may outlive their
+// backend, and giving their memory back takes a context; it ends with the process.
 type resources struct {
-	dev  cu.Device
 	pool *pool
 	blas *blas
 }
 
 func release(r resources) {
-	func() {
-		defer bind(r.pool.ctx)()
-		r.blas.close()
-	}()
+	defer bind(r.pool.ctx)()
+	r.blas.close()
 	r.pool.close()
-	_ = r.dev.ReleasePrimaryCtx() // the last matrix may still be there; its memory goes with the process then
 }
 
 // bind ties the goroutine to a thread that works on the context, until the function that it returns is called.
 func bind(ctx cu.CUContext) func() {
 	runtime.LockOSThread()
-	check("context", cu.SetCurrentContext(ctx))
+	if err := cu.SetCurrentContext(ctx); err != nil {
+		runtime.UnlockOSThread()
+		check("context", err)
+	}
 	return runtime.UnlockOSThread
 }
 
@@ -89,7 +89,10 @@ func bind(ctx cu.CUContext) func() {
 func (g *gpu) begin() {
 	g.mu.Lock()
 	runtime.LockOSThread()
-	check("context", cu.SetCurrentContext(g.ctx))
+	if err := cu.SetCurrentContext(g.ctx); err != nil {
+		g.end() // the panic finds no deferred end yet
+		check("context", err)
+	}
 }
 
 func (g *gpu) end() {

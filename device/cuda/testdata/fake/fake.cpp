@@ -169,6 +169,7 @@ struct module { std::string ptx; };
 
 thread_local void *context;
 int the_context, the_handle;
+int retained; // how often the context was asked for
 
 } // namespace
 
@@ -200,13 +201,20 @@ API cuDeviceGetName(char *name, int room, int) {
 }
 
 API cuDevicePrimaryCtxRetain(void **made, int) {
+	std::lock_guard<std::mutex> held(lock);
+	retained++;
 	*made = &the_context;
 	return success;
 }
 
-API cuDevicePrimaryCtxRelease_v2(int) { return success; }
+API cuDevicePrimaryCtxRelease_v2(int) {
+	std::lock_guard<std::mutex> held(lock);
+	return retained-- > 0 ? success : invalid_context;
+}
 
 API cuCtxSetCurrent(void *wanted) {
+	std::lock_guard<std::mutex> held(lock);
+	if (wanted && (wanted != &the_context || retained < 1)) return invalid_context;
 	context = wanted;
 	return success;
 }
