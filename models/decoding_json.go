@@ -1,51 +1,22 @@
 package models
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // MarshalDecoding writes an architecture under its name, as MarshalArchitecture does.
-func MarshalDecoding(a DecodingArchitecture) ([]byte, error) {
-	params, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
-	}
-	return json.Marshal(taggedArchitecture{a.Name(), params})
-}
+func MarshalDecoding(a DecodingArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalDecoding reads what MarshalDecoding wrote. An architecture that is not this package's is looked for among
 // others, by name, and used as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalDecoding(data []byte, others ...DecodingArchitecture) (DecodingArchitecture, error) {
-	var t taggedArchitecture
-	if err := json.Unmarshal(data, &t); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	for _, o := range others {
-		if o.Name() == t.Name {
-			return o, nil
+	return unmarshalTagged(data, others, func(name string, params []byte) (DecodingArchitecture, error) {
+		switch name {
+		case MLP{}.Name():
+			return readParams[MLP](params)
+		case ConvDecoder{}.Name():
+			return readParams[ConvDecoder](params)
 		}
-	}
-	switch t.Name {
-	case MLP{}.Name():
-		return readDecoding[MLP](t.Params)
-	case ConvDecoder{}.Name():
-		return readDecoding[ConvDecoder](t.Params)
-	}
-	return nil, fmt.Errorf("%w: unknown name %.40q", ErrFormat, t.Name)
-}
-
-func readDecoding[A interface {
-	DecodingArchitecture
-	Validate() error
-}](params []byte) (DecodingArchitecture, error) {
-	var a A
-	if err := json.Unmarshal(params, &a); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	return a, a.Validate()
+		return nil, unknownName(name)
+	})
 }
 
 // A DecodingSizer is Sizer for decodings: it knows how large its networks are without building one.

@@ -1,29 +1,14 @@
 package models
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
 
-type taggedArchitecture struct {
-	Name   string          `json:"name"`
-	Params json.RawMessage `json:"params"`
-}
-
 // MarshalArchitecture writes an architecture under its name. Somebody else's
 // architecture is written too, by its own JSON form, and has to be
 // given to UnmarshalArchitecture again.
-func MarshalArchitecture(a Architecture) ([]byte, error) {
-	params, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
-	}
-	return json.Marshal(taggedArchitecture{a.Name(), params})
-}
+func MarshalArchitecture(a Architecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalArchitecture reads what MarshalArchitecture wrote. An architecture that
 // is not this package's is looked for among others, by name, and used
@@ -31,33 +16,15 @@ func MarshalArchitecture(a Architecture) ([]byte, error) {
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalArchitecture(data []byte, others ...Architecture) (Architecture, error) {
-	var t taggedArchitecture
-	if err := json.Unmarshal(data, &t); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	for _, o := range others {
-		if o.Name() == t.Name {
-			return o, nil
+	return unmarshalTagged(data, others, func(name string, params []byte) (Architecture, error) {
+		switch name {
+		case VAE{}.Name():
+			return readParams[VAE](params)
+		case RBM{}.Name():
+			return readParams[RBM](params)
 		}
-	}
-	switch t.Name {
-	case VAE{}.Name():
-		return readArchitecture[VAE](t.Params)
-	case RBM{}.Name():
-		return readArchitecture[RBM](t.Params)
-	}
-	return nil, fmt.Errorf("%w: unknown name %.40q", ErrFormat, t.Name)
-}
-
-func readArchitecture[A interface {
-	Architecture
-	Validate() error
-}](params []byte) (Architecture, error) {
-	var a A
-	if err := json.Unmarshal(params, &a); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	return a, a.Validate()
+		return nil, unknownName(name)
+	})
 }
 
 // A Sizer knows how large its generators are without building one, so that a

@@ -1,0 +1,53 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// tagged is an architecture of any kind as a file holds it: under its name.
+type tagged struct {
+	Name   string          `json:"name"`
+	Params json.RawMessage `json:"params"`
+}
+
+type named interface{ Name() string }
+
+func marshalTagged(a named) ([]byte, error) {
+	params, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
+	}
+	return json.Marshal(tagged{a.Name(), params})
+}
+
+// unmarshalTagged looks for a name among others first, whose values are used as they are, and then leaves the
+// parameters to own, which knows this package's architectures of the kind.
+func unmarshalTagged[A named](data []byte, others []A, own func(name string, params []byte) (A, error)) (A, error) {
+	var none A
+	var t tagged
+	if err := json.Unmarshal(data, &t); err != nil {
+		return none, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	for _, o := range others {
+		if o.Name() == t.Name {
+			return o, nil
+		}
+	}
+	a, err := own(t.Name, t.Params)
+	if err != nil {
+		return none, err
+	}
+	return a, nil
+}
+
+// readParams reads an architecture's own fields and judges them.
+func readParams[A interface{ Validate() error }](params []byte) (A, error) {
+	var a A
+	if err := json.Unmarshal(params, &a); err != nil {
+		return a, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	return a, a.Validate()
+}
+
+func unknownName(name string) error { return fmt.Errorf("%w: unknown name %.40q", ErrFormat, name) }
