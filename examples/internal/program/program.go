@@ -1,0 +1,38 @@
+// Package program holds what every example does around the library and none is about: to start and be interrupted, to
+// take a budget from the command line, to show progress and to save a file.
+package program
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+// Main runs a program until it is done or interrupted. It prints the error, if any, under the program's name and ends
+// with status 1. An interrupt cancels ctx, so that a run ends between two steps; what was spent stays spent.
+func Main(name string, run func(ctx context.Context, args []string) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// Save creates a file and lets write fill it.
+func Save(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
