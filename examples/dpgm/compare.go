@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -19,7 +19,7 @@ func compare(ctx context.Context, c config) error {
 		return err
 	}
 	for _, epsilon := range []float64{1.74, 4} {
-		sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(train, across)}}}
+		sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(train, across)}}}
 		for _, v := range []struct {
 			model string
 			k     int
@@ -43,7 +43,7 @@ func compare(ctx context.Context, c config) error {
 
 // fitAndReport runs one configuration and returns its rows of the picture.
 func (c config) fitAndReport(ctx context.Context, train, test *records.Table) ([]grid.Row, error) {
-	gen, err := c.chain().Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter(os.Stderr).show))
+	gen, err := c.chain().Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter().Show))
 	if err != nil {
 		return nil, err
 	}

@@ -14,22 +14,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "dpgm:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("dpgm", run) }
 
 func run(ctx context.Context, args []string) error {
 	c, err := parse(args)
@@ -52,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	gen, err := plan.Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter(os.Stderr).show))
+	gen, err := plan.Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter().Show))
 	if err != nil {
 		return err
 	}
@@ -69,33 +62,27 @@ func run(ctx context.Context, args []string) error {
 
 // config is the command line.
 type config struct {
-	images, labels         string
-	testImages, testLabels string
-	n                      int
-	budget                 accountant.Budget
-	model                  string
-	hidden, latent         int
-	klWeight, outputBias   float64
-	k, iterations, dim     int
-	share, bandwidth       float64
-	q, lr, clip, average   float64
-	steps, nominal         int
-	seed                   uint64
-	out                    string
-	compare                bool
+	files                images.Files
+	n                    int
+	budget               accountant.Budget
+	model                string
+	hidden, latent       int
+	klWeight, outputBias float64
+	k, iterations, dim   int
+	share, bandwidth     float64
+	q, lr, clip, average float64
+	steps, nominal       int
+	seed                 uint64
+	out                  string
+	compare              bool
 }
 
 func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("dpgm", flag.ContinueOnError)
-	f.StringVar(&c.images, "images", "", "idx file of training images, plain or gz (default: digits drawn by the program)")
-	f.StringVar(&c.labels, "labels", "", "idx file of their labels, used by the quality report only")
-	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
-	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	c.files.Flags(f, "used by the quality report only")
 	f.IntVar(&c.n, "n", 40000, "how many digits the program draws")
-	f.Float64Var(&c.budget.Epsilon, "epsilon", 4, "privacy budget ε")
-	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
-	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	program.BudgetFlags(f, &c.budget, 4, 1e-5)
 	f.StringVar(&c.model, "model", "vae", "network of each cluster: vae or rbm")
 	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
@@ -134,21 +121,7 @@ func (c config) withDefaults() config {
 	return c
 }
 
-// meter shows progress on a terminal, at most ten times a second.
-type meter struct {
-	to   *os.File
-	last time.Time
-}
-
-func newMeter(to *os.File) *meter { return &meter{to: to} }
-
-func (m *meter) show(p privgen.Progress) {
-	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
-		return
-	}
-	m.last = time.Now()
-	fmt.Fprintf(m.to, "\r%-9s %5d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
-	if p.Step == p.Of {
-		fmt.Fprintln(m.to)
-	}
+// newMeter shows the progress of a run and what it has cost.
+func newMeter() *program.Meter {
+	return &program.Meter{To: os.Stderr, Layout: "%-9s %5d/%d  ε so far %.3f  %v"}
 }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -16,7 +16,7 @@ const across = 16
 
 // picture writes real images, then one row for each cluster.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(real, across)}}}
+	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
 	rows, err := rowsOf(ctx, c, gen, "")
 	if err != nil {
 		return err
@@ -38,18 +38,7 @@ func rowsOf(ctx context.Context, c config, gen *privgen.Generator, prefix string
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, grid.Row{Caption: fmt.Sprintf("%s%d: %.0f%%", prefix, i, 100*w), Images: images(samples, across)})
+		rows = append(rows, grid.Row{Caption: fmt.Sprintf("%s%d: %.0f%%", prefix, i, 100*w), Images: images.First(samples, across)})
 	}
 	return rows, nil
-}
-
-// images copies the first n records out as rows of pixels.
-func images(data records.Data, n int) [][]float32 {
-	var b device.Batch
-	data.Range(0, min(n, data.Len()), &b)
-	out := make([][]float32, b.Rows)
-	for i := range out {
-		out[i] = append([]float32(nil), b.Dense.Row(i)...)
-	}
-	return out
 }

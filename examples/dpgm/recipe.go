@@ -1,10 +1,9 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -46,43 +45,9 @@ func (c config) architecture() models.Architecture {
 
 // load returns training images and held-out images, both binarised.
 func (c config) load() (train, test *records.Table, err error) {
-	if c.images == "" {
-		return c.drawn()
-	}
-	if train, err = readImages(c.images, c.labels); err != nil {
+	train, test, err = c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 10, TestSeed: c.seed + 1})
+	if err != nil {
 		return nil, nil, err
 	}
-	if c.testImages != "" {
-		test, err = readImages(c.testImages, c.testLabels)
-		return train, test, err
-	}
-	cut := train.Len() - train.Len()/10
-	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
-}
-
-func (c config) drawn() (train, test *records.Table, err error) {
-	if train, err = drawDigits(c.n, c.seed); err != nil {
-		return nil, nil, err
-	}
-	test, err = drawDigits(max(c.n/10, 1), c.seed+1)
-	return train, test, err
-}
-
-func drawDigits(n int, seed uint64) (*records.Table, error) {
-	grey, err := digits.Draw(n, seed)
-	if err != nil {
-		return nil, err
-	}
-	return records.Binarize(grey, 0.5), nil
-}
-
-func readImages(images, labels string) (*records.Table, error) {
-	if labels == "" {
-		return nil, errors.New("-images needs -labels: the quality report names clusters by them")
-	}
-	grey, err := records.OpenIDX(images, labels, digits.Schema())
-	if err != nil {
-		return nil, err
-	}
-	return records.Binarize(grey, 0.5), nil
+	return records.Binarize(train, 0.5), records.Binarize(test, 0.5), nil
 }

@@ -17,22 +17,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "gan:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("gan", run) }
 
 func run(ctx context.Context, args []string) error {
 	c, err := parse(args)
@@ -67,9 +61,10 @@ func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
 		return fmt.Errorf("%s is there: -resume goes on with that run; remove it to begin another, which spends again", checkpoint)
 	}
 	film := &film{real: d.private}
+	meter := program.Meter{To: os.Stderr, Layout: "%-11s %6d/%d  ε so far %.3f  %v"}
 	start := time.Now()
 	gen, err := plan.FitFrom(ctx, checkpoint, c.every(), d.private,
-		privgen.OnProgress(newMeter(os.Stderr).show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
 	if err != nil {
 		return err
 	}
@@ -88,39 +83,33 @@ func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
 
 // config is the command line.
 type config struct {
-	images, labels         string
-	testImages, testLabels string
-	n, samples             int
-	publicShare            float64
-	budget                 accountant.Budget
-	critic, loss           string
-	batch                  float64
-	steps, criticSteps     int
-	threshold              float64
-	lr, generatorLR        float64
-	clip, average          float64
-	groups, warm           int
-	adaptive               bool
-	scale                  float64
-	seed                   uint64
-	seeds                  int
-	out                    string
-	resume                 bool
-	ablation, iterations   bool
+	files                images.Files
+	n, samples           int
+	publicShare          float64
+	budget               accountant.Budget
+	critic, loss         string
+	batch                float64
+	steps, criticSteps   int
+	threshold            float64
+	lr, generatorLR      float64
+	clip, average        float64
+	groups, warm         int
+	adaptive             bool
+	scale                float64
+	seed                 uint64
+	seeds                int
+	out                  string
+	resume               bool
+	ablation, iterations bool
 }
 
 func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("gan", flag.ContinueOnError)
-	f.StringVar(&c.images, "images", "", "idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
-	f.StringVar(&c.labels, "labels", "", "idx file of their labels, 0 to 9")
-	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
-	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 40000, "how many digits the program draws, and a public nominal number of images")
 	f.Float64Var(&c.publicShare, "public", 0.02, "share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
-	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
-	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
-	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
 	f.StringVar(&c.critic, "critic", "mlp", "networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
@@ -147,22 +136,3 @@ func parse(args []string) (config, error) {
 
 // every is the distance of checkpoints, and so of steps that a kill may cost.
 func (c config) every() int { return max(c.steps/50, 1) }
-
-// meter shows progress on a terminal, at most ten times a second.
-type meter struct {
-	to   *os.File
-	last time.Time
-}
-
-func newMeter(to *os.File) *meter { return &meter{to: to} }
-
-func (m *meter) show(p privgen.Progress) {
-	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
-		return
-	}
-	m.last = time.Now()
-	fmt.Fprintf(m.to, "\r%-11s %6d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
-	if p.Step == p.Of {
-		fmt.Fprintln(m.to)
-	}
-}

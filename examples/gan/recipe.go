@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -64,37 +64,10 @@ func (c config) load() (d data, err error) {
 	if !(c.publicShare > 0 && c.publicShare < 1) {
 		return d, fmt.Errorf("-public %v: want a share between 0 and 1", c.publicShare)
 	}
-	all, test, err := c.tables()
+	all, test, err := c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 8, TestSeed: c.seed + 1000})
 	if err != nil {
 		return d, err
 	}
 	cut := max(int(c.publicShare*float64(all.Len())), 1)
 	return data{private: all.Slice(cut, all.Len()), public: all.Slice(0, cut), test: test}, nil
-}
-
-// tables are those for training and those held out.
-func (c config) tables() (train, test *records.Table, err error) {
-	if c.images == "" {
-		if train, err = digits.Draw(c.n, c.seed); err != nil {
-			return nil, nil, err
-		}
-		test, err = digits.Draw(max(c.n/8, 1), c.seed+1000)
-		return train, test, err
-	}
-	if train, err = readImages(c.images, c.labels); err != nil {
-		return nil, nil, err
-	}
-	if c.testImages != "" {
-		test, err = readImages(c.testImages, c.testLabels)
-		return train, test, err
-	}
-	cut := train.Len() - train.Len()/10
-	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
-}
-
-func readImages(images, labels string) (*records.Table, error) {
-	if labels == "" {
-		return nil, errors.New("-images needs -labels, and -test-images needs -test-labels")
-	}
-	return records.OpenIDX(images, labels, digits.Schema())
 }

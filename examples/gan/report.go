@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -68,27 +68,16 @@ func (f *film) take(step int, g *privgen.Generator) {
 		if err != nil {
 			return
 		}
-		row = append(row, images(two, two.Len())...)
+		row = append(row, images.First(two, two.Len())...)
 	}
 	f.rows = append(f.rows, grid.Row{Caption: fmt.Sprint(step), Images: row})
 }
 
 func (f *film) save(path string) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: append([]grid.Row{{Caption: "real", Images: images(f.real, across)}}, f.rows...)}
+	sheet := grid.Sheet{Height: side, Width: side, Rows: append([]grid.Row{{Caption: "real", Images: images.First(f.real, across)}}, f.rows...)}
 	if err := sheet.Save(path); err != nil {
 		return err
 	}
 	fmt.Println("wrote", path)
 	return nil
-}
-
-// images copies the first n records out as rows of pixels.
-func images(data records.Data, n int) [][]float32 {
-	var b device.Batch
-	data.Range(0, min(n, data.Len()), &b)
-	out := make([][]float32, b.Rows)
-	for i := range out {
-		out[i] = append([]float32(nil), b.Dense.Row(i)...)
-	}
-	return out
 }

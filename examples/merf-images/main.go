@@ -15,24 +15,19 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "merf-images:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("merf-images", run) }
 
 func run(ctx context.Context, args []string) error {
 	c, err := parse(args)
@@ -52,8 +47,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	meter := program.Meter{To: os.Stderr, Layout: "%-14s %5d/%d  %[5]v"} // ε was spent in the one release
 	start := time.Now()
-	gen, err := plan.Fit(ctx, train, privgen.OnProgress(newMeter(os.Stderr).show))
+	gen, err := plan.Fit(ctx, train, privgen.OnProgress(meter.Show))
 	if err != nil {
 		return err
 	}
@@ -74,8 +70,7 @@ func run(ctx context.Context, args []string) error {
 
 // config is the command line.
 type config struct {
-	images, labels         string
-	testImages, testLabels string
+	files                  images.Files
 	n, synthetic           int
 	budget                 accountant.Budget
 	features, steps, batch int
@@ -87,15 +82,10 @@ type config struct {
 func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("merf-images", flag.ContinueOnError)
-	f.StringVar(&c.images, "images", "", "idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
-	f.StringVar(&c.labels, "labels", "", "idx file of their labels, 0 to 9")
-	f.StringVar(&c.testImages, "test-images", "", "idx file of held-out images (default: a tenth of the training images, kept back)")
-	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
+	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
 	f.IntVar(&c.synthetic, "synthetic", 0, "how many synthetic images to write (default 60000 with -images, 20000 without)")
-	f.Float64Var(&c.budget.Epsilon, "epsilon", 1, "privacy budget ε")
-	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
-	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
 	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 1000 without)")
 	f.IntVar(&c.batch, "batch", 100, "synthetic images a step")
@@ -109,7 +99,7 @@ func parse(args []string) (config, error) {
 // withDefaults makes the run on drawn digits a short one.
 func (c config) withDefaults() config {
 	synthetic, features, steps := 20000, 4000, 1000
-	if c.images != "" {
+	if c.files.Images != "" {
 		synthetic, features, steps = 60000, 10000, 2000
 	}
 	for _, v := range []struct{ field, preset *int }{{&c.synthetic, &synthetic}, {&c.features, &features}, {&c.steps, &steps}} {
@@ -136,33 +126,9 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 		}
 	}
 	path := filepath.Join(c.out, "synthetic.npz")
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := records.WriteNPZ(f, synthetic); err != nil {
-		f.Close()
+	if err := program.Save(path, func(w io.Writer) error { return records.WriteNPZ(w, synthetic) }); err != nil {
 		return nil, err
 	}
 	fmt.Println("wrote", path)
-	return synthetic, f.Close()
-}
-
-// meter shows progress on a terminal, at most ten times a second.
-type meter struct {
-	to   *os.File
-	last time.Time
-}
-
-func newMeter(to *os.File) *meter { return &meter{to: to} }
-
-func (m *meter) show(p privgen.Progress) {
-	if p.Step < p.Of && time.Since(m.last) < 100*time.Millisecond {
-		return
-	}
-	m.last = time.Now()
-	fmt.Fprintf(m.to, "\r%-14s %5d/%d  %v   ", p.Stage, p.Step, p.Of, p.Elapsed.Round(time.Second))
-	if p.Step == p.Of {
-		fmt.Fprintln(m.to)
-	}
+	return synthetic, nil
 }

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -47,13 +47,13 @@ const across = 16
 
 // picture writes real images, then one row of synthetic ones for each class.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images(real, across)}}}
+	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
 	for class := range gen.Schema().Classes() {
 		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(), privgen.Seed(c.seed))
 		if err != nil {
 			return err
 		}
-		sheet.Rows = append(sheet.Rows, grid.Row{Caption: gen.Schema().ClassName(class), Images: images(rows, across)})
+		sheet.Rows = append(sheet.Rows, grid.Row{Caption: gen.Schema().ClassName(class), Images: images.First(rows, across)})
 	}
 	path := filepath.Join(c.out, "synthetic.png")
 	if err := sheet.Save(path); err != nil {
@@ -61,15 +61,4 @@ func picture(ctx context.Context, c config, gen *privgen.Generator, real *record
 	}
 	fmt.Println("wrote", path)
 	return nil
-}
-
-// images copies the first n records out as rows of pixels.
-func images(data records.Data, n int) [][]float32 {
-	var b device.Batch
-	data.Range(0, min(n, data.Len()), &b)
-	out := make([][]float32, b.Rows)
-	for i := range out {
-		out[i] = append([]float32(nil), b.Dense.Row(i)...)
-	}
-	return out
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -37,31 +36,5 @@ func generator() models.ConvDecoder {
 
 // load returns training images and held-out images.
 func (c config) load() (train, test *records.Table, err error) {
-	if c.images == "" {
-		return c.drawn()
-	}
-	if train, err = readImages(c.images, c.labels); err != nil {
-		return nil, nil, err
-	}
-	if c.testImages != "" {
-		test, err = readImages(c.testImages, c.testLabels)
-		return train, test, err
-	}
-	cut := train.Len() - train.Len()/10
-	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
-}
-
-func (c config) drawn() (train, test *records.Table, err error) {
-	if train, err = digits.Draw(c.n, c.seed); err != nil {
-		return nil, nil, err
-	}
-	test, err = digits.Draw(max(c.n/4, 1), c.seed+1)
-	return train, test, err
-}
-
-func readImages(images, labels string) (*records.Table, error) {
-	if labels == "" {
-		return nil, errors.New("-images needs -labels, and -test-images needs -test-labels")
-	}
-	return records.OpenIDX(images, labels, digits.Schema())
+	return c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 4, TestSeed: c.seed + 1})
 }

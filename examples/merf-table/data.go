@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -85,21 +84,7 @@ func (c config) writeSplit(train, test *records.Frame) error {
 }
 
 func writeCSV(path string, d records.Data) error {
-	return save(path, func(w io.Writer) error {
+	return program.Save(path, func(w io.Writer) error {
 		return records.CSV{Header: true}.WriteFrame(w, d.(*records.Frame))
 	})
-}
-
-// save writes a file through a buffer.
-func save(path string, write func(io.Writer) error) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	b := bufio.NewWriter(f)
-	if err := write(b); err != nil {
-		return err
-	}
-	return b.Flush()
 }

@@ -17,23 +17,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "merf-table:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("merf-table", run) }
 
 func run(ctx context.Context, args []string) error {
 	c, err := parse(args)
@@ -79,7 +72,7 @@ func (c config) fit(ctx context.Context, plan *privgen.MERFPlan, train *records.
 	if err != nil {
 		return nil, err
 	}
-	if err := save(filepath.Join(c.out, "embedding.privgen"), e.Save); err != nil {
+	if err := program.Save(filepath.Join(c.out, "embedding.privgen"), e.Save); err != nil {
 		return nil, err
 	}
 	return plan.Refit(ctx, e, privgen.OnProgress(show))

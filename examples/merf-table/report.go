@@ -3,11 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 
-	"io"
-
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -25,7 +25,7 @@ func (c config) report(synthetic records.Data, train, test *records.Frame) error
 	}
 	fmt.Println()
 	fmt.Println(r)
-	return save(c.path("report.json"), func(w io.Writer) error {
+	return program.Save(c.path("report.json"), func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "\t")
 		return e.Encode(r)

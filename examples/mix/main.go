@@ -16,22 +16,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/mix"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "mix:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("mix", run) }
 
 // config is the command line.
 type config struct {
@@ -63,9 +56,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.n, "n", 20000, "digits the program draws; of files the public number of records, under add/remove a guess")
 	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
 	f.IntVar(&c.degree, "degree", 0, "records in a mixture (default: the plan chooses)")
-	f.Float64Var(&c.budget.Epsilon, "epsilon", 10, "privacy budget ε")
-	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "privacy budget δ")
-	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbouring relation")
+	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.StringVar(&c.sampling, "sampling", "poisson", "poisson, or subset (without replacement, under replace_one only)")
 	f.BoolVar(&c.byClass, "by-class", true, "mix records of one class; false for the paper's mixtures of all")
 	f.Float64Var(&c.centers, "centers", 0.15, "part of ε for mean records, released first; 0 for none")
@@ -130,15 +121,7 @@ func run(ctx context.Context, args []string) error {
 // export writes the release for whoever wants to learn from it.
 func (c config) export(m *mix.Model) error {
 	path := filepath.Join(c.out, "mixtures.npz")
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := m.Rows().WriteNPZ(f); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := program.Save(path, m.Rows().WriteNPZ); err != nil {
 		return err
 	}
 	fmt.Println("wrote", path)

@@ -14,19 +14,12 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
+
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "paper-figures:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("paper-figures", run) }
 
 func run(ctx context.Context, args []string) error {
 	c := clusterFigure{dims: []int{50, 100, 200, 500}}

@@ -6,11 +6,13 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -73,7 +75,8 @@ func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.B
 		if err != nil {
 			return fitted{}, err
 		}
-		g, err := p.Fit(ctx, data, privgen.OnProgress(newMeter(os.Stderr).show))
+		meter := program.Meter{To: os.Stderr, Layout: "%-9s %7d/%d  ε so far %.3f  %v", Every: 200 * time.Millisecond, Erase: true}
+		g, err := p.Fit(ctx, data, privgen.OnProgress(meter.Show))
 		if err != nil {
 			return fitted{}, err
 		}

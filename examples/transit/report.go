@@ -3,31 +3,9 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
-	"time"
 
-	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/evaluate"
 )
-
-// meter shows progress on a terminal, at most five times a second.
-type meter struct {
-	to   *os.File
-	last time.Time
-}
-
-func newMeter(to *os.File) *meter { return &meter{to: to} }
-
-func (m *meter) show(p privgen.Progress) {
-	if p.Step < p.Of && time.Since(m.last) < 200*time.Millisecond {
-		return
-	}
-	m.last = time.Now()
-	fmt.Fprintf(m.to, "\r%-9s %7d/%d  ε so far %.3f  %v   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
-	if p.Step == p.Of {
-		fmt.Fprint(m.to, "\r\033[K")
-	}
-}
 
 // classError is the mean error of "any" in one length class over all runs.
 func (r result) classError(class int) float64 {
