@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -71,7 +72,7 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	if err != nil {
 		return s, err
 	}
-	s.linear = accuracy(shown, linear.Predict)
+	s.linear = images.Accuracy(shown, linear.Predict)
 	net, err := c.network(m.Rows().Dim(), seed)
 	if err != nil {
 		return s, err
@@ -85,7 +86,7 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	if err != nil {
 		return s, err
 	}
-	s.network = accuracy(shown, net.PredictClass)
+	s.network = images.Accuracy(shown, net.PredictClass)
 	return s, nil
 }
 
@@ -135,23 +136,6 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 // seen is how a record looks to a model learnt from the release: shortened, projected where the release is.
 func (c config) seen(m *mix.Model, test *records.Table) (*records.Table, error) {
 	return m.Prepared(test)
-}
-
-func accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
-	const chunk = 500
-	right, out := 0, make([]int32, chunk)
-	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += chunk {
-		hi := min(lo+chunk, data.Len())
-		data.Range(lo, hi, &b)
-		predict(b, out[:hi-lo])
-		for i, l := range b.Labels {
-			if out[i] == l {
-				right++
-			}
-		}
-	}
-	return float64(right) / float64(max(data.Len(), 1))
 }
 
 // report gives mean and spread over runs.

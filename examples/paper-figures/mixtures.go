@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -159,21 +160,5 @@ func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, tr
 	if err != nil {
 		return 0, err
 	}
-	return right(net, seen), nil
-}
-
-func right(net *models.Classifier, test *records.Table) float64 {
-	var b device.Batch
-	good, out := 0, make([]int32, 500)
-	for lo := 0; lo < test.Len(); lo += len(out) {
-		hi := min(lo+len(out), test.Len())
-		test.Range(lo, hi, &b)
-		net.PredictClass(b, out[:hi-lo])
-		for i, l := range b.Labels {
-			if out[i] == l {
-				good++
-			}
-		}
-	}
-	return float64(good) / float64(test.Len())
+	return images.Accuracy(seen, net.PredictClass), nil
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -78,7 +79,7 @@ func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (f
 		}
 		first.learn(x, targets)
 	}
-	return first.accuracy(test), nil
+	return images.Accuracy(test, first.net.PredictClass), nil
 }
 
 // shareAt is the share of samples in a batch: none in the first third, all of -share in the last.
@@ -129,18 +130,4 @@ func sample(m *gan.Model, n, dim int, rng *rand.Rand) (x, both device.Matrix, er
 		copy(both.Row(i)[dim:], codes.Row(i))
 	}
 	return x, both, nil
-}
-
-func (p *pupil) accuracy(test *records.Table) float64 {
-	var b device.Batch
-	test.Range(0, test.Len(), &b)
-	right := 0
-	named := make([]int32, b.Rows)
-	p.net.PredictClass(b, named)
-	for i, label := range named {
-		if label == b.Labels[i] {
-			right++
-		}
-	}
-	return float64(right) / float64(test.Len())
 }

@@ -75,3 +75,21 @@ func First(data records.Data, n int) [][]float32 {
 	}
 	return out
 }
+
+// Accuracy is the part of labelled records whose class predict names.
+func Accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
+	const chunk = 500
+	right, named := 0, make([]int32, chunk)
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += chunk {
+		hi := min(lo+chunk, data.Len())
+		data.Range(lo, hi, &b)
+		predict(b, named[:hi-lo])
+		for i, label := range b.Labels {
+			if named[i] == label {
+				right++
+			}
+		}
+	}
+	return float64(right) / float64(max(data.Len(), 1))
+}
