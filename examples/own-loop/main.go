@@ -3,13 +3,23 @@
 // that states its per-example gradients in the plainest way there is.
 //
 //	go run ./examples/own-loop
+//
+// It takes a second, prints the noise it needs, the coefficients on the way and
+// the guarantee, and saves the ledger, which
+//
+//	go run ./examples/audit-ledger out/own-loop-ledger.json
+//
+// explains. The records are made by measurements; records of your own come from
+// a file there instead (records.CSV), and nothing else changes but inputs.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -56,6 +66,22 @@ func run(ctx context.Context) error {
 		}
 	}
 	fmt.Printf("the truth was %.3f\n\n%v\n", truth, ledger.Guarantee())
+	return save(ledger, filepath.Join("out", "own-loop-ledger.json"))
+}
+
+// save keeps what was promised and spent, for whoever wants to check it.
+func save(ledger *accountant.Ledger, path string) error {
+	bill, err := json.MarshalIndent(ledger, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, bill, 0o644); err != nil {
+		return err
+	}
+	fmt.Println("wrote", path)
 	return nil
 }
 
