@@ -7,7 +7,7 @@
 //	go run ./examples/gan -ablation            what each of the paper's optimisations adds, at one ε
 //	go run ./examples/gan -iterations          how many iterations grouping allows at one ε
 //
-// It prints the bill before it reads a record, and the guarantee and the quality afterwards; it writes a picture of
+// It prints the bill before it trains, and the guarantee and the quality afterwards; it writes a picture of
 // samples over time, the generator, and while it trains a checkpoint. A run that was killed goes on from that with
 // -resume: nothing is spent twice.
 package main

@@ -8,7 +8,9 @@
 //	go run ./examples/paper-figures -runs 100 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // Every curve is labelled with what it is: what the papers' own accounting
-// says, which is no bound, or what is sound, under either relation.
+// says, which is no bound, or what is sound, under either relation. There is no
+// guarantee to print: nothing is released, and each of the many runs behind a
+// point of Fig. 3 has a budget of its own and is compared with real labels.
 package main
 
 import (

@@ -6,8 +6,8 @@
 //	go run ./examples/transit -preset cdr                       at the size of their call records: up to an hour
 //	go run ./examples/transit -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
 //
-// It prints each plan's bill, the guarantees, a table of errors against ε, and what the papers' own accounting would print for the same
-// noise; and it draws the errors. Errors compare with the real records and are not private.
+// It prints what each run guarantees (with -v all of it, and each plan's bill), a table of errors against ε, and what the papers' own
+// accounting would print for the same noise; and it draws the errors. Errors compare with the real records and are not private.
 package main
 
 import (
