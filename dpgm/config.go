@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -39,7 +40,7 @@ type Config struct {
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (c Config) Validate() error {
 	var errs []error
-	errs = append(errs, paramErrors(c.Schema.Validate()), c.Budget.Validate())
+	errs = append(errs, system.ParamErrors(c.Schema.Validate()), c.Budget.Validate())
 	if c.Schema.Kind() == records.MixedTable {
 		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Schema", Value: c.Schema.String(),
 			Want: "vectors, images or sets: the columns of a table depend on one another within a one-hot block"})
@@ -77,7 +78,7 @@ func (c Config) validateClustering() []error {
 	errs = append(errs, cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
 		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
-		errs = append(errs, paramErrors(err))
+		errs = append(errs, system.ParamErrors(err))
 	}
 	return errs
 }
@@ -107,7 +108,7 @@ func (c Config) validateModel() error {
 	}
 	if v, ok := c.Model.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
-			return paramErrors(err)
+			return system.ParamErrors(err)
 		}
 	}
 	if c.Schema.Validate() != nil {
@@ -115,7 +116,7 @@ func (c Config) validateModel() error {
 	}
 	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
 	if err != nil {
-		return paramErrors(err)
+		return system.ParamErrors(err)
 	}
 	if _, able := net.(models.Marginal); c.Marginals != nil && !able {
 		return &accountant.ParamError{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -229,7 +230,7 @@ func newParts(be device.Backend, c Config) ([]models.Generator, error) {
 	for i := range parts {
 		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
 		if err != nil {
-			return nil, paramErrors(err)
+			return nil, system.ParamErrors(err)
 		}
 		parts[i] = g
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -68,7 +69,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if c.Model, err = models.UnmarshalArchitecture(j.Model); err != nil {
-		return paramErrors(err)
+		return system.ParamErrors(err)
 	}
 	read, err := c.Plan()
 	if err != nil {

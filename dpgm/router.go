@@ -2,6 +2,7 @@ package dpgm
 
 import (
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
@@ -18,7 +19,7 @@ func newFeatures(c Config) (kmeans.Features, error) {
 	}
 	m, err := c.Features.New(c.Schema.Dim(), c.Seed)
 	if err != nil {
-		return nil, paramErrors(err)
+		return nil, system.ParamErrors(err)
 	}
 	return m, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -70,29 +71,29 @@ func (g *GroupMethod) UnmarshalText(text []byte) error {
 // on reports whether gradients are clipped by groups.
 func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
-func (c Clipping) validate(k *checker, all Config) {
-	k.ok(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
-	k.ok(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
-	k.ok(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
-	k.ok(c.Batch > 0, "gan.Clipping.Batch", c.Batch, "a positive number, or zero for the default")
+func (c Clipping) validate(k *system.Checker, all Config) {
+	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
+	k.OK(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
+	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
+	k.OK(c.Batch > 0, "gan.Clipping.Batch", c.Batch, "a positive number, or zero for the default")
 	if !c.on() {
-		k.ok(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
+		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
 		return
 	}
-	k.ok(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm, "zero, and no Clip: Clipping clips by groups")
-	k.ok(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
-	k.ok(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms, "clip norms, unless they are Adaptive")
+	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm, "zero, and no Clip: Clipping clips by groups")
+	k.OK(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
+	k.OK(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms, "clip norms, unless they are Adaptive")
 	for i, x := range c.Norms {
-		k.ok(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x, "a number in [2^-60, 2^60]")
+		k.OK(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x, "a number in [2^-60, 2^60]")
 	}
 }
 
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 
 // validateBlocks checks what depends on the critic.
-func (c Clipping) validateBlocks(k *checker, critic models.Critic) {
+func (c Clipping) validateBlocks(k *system.Checker, critic models.Critic) {
 	blocks := critic.Params().Blocks()
-	k.ok(c.K <= blocks, "gan.Clipping.K", c.K, fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
+	k.OK(c.K <= blocks, "gan.Clipping.K", c.K, fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
 	if c.Norms == nil {
 		return
 	}
@@ -100,7 +101,7 @@ func (c Clipping) validateBlocks(k *checker, critic models.Critic) {
 	if c.Groups == WeightsAndBiases {
 		want = 2
 	}
-	k.ok(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
+	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
 }
 
 // groups puts the blocks of a critic into groups, given a norm of each block.

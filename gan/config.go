@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -94,17 +95,17 @@ const maxLatent = 1 << 20
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var k checker
-	k.add(paramErrors(c.Schema.Validate()))
-	k.add(c.Budget.Validate())
-	k.add(c.validateTrain())
+	var k system.Checker
+	k.Add(system.ParamErrors(c.Schema.Validate()))
+	k.Add(c.Budget.Validate())
+	k.Add(c.validateTrain())
 	c.validateNumbers(&k)
 	c.validateLabels(&k)
 	c.validatePublic(&k)
-	if k.err() == nil {
-		k.add(c.validateNetworks())
+	if k.Err() == nil {
+		k.Add(c.validateNetworks())
 	}
-	return k.err()
+	return k.Err()
 }
 
 func (c Config) validateTrain() error {
@@ -115,85 +116,85 @@ func (c Config) validateTrain() error {
 	return t.Validate()
 }
 
-func (c Config) validateNumbers(k *checker) {
-	k.ok(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent, "an integer from 1 to 2^20")
-	k.ok(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
-	k.ok(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
-	k.ok(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty, "zero: only Wasserstein has a penalty")
-	k.ok(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps, "a positive integer, or zero for the default")
-	k.ok(c.GeneratorBatch > 1, "gan.Config.GeneratorBatch", c.GeneratorBatch, "at least 2, or zero for the default")
-	k.ok(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
-	k.ok(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
+func (c Config) validateNumbers(k *system.Checker) {
+	k.OK(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent, "an integer from 1 to 2^20")
+	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
+	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
+	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty, "zero: only Wasserstein has a penalty")
+	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps, "a positive integer, or zero for the default")
+	k.OK(c.GeneratorBatch > 1, "gan.Config.GeneratorBatch", c.GeneratorBatch, "at least 2, or zero for the default")
+	k.OK(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
+	k.OK(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
 	if c.Train.Optimizer != (sgd.Optimizer{}) {
-		k.add(c.GeneratorOptimizer.Validate())
+		k.Add(c.GeneratorOptimizer.Validate())
 	}
 	if c.Loss != models.Wasserstein {
-		k.ok(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch, "a positive public number: the loss of fakes is a mean, so that of records must be one")
+		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch, "a positive public number: the loss of fakes is a mean, so that of records must be one")
 	}
 	if c.Frequency == (Frequency{}) {
 		return
 	}
-	k.ok(c.Frequency.Threshold > 0 && c.Frequency.Threshold < 1, "gan.Config.Frequency.Threshold", c.Frequency.Threshold, "an accuracy in (0, 1)")
-	k.ok(c.Frequency.Patience > 0, "gan.Config.Frequency.Patience", c.Frequency.Patience, "a positive number of generator steps, or zero for the default")
-	k.ok(c.Loss != models.Wasserstein, "gan.Config.Frequency", c.Loss, "Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
+	k.OK(c.Frequency.Threshold > 0 && c.Frequency.Threshold < 1, "gan.Config.Frequency.Threshold", c.Frequency.Threshold, "an accuracy in (0, 1)")
+	k.OK(c.Frequency.Patience > 0, "gan.Config.Frequency.Patience", c.Frequency.Patience, "a positive number of generator steps, or zero for the default")
+	k.OK(c.Loss != models.Wasserstein, "gan.Config.Frequency", c.Loss, "Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
 }
 
-func (c Config) validateLabels(k *checker) {
+func (c Config) validateLabels(k *system.Checker) {
 	if c.ClassWeights == nil {
 		return
 	}
-	k.ok(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights), fmt.Sprintf("a weight for each of %d classes", c.classes()))
+	k.OK(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights), fmt.Sprintf("a weight for each of %d classes", c.classes()))
 	total := 0.0
 	for i, w := range c.ClassWeights {
-		k.ok(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w, "a finite number, zero or more")
+		k.OK(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w, "a finite number, zero or more")
 		total += w
 	}
-	k.ok(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total, "a positive finite sum")
+	k.OK(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total, "a positive finite sum")
 }
 
-func (c Config) validatePublic(k *checker) {
+func (c Config) validatePublic(k *system.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
 	if c.Public == nil {
-		k.ok(!needed, "gan.Config.Public", nil, "public records, which WarmSteps and Clipping.Adaptive work on")
+		k.OK(!needed, "gan.Config.Public", nil, "public records, which WarmSteps and Clipping.Adaptive work on")
 		return
 	}
-	k.ok(needed, "gan.Config.Public", "records", "none: nothing uses them")
-	k.ok(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema", "records of the run's schema")
-	k.ok(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
+	k.OK(needed, "gan.Config.Public", "records", "none: nothing uses them")
+	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema", "records of the run's schema")
+	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
 }
 
 // validateNetworks builds both, since architectures may be sound and yet not fit the records: what would fail must fail
 // before anything is spent.
 func (c Config) validateNetworks() error {
-	var k checker
-	k.ok(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
-	k.ok(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
+	var k system.Checker
+	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
+	k.OK(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
 	if c.Critic != nil {
 		critic, err := c.newCritic(device.CPU())
-		k.add(err)
+		k.Add(err)
 		if err == nil {
 			c.Clipping.validateBlocks(&k, critic)
 		}
 	}
 	if c.Generator != nil {
 		g, err := c.newGenerator(device.CPU())
-		k.add(err)
+		k.Add(err)
 		if err == nil {
-			k.ok(g.Dim() == c.Schema.Dim(), "gan.Config.Generator", g.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", c.Schema.Dim()))
+			k.OK(g.Dim() == c.Schema.Dim(), "gan.Config.Generator", g.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", c.Schema.Dim()))
 		}
 	}
-	return k.err()
+	return k.Err()
 }
 
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	n, err := c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
-	return n, paramErrors(err)
+	return n, system.ParamErrors(err)
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
 	g, err := c.Generator.NewDecoding(be, codeWidth(c.Latent, c.classes()), heads(c.Schema), c.Seed+1)
-	return g, paramErrors(err)
+	return g, system.ParamErrors(err)
 }
 
 // classes is how many the networks know of, 0 where they see no labels.

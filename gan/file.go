@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -90,10 +91,10 @@ func (m *Model) checkHeader() error {
 	if c.Latent < 1 || c.Latent > maxLatent {
 		return malformed(fmt.Errorf("codes of %d coordinates", c.Latent))
 	}
-	var k checker
+	var k system.Checker
 	c.validateLabels(&k)
-	if k.err() != nil {
-		return malformed(k.err())
+	if k.Err() != nil {
+		return malformed(k.Err())
 	}
 	return nil
 }

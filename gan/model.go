@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -97,16 +98,16 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 }
 
 func (m *Model) check(n int, d Draw) error {
-	var k checker
-	k.ok(n >= 0, "n", n, "the number of records, zero or more")
-	k.ok(d.Cluster == -1 || d.Cluster == 0, "gan.Draw.Cluster", d.Cluster, "-1: there is one generator")
+	var k system.Checker
+	k.OK(n >= 0, "n", n, "the number of records, zero or more")
+	k.OK(d.Cluster == -1 || d.Cluster == 0, "gan.Draw.Cluster", d.Cluster, "-1: there is one generator")
 	classes := m.config.classes()
 	want := "no class: labels are not modelled"
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
-	k.ok(d.Class >= -1 && d.Class < classes, "gan.Draw.Class", d.Class, want)
-	return k.err()
+	k.OK(d.Class >= -1 && d.Class < classes, "gan.Draw.Class", d.Class, want)
+	return k.Err()
 }
 
 // Generate makes the record of every code with its label, as numbers in [0,1] (tables: probabilities of levels), for
@@ -116,12 +117,12 @@ func (m *Model) check(n int, d Draw) error {
 // schema's Dim.
 // Errors: *accountant.ParamError for shapes that do not fit.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
-	var k checker
-	k.ok(codes.Cols == m.config.Latent && codes.Mem == nil, "gan.Model.Generate.codes", codes.Cols, fmt.Sprintf("host rows of %d numbers", m.config.Latent))
-	k.ok(dst.Rows == codes.Rows && dst.Cols == m.net.Dim() && dst.Mem == nil, "gan.Model.Generate.dst", dst.Cols, fmt.Sprintf("as many host rows of %d numbers", m.net.Dim()))
-	k.ok((labels == nil) == (m.config.classes() == 0) && (labels == nil || len(labels) == codes.Rows), "gan.Model.Generate.labels", len(labels), "one a row, or nil where the model knows none")
-	if k.err() != nil || codes.Rows == 0 {
-		return k.err()
+	var k system.Checker
+	k.OK(codes.Cols == m.config.Latent && codes.Mem == nil, "gan.Model.Generate.codes", codes.Cols, fmt.Sprintf("host rows of %d numbers", m.config.Latent))
+	k.OK(dst.Rows == codes.Rows && dst.Cols == m.net.Dim() && dst.Mem == nil, "gan.Model.Generate.dst", dst.Cols, fmt.Sprintf("as many host rows of %d numbers", m.net.Dim()))
+	k.OK((labels == nil) == (m.config.classes() == 0) && (labels == nil || len(labels) == codes.Rows), "gan.Model.Generate.labels", len(labels), "one a row, or nil where the model knows none")
+	if k.Err() != nil || codes.Rows == 0 {
+		return k.Err()
 	}
 	maker := newMaker(m.backend, m.net, m.config)
 	for lo := 0; lo < codes.Rows; lo += sampleChunk {

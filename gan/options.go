@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 )
 
 // Progress is how far a run is, in public numbers only.
@@ -63,8 +64,8 @@ func collect(opts []Option) (options, error) {
 	if o.progress == nil {
 		o.progress = func(Progress) {}
 	}
-	var k checker
-	k.ok(o.preview == nil || o.previewAt > 0, "gan.WithPreview", o.previewAt, "a positive number of steps")
-	k.ok(o.checkpoint == "" || o.keepEvery > 0, "gan.WithCheckpoint", o.keepEvery, "a positive number of steps")
-	return o, k.err()
+	var k system.Checker
+	k.OK(o.preview == nil || o.previewAt > 0, "gan.WithPreview", o.previewAt, "a positive number of steps")
+	k.OK(o.checkpoint == "" || o.keepEvery > 0, "gan.WithCheckpoint", o.keepEvery, "a positive number of steps")
+	return o, k.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -84,10 +85,10 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return paramErrors(err)
+		return system.ParamErrors(err)
 	}
 	if c.Generator, err = models.UnmarshalDecoding(j.Generator); err != nil {
-		return paramErrors(err)
+		return system.ParamErrors(err)
 	}
 	read, err := c.Plan()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -48,53 +49,53 @@ func (b Batches) none() bool { return b == Batches{} }
 
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (c Config) Validate() error {
-	var k checker
-	k.add(paramErrors(c.Schema.Validate()))
-	k.add(c.Budget.Validate())
-	k.ok(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
-	k.ok(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier,
+	var k system.Checker
+	k.Add(system.ParamErrors(c.Schema.Validate()))
+	k.Add(c.Budget.Validate())
+	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
+	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier,
 		"a positive finite number, or 0 to find it")
 	c.validateSize(&k)
 	if !c.Batches.none() {
-		k.ok(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability,
+		k.OK(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability,
 			"a probability in (0, 1)")
-		k.ok(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
+		k.OK(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
 	}
 	c.validateKernel(&k)
-	return k.err()
+	return k.Err()
 }
 
-func (c Config) validateSize(k *checker) {
+func (c Config) validateSize(k *system.Checker) {
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
-		k.ok(c.Nominal == 0, "merf.Config.Nominal", c.Nominal, "0: under add_or_remove_one the number of records is private")
+		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal, "0: under add_or_remove_one the number of records is private")
 		return
 	}
-	k.ok(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal, "the public number of records, or 0 where there are classes")
-	k.ok(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
+	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal, "the public number of records, or 0 where there are classes")
+	k.OK(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
 		"the public number of records: without classes no count is released")
 }
 
 // validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must
 // fail before anything is spent.
-func (c Config) validateKernel(k *checker) {
-	k.ok(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
-	k.ok(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
+func (c Config) validateKernel(k *system.Checker) {
+	k.OK(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
+	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
 		"0 where a Kernel is given, which says it itself")
 	if c.Schema.Validate() != nil || c.Features < 0 {
 		return // reported by itself
 	}
 	e, err := c.features()
 	if err != nil {
-		k.add(err)
+		k.Add(err)
 		return
 	}
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
-	k.ok(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
-	k.ok(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
+	k.OK(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
+	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
 		fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
-	k.ok(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
-	k.ok(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
+	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
+	k.OK(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
 		"a bound of the features' change, at most twice that of the norm")
 }
 
@@ -121,7 +122,7 @@ func (c Config) kernel() rff.EmbeddingKernel {
 // features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
 	e, err := c.kernel().Embedding(layout(c.Schema), c.Seed)
-	return e, paramErrors(err)
+	return e, system.ParamErrors(err)
 }
 
 func boundsOf(e rff.Embedding) bounds {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -79,11 +80,11 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 	if !p.Config.Batches.none() {
 		return nil, p.noBatches("none: a sample is drawn from all shards")
 	}
-	var k checker
+	var k system.Checker
 	for _, s := range shards {
-		k.ok(s != nil && p.sameSums(s.plan), "merf.Release.shards", "a partial sum", "sums of the plan")
+		k.OK(s != nil && p.sameSums(s.plan), "merf.Release.shards", "a partial sum", "sums of the plan")
 	}
-	if err := k.err(); err != nil {
+	if err := k.Err(); err != nil {
 		return nil, err
 	}
 	for _, s := range shards {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -24,15 +25,15 @@ type Encoded struct {
 
 // Embedding implements rff.EmbeddingKernel. Errors: *accountant.ParamError; those of Kernel.
 func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
-	var c checker
-	c.ok(k.Kernel != nil, "merf.Encoded.Kernel", nil, "a feature map of codes")
-	c.ok(k.Encoder != nil, "merf.Encoded.Encoder", nil, "a public network")
+	var c system.Checker
+	c.OK(k.Kernel != nil, "merf.Encoded.Kernel", nil, "a feature map of codes")
+	c.OK(k.Encoder != nil, "merf.Encoded.Encoder", nil, "a public network")
 	if k.Encoder != nil {
 		in := k.Encoder.Latent()
-		c.ok(in == l.In, "merf.Encoded.Encoder", in, fmt.Sprintf("a network that takes records of %d coordinates", l.In))
-		c.ok(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state", "no batch norm, which mixes records")
+		c.OK(in == l.In, "merf.Encoded.Encoder", in, fmt.Sprintf("a network that takes records of %d coordinates", l.In))
+		c.OK(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state", "no batch norm, which mixes records")
 	}
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	inner, err := k.Kernel.Embedding(rff.Layout{In: k.Encoder.Dim()}, seed)

@@ -1,13 +1,6 @@
 package merf
 
-import (
-	"errors"
-
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/rff"
-)
+import "errors"
 
 // Errors that say nothing about records.
 var (
@@ -16,50 +9,3 @@ var (
 	// ErrPrivate is the refusal to write private sums that no noise has been added to.
 	ErrPrivate = errors.New("merf: sums without noise are private and cannot be written")
 )
-
-// paramErrors restates the mistakes that packages without knowledge of privacy
-// found in public parameters as *accountant.ParamError, so that a caller
-// handles one type. What it does not know it passes on.
-func paramErrors(err error) error {
-	if err == nil {
-		return nil
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var out []error
-		for _, e := range joined.Unwrap() {
-			out = append(out, paramErrors(e))
-		}
-		return errors.Join(out...)
-	}
-	var (
-		shape  *records.ShapeError
-		config *models.ConfigError
-		kernel *rff.ParamError
-	)
-	switch {
-	case errors.As(err, &shape):
-		return &accountant.ParamError{Path: shape.Path, Value: shape.Value, Want: shape.Want}
-	case errors.As(err, &config):
-		return &accountant.ParamError{Path: config.Path, Value: config.Value, Want: config.Want}
-	case errors.As(err, &kernel):
-		return &accountant.ParamError{Path: kernel.Path, Value: kernel.Value, Want: kernel.Want}
-	}
-	return err
-}
-
-// checker collects mistakes, so that a user sees all of them at once.
-type checker struct{ errs []error }
-
-func (c *checker) ok(good bool, path string, value any, want string) {
-	if !good {
-		c.errs = append(c.errs, &accountant.ParamError{Path: path, Value: value, Want: want})
-	}
-}
-
-func (c *checker) add(err error) {
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
-}
-
-func (c *checker) err() error { return errors.Join(c.errs...) }

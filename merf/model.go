@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -97,15 +98,15 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 }
 
 func (m *Model) check(n int, d Draw) error {
-	var k checker
-	k.ok(n >= 0, "n", n, "the number of records, zero or more")
-	k.ok(d.Cluster == -1 || d.Cluster == 0, "merf.Draw.Cluster", d.Cluster, "-1: there is one generator")
+	var k system.Checker
+	k.OK(n >= 0, "n", n, "the number of records, zero or more")
+	k.OK(d.Cluster == -1 || d.Cluster == 0, "merf.Draw.Cluster", d.Cluster, "-1: there is one generator")
 	want := "no class: the records carry none"
 	if classes := m.schema.Classes(); classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
-	k.ok(d.Class >= -1 && d.Class < m.schema.Classes(), "merf.Draw.Class", d.Class, want)
-	return k.err()
+	k.OK(d.Class >= -1 && d.Class < m.schema.Classes(), "merf.Draw.Class", d.Class, want)
+	return k.Err()
 }
 
 // sampler holds one caller's scratch.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -88,10 +89,10 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 //
 // Errors: *accountant.ParamError for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
-	var k checker
-	k.ok(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
+	var k system.Checker
+	k.OK(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
 		"another one, of an equal plan")
-	if err := k.err(); err != nil {
+	if err := k.Err(); err != nil {
 		return err
 	}
 	a.take(other)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -70,7 +71,7 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	width, classes := codeWidth(g.Latent, s), e.Classes()
 	net, err := g.Architecture.NewDecoding(be, width, heads(s), g.Seed)
 	if err != nil {
-		return nil, paramErrors(err)
+		return nil, system.ParamErrors(err)
 	}
 	t := &training{e: e, g: g, be: be, net: net, rng: rand.New(rand.NewPCG(g.Seed, 0x6d657266)), target: e.target(g)}
 	t.each = max(g.Batch/classes, 2)

@@ -3,6 +3,7 @@ package merf
 import (
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -130,22 +131,22 @@ func (g GeneratorConfig) withDefaults() GeneratorConfig {
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (g GeneratorConfig) Validate() error {
 	g = g.withDefaults()
-	var k checker
-	positive := func(path string, n int) { k.ok(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer") }
+	var k system.Checker
+	positive := func(path string, n int) { k.OK(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer") }
 	positive("Latent", g.Latent)
 	positive("Steps", g.Steps)
 	positive("Batch", g.Batch)
-	k.ok(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent, fmt.Sprintf("at most %d", maxLatent))
-	k.ok(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
-	k.ok(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
-	k.ok(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average, "a decay in [0, 1)")
-	k.ok(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor, "a positive number of standard deviations")
-	k.ok(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
-	k.ok(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
+	k.OK(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent, fmt.Sprintf("at most %d", maxLatent))
+	k.OK(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
+	k.OK(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
+	k.OK(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average, "a decay in [0, 1)")
+	k.OK(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor, "a positive number of standard deviations")
+	k.OK(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
+	k.OK(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
-		k.add(paramErrors(v.Validate()))
+		k.Add(system.ParamErrors(v.Validate()))
 	}
-	return k.err()
+	return k.Err()
 }
 
 // maxLatent bounds codes, so that sizes stay far from overflowing.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -48,7 +49,7 @@ func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	}
 	a, err := models.UnmarshalDecoding(j.Architecture)
 	if err != nil {
-		return paramErrors(err)
+		return system.ParamErrors(err)
 	}
 	g.Architecture = a
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -74,7 +75,7 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (c Config) Validate() error {
-	errs := []error{paramErrors(c.Schema.Validate()), c.Budget.Validate()}
+	errs := []error{system.ParamErrors(c.Schema.Validate()), c.Budget.Validate()}
 	bad := func(ok bool, field string, value any, want string) {
 		if !ok {
 			errs = append(errs, &accountant.ParamError{Path: "mix.Config." + field, Value: value, Want: want})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -112,7 +113,7 @@ func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Tabl
 	}
 	m.schema.Clamp(flat)
 	t, err := records.FromFlat(m.schema, flat, labels...)
-	return t, paramErrors(err)
+	return t, system.ParamErrors(err)
 }
 
 func (m *Moments) pick(u float64) int {
@@ -180,7 +181,7 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 	be.Gemm(false, false, 1, u, b, 0, x)
 	t.Schema().Clamp(flat)
 	out, err := records.FromFlat(t.Schema(), flat, t.Labels()...)
-	return out, paramErrors(err)
+	return out, system.ParamErrors(err)
 }
 
 func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {

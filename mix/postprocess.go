@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -145,5 +146,5 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}
 	out, err := records.FromFlat(s, flat, t.Labels()...)
-	return out, paramErrors(err)
+	return out, system.ParamErrors(err)
 }

@@ -2,6 +2,7 @@ package mix
 
 import (
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -87,7 +88,7 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 		}
 	}
 	t, err := records.FromFlat(s, flat, labels...)
-	return t, paramErrors(err)
+	return t, system.ParamErrors(err)
 }
 
 // put copies rows to position at.
