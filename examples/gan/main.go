@@ -1,6 +1,6 @@
 // Command gan trains a generative adversarial network on labelled images under differential privacy, and samples it.
 //
-//	go run ./examples/gan                      on digits drawn by the program
+//	go run ./examples/gan                      on digits drawn by the program: 50 s of processor time
 //	go run ./examples/gan -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz \
 //		-critic small -steps 100000 -out out/mnist -resume
