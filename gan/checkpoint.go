@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -316,7 +317,7 @@ func (k *keeper) encode(spent int) (*artefact.File, error) {
 		return nil, err
 	}
 	return &artefact.File{Kind: checkpointKind, Header: head, Sections: []artefact.Section{
-		{Name: sectionCritic, Data: floats(r.backend, r.critic.Params())},
+		{Name: sectionCritic, Data: system.Floats(r.backend, r.critic.Params())},
 		{Name: sectionTrainer, Data: r.trainer.AppendState(nil)},
 		{Name: sectionGenerator, Data: artefact.Floats32(r.learner.params)},
 		{Name: sectionNorms, Data: r.learner.net.AppendState(nil)},

@@ -193,7 +193,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
-	g, err := c.Generator.NewDecoding(be, codeWidth(c.Latent, c.classes()), heads(c.Schema), c.Seed+1)
+	g, err := c.Generator.NewDecoding(be, codeWidth(c.Latent, c.classes()), system.Heads(c.Schema), c.Seed+1)
 	return g, system.ParamErrors(err)
 }
 
@@ -207,23 +207,6 @@ func (c Config) classes() int {
 
 // codeWidth is the length of a code with its label.
 func codeWidth(latent, classes int) int { return latent + classes }
-
-// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
-func heads(s records.Schema) []models.Head {
-	blocks := s.Blocks()
-	if blocks == nil {
-		return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
-	}
-	var list []models.Head
-	for _, b := range blocks {
-		h := models.Head{Width: b.Width, Out: models.SigmoidHead}
-		if b.OneHot {
-			h.Out = models.SoftmaxHead
-		}
-		list = append(list, h)
-	}
-	return list
-}
 
 // train is the critic's training as sgd knows it.
 func (c Config) train() sgd.Config {

@@ -3,7 +3,6 @@ package gan
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -27,11 +26,6 @@ type fileHeader struct {
 	Guarantee    accountant.Guarantee `json:"guarantee"`
 }
 
-const (
-	sectionParams = "parameters"
-	sectionState  = "state"
-)
-
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*artefact.File, error) {
 	arch, err := models.MarshalDecoding(m.config.Generator)
@@ -43,14 +37,7 @@ func (m *Model) Encode() (*artefact.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
-	return &artefact.File{Kind: Kind, Header: head, Sections: []artefact.Section{
-		{Name: sectionParams, Data: floats(m.backend, m.net.Params())}, {Name: sectionState, Data: m.net.AppendState(nil)}}}, nil
-}
-
-func floats(be device.Backend, p device.Params) []byte {
-	flat := make([]float32, p.Len())
-	be.Download(flat, p.Flat)
-	return artefact.Floats32(flat)
+	return &artefact.File{Kind: Kind, Header: head, Sections: system.Sections(m.backend, m.net)}, nil
 }
 
 // Decode rebuilds a generator.
@@ -62,13 +49,7 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	var others []models.DecodingArchitecture
-	for _, a := range l.Architectures {
-		if d, ok := a.(models.DecodingArchitecture); ok {
-			others = append(others, d)
-		}
-	}
-	arch, err := models.UnmarshalDecoding(h.Generator, append(others, l.Decodings...)...)
+	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -99,37 +80,10 @@ func (m *Model) checkHeader() error {
 	return nil
 }
 
-func (m *Model) decodeNet(f *artefact.File) error {
-	data, err := f.Section(sectionParams)
-	if err != nil {
-		return err
-	}
-	state, err := f.Section(sectionState)
-	if err != nil {
-		return err
-	}
+func (m *Model) decodeNet(f *artefact.File) (err error) {
 	c := m.config
-	if s, ok := c.Generator.(models.DecodingSizer); ok {
-		params, bytes := s.DecodingSize(codeWidth(c.Latent, c.classes()), heads(c.Schema))
-		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state", len(data), len(state), params, bytes))
-		}
-	}
-	if m.net, err = c.newGenerator(m.backend); err != nil {
-		return malformed(err)
-	}
-	if m.net.Dim() != c.Schema.Dim() {
-		return malformed(fmt.Errorf("records of %d coordinates for a schema of %d", m.net.Dim(), c.Schema.Dim()))
-	}
-	flat, err := artefact.ReadFloats32(data, m.net.Params().Len())
-	if err != nil {
-		return err
-	}
-	m.backend.Upload(m.net.Params().Flat, flat)
-	if err := m.net.SetState(state); err != nil {
-		return malformed(err)
-	}
-	return nil
+	m.net, err = system.ReadNet(f, m.backend, c.Generator, codeWidth(c.Latent, c.classes()), c.Schema)
+	return err
 }
 
 func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -26,11 +27,6 @@ type fileHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-const (
-	sectionParams = "parameters"
-	sectionState  = "state"
-)
-
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*artefact.File, error) {
 	arch, err := models.MarshalDecoding(m.generator.Architecture)
@@ -42,10 +38,7 @@ func (m *Model) Encode() (*artefact.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("merf: %w", err)
 	}
-	flat := make([]float32, m.net.Params().Len())
-	m.backend.Download(flat, m.net.Params().Flat)
-	return &artefact.File{Kind: Kind, Header: head, Sections: []artefact.Section{
-		{Name: sectionParams, Data: artefact.Floats32(flat)}, {Name: sectionState, Data: m.net.AppendState(nil)}}}, nil
+	return &artefact.File{Kind: Kind, Header: head, Sections: system.Sections(m.backend, m.net)}, nil
 }
 
 // Decode rebuilds a generator.
@@ -60,7 +53,7 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, decodings(l)...)
+	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -70,16 +63,6 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 		m.backend = device.CPU()
 	}
 	return m, m.decodeNet(f)
-}
-
-// decodings are the caller's own architectures that can be generators here.
-func decodings(l release.Loading) (list []models.DecodingArchitecture) {
-	for _, a := range l.Architectures {
-		if d, ok := a.(models.DecodingArchitecture); ok {
-			list = append(list, d)
-		}
-	}
-	return append(list, l.Decodings...)
 }
 
 func (h fileHeader) check() error {
@@ -105,35 +88,8 @@ func (h fileHeader) check() error {
 	return nil
 }
 
-func (m *Model) decodeNet(f *artefact.File) error {
-	data, err := f.Section(sectionParams)
-	if err != nil {
-		return err
-	}
-	state, err := f.Section(sectionState)
-	if err != nil {
-		return err
-	}
-	width := codeWidth(m.generator.Latent, m.schema)
-	if s, ok := m.generator.Architecture.(models.DecodingSizer); ok {
-		params, bytes := s.DecodingSize(width, heads(m.schema))
-		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
-				len(data), len(state), params, bytes))
-		}
-	}
-	net, err := m.generator.Architecture.NewDecoding(m.backend, width, heads(m.schema), 0)
-	if err != nil {
-		return malformed(err)
-	}
-	flat, err := artefact.ReadFloats32(data, net.Params().Len())
-	if err != nil {
-		return err
-	}
-	m.backend.Upload(net.Params().Flat, flat)
-	if err := net.SetState(state); err != nil {
-		return malformed(err)
-	}
-	m.net = net
-	return nil
+func (m *Model) decodeNet(f *artefact.File) (err error) {
+	g := m.generator
+	m.net, err = system.ReadNet(f, m.backend, g.Architecture, codeWidth(g.Latent, m.schema), m.schema)
+	return err
 }

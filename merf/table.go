@@ -3,7 +3,6 @@ package merf
 import (
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -31,24 +30,6 @@ func levelsOf(c records.Column) int {
 		}
 	}
 	return 0
-}
-
-// heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to
-// 1.
-func heads(s records.Schema) []models.Head {
-	blocks := s.Blocks()
-	if blocks == nil {
-		return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
-	}
-	var list []models.Head
-	for _, b := range blocks {
-		h := models.Head{Width: b.Width, Out: models.SigmoidHead}
-		if b.OneHot {
-			h.Out = models.SoftmaxHead
-		}
-		list = append(list, h)
-	}
-	return list
 }
 
 // tableSampler turns what a network states about a row of a table into a row.

@@ -69,7 +69,7 @@ type training struct {
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
 	s := e.config.Schema
 	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := g.Architecture.NewDecoding(be, width, heads(s), g.Seed)
+	net, err := g.Architecture.NewDecoding(be, width, system.Heads(s), g.Seed)
 	if err != nil {
 		return nil, system.ParamErrors(err)
 	}

@@ -1,0 +1,97 @@
+package system
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
+func Heads(s records.Schema) []models.Head {
+	blocks := s.Blocks()
+	if blocks == nil {
+		return []models.Head{{Width: s.Dim(), Out: models.SigmoidHead}}
+	}
+	var list []models.Head
+	for _, b := range blocks {
+		h := models.Head{Width: b.Width, Out: models.SigmoidHead}
+		if b.OneHot {
+			h.Out = models.SoftmaxHead
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// Decodings are the caller's own architectures that can be generators.
+func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
+	for _, a := range l.Architectures {
+		if d, ok := a.(models.DecodingArchitecture); ok {
+			list = append(list, d)
+		}
+	}
+	return append(list, l.Decodings...)
+}
+
+const (
+	sectionParams = "parameters"
+	sectionState  = "state"
+)
+
+// Sections are a generator's numbers as a file holds them.
+func Sections(be device.Backend, net models.Decoding) []artefact.Section {
+	return []artefact.Section{{Name: sectionParams, Data: Floats(be, net.Params())},
+		{Name: sectionState, Data: net.AppendState(nil)}}
+}
+
+// Floats are parameters as a file holds them.
+func Floats(be device.Backend, p device.Params) []byte {
+	flat := make([]float32, p.Len())
+	be.Download(flat, p.Flat)
+	return artefact.Floats32(flat)
+}
+
+// ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the architecture asks for are
+// compared with the bytes there are before anything is allocated for them.
+//
+// Errors: artefact.ErrFormat.
+func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema) (models.Decoding, error) {
+	data, err := f.Section(sectionParams)
+	if err != nil {
+		return nil, err
+	}
+	state, err := f.Section(sectionState)
+	if err != nil {
+		return nil, err
+	}
+	if sizer, ok := a.(models.DecodingSizer); ok {
+		params, bytes := sizer.DecodingSize(latent, Heads(s))
+		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
+			return nil, malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
+				len(data), len(state), params, bytes))
+		}
+	}
+	net, err := a.NewDecoding(be, latent, Heads(s), 0)
+	if err != nil {
+		return nil, malformed(ParamErrors(err))
+	}
+	if net.Dim() != s.Dim() {
+		return nil, malformed(fmt.Errorf("records of %d coordinates for a schema of %d", net.Dim(), s.Dim()))
+	}
+	flat, err := artefact.ReadFloats32(data, net.Params().Len())
+	if err != nil {
+		return nil, err
+	}
+	be.Upload(net.Params().Flat, flat)
+	if err := net.SetState(state); err != nil {
+		return nil, malformed(err)
+	}
+	return net, nil
+}
+
+func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }
