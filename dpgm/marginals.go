@@ -209,7 +209,7 @@ func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
 			sizes:       counts.Shrink(sizes[c*bins:(c+1)*bins], m.sizeStd),
 			bins:        m.bins,
 		}
-		normalise(out[c].sizes)
+		counts.Normalise(out[c].sizes)
 		total := max(totals[c], m.countStd, clusterFloor) * m.kept(out[c].sizes)
 		for j, n := range out[c].frequencies {
 			out[c].frequencies[j] = min(n/total, 1)
@@ -231,19 +231,4 @@ func (m *marginalSums) kept(sizes []float64) float64 {
 		return 1
 	}
 	return scaled / whole
-}
-
-// normalise makes parts of a whole; of nothing, equal parts.
-func normalise(v []float64) {
-	total := 0.0
-	for _, x := range v {
-		total += x
-	}
-	for i := range v {
-		if total > 0 {
-			v[i] /= total
-		} else {
-			v[i] = 1 / float64(len(v))
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -128,7 +129,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 	for g := range weights {
 		weights[g] = math.Exp(-gridShift(g) * gridShift(g) / 2)
 	}
-	normalise(weights)
+	counts.Normalise(weights)
 	next := make([]float64, tiltPoints)
 	for range 200 {
 		clear(next)
@@ -143,7 +144,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 				}
 			}
 		}
-		normalise(next)
+		counts.Normalise(next)
 		weights, next = next, weights
 	}
 	return quantiles(weights)

@@ -67,7 +67,7 @@ func fit(noisy []float64, std float64) []float64 {
 				share(next, prior, likelihood[b], n)
 			}
 		}
-		normalise(next)
+		Normalise(next)
 		prior, next = next, prior
 	}
 	return prior
@@ -96,7 +96,8 @@ func share(dst, prior, likelihood []float64, n float64) {
 	}
 }
 
-func normalise(v []float64) {
+// Normalise makes parts of a whole; of nothing, equal parts.
+func Normalise(v []float64) {
 	total := 0.0
 	for _, x := range v {
 		total += x
