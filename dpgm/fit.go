@@ -65,7 +65,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err := p.affordable(ledger); err != nil {
 		return nil, err
 	}
-	if err := checkUnit(ledger, data); err != nil {
+	if err := system.CheckUnit("dpgm.Fit.data", ledger, records.UnitOf(data)); err != nil {
 		return nil, err
 	}
 	r := &run{plan: p, config: p.Config, data: records.Clamped(data), ledger: ledger, options: o, start: time.Now()}
@@ -86,38 +86,13 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	return r.model(), nil
 }
 
-// affordable refuses a plan that a ledger shared with other work cannot pay in
-// full, so that a run never stops half way for want of budget. The ledger
-// itself decides again at every reservation.
+// affordable asks for a ledger that can pay the whole plan.
 func (p *Plan) affordable(ledger *accountant.Ledger) error {
-	if ledger == nil {
-		return &accountant.ParamError{Path: "dpgm.Fit.ledger", Value: nil, Want: "a ledger"}
-	}
-	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return &accountant.ParamError{Path: "dpgm.Fit.ledger", Value: got, Want: "the plan's relation, " + want.String()}
-	}
-	budget := ledger.Budget()
-	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == p.Config.Budget {
-		return nil // the plan's own bill
-	}
-	all := accountant.Composed{Events: []accountant.Event{p.Config.total(p.Config.Train.NoiseMultiplier), ledger.Event()}}
-	cost, err := accountant.Epsilon(all, budget.Delta, budget.Relation)
-	if err != nil {
+	c := p.Config
+	if err := system.CheckLedger("dpgm.Fit.ledger", ledger, c.Budget.Relation); err != nil {
 		return err
 	}
-	if cost.Upper > budget.Epsilon {
-		return fmt.Errorf("dpgm: the run would bring the ledger to ε = %.4g of %.4g: %w", cost.Upper, budget.Epsilon, accountant.ErrBudgetExceeded)
-	}
-	return nil
-}
-
-// checkUnit refuses a ledger that promises more than the records can keep: where persons
-// have several records, what hides one record does not hide a person.
-func checkUnit(ledger *accountant.Ledger, data records.Data) error {
-	if got, want := records.UnitOf(data), ledger.Unit(); want != records.UnitRecord && got != want {
-		return &accountant.ParamError{Path: "dpgm.Fit.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
-	}
-	return nil
+	return system.Affordable("dpgm", ledger, c.Budget, c.total(c.Train.NoiseMultiplier))
 }
 
 type run struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -21,11 +22,8 @@ import (
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(), those of the file system for
 // checkpoints. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
-	if ledger == nil {
-		return nil, &accountant.ParamError{Path: "gan.Fit.ledger", Value: nil, Want: "a ledger"}
-	}
-	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return nil, &accountant.ParamError{Path: "gan.Fit.ledger", Value: got, Want: "the plan's relation, " + want.String()}
+	if err := system.CheckLedger("gan.Fit.ledger", ledger, p.Config.Budget.Relation); err != nil {
+		return nil, err
 	}
 	r, err := newRun(p, data, ledger, opts)
 	if err != nil {
@@ -76,8 +74,8 @@ func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
-	if got, want := records.UnitOf(data), ledger.Unit(); want != records.UnitRecord && got != want {
-		return nil, &accountant.ParamError{Path: "gan.Fit.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
+	if err := system.CheckUnit("gan.Fit.data", ledger, records.UnitOf(data)); err != nil {
+		return nil, err
 	}
 	o, err := collect(opts)
 	if err != nil {

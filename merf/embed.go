@@ -27,7 +27,7 @@ func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.L
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
-	if err := keeps(ledger, records.UnitOf(data)); err != nil {
+	if err := system.CheckUnit("merf.Embed.data", ledger, records.UnitOf(data)); err != nil {
 		return nil, err
 	}
 	data = records.Clamped(data)
@@ -56,7 +56,7 @@ func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, er
 				return err
 			}
 			if data != nil {
-				if err := keeps(ledger, records.UnitOf(data)); err != nil {
+				if err := system.CheckUnit("merf.Embed.data", ledger, records.UnitOf(data)); err != nil {
 					return err
 				}
 			}
@@ -88,7 +88,7 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 		return nil, err
 	}
 	for _, s := range shards {
-		if err := keeps(ledger, s.who); s.who != "" && err != nil {
+		if err := system.CheckUnit("merf.Embed.data", ledger, s.who); s.who != "" && err != nil {
 			return nil, err
 		}
 	}
@@ -104,28 +104,12 @@ func (p *Plan) noBatches(want string) error {
 	return &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: want}
 }
 
-// keeps refuses a ledger that promises more than the records can keep: where persons have several records, what hides
-// one record does not hide a person.
-func keeps(ledger *accountant.Ledger, unit string) error {
-	if want := ledger.Unit(); want != records.UnitRecord && want != unit {
-		return &accountant.ParamError{Path: "merf.Embed.data", Value: "one " + unit + " a row",
-			Want: "one " + want + " a row, as the ledger promises"}
-	}
-	return nil
-}
-
 // check judges what is public about a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.features == nil {
 		return &accountant.ParamError{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
 	}
-	if ledger == nil {
-		return &accountant.ParamError{Path: "merf.Embed.ledger", Value: nil, Want: "a ledger"}
-	}
-	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return &accountant.ParamError{Path: "merf.Embed.ledger", Value: got, Want: "the plan's relation, " + want.String()}
-	}
-	return nil
+	return system.CheckLedger("merf.Embed.ledger", ledger, p.Config.Budget.Relation)
 }
 
 // releasing is one run under way.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -116,38 +117,19 @@ func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
 	switch {
 	case data == nil:
 		return mistake("Fit.data", nil, "records")
-	case ledger == nil:
-		return mistake("Fit.ledger", nil, "a ledger")
 	case !data.Schema().Equal(c.Schema):
 		return ErrSchema
-	case ledger.Relation() != c.Budget.Relation:
-		return mistake("Fit.ledger", ledger.Relation(), "the plan's relation, "+c.Budget.Relation.String())
-	case ledger.Unit() != records.UnitRecord && ledger.Unit() != records.UnitOf(data):
-		return mistake("Fit.data", "one "+records.UnitOf(data)+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
+	}
+	if err := system.CheckLedger("mix.Fit.ledger", ledger, c.Budget.Relation); err != nil {
+		return err
+	}
+	if err := system.CheckUnit("mix.Fit.data", ledger, records.UnitOf(data)); err != nil {
+		return err
 	}
 	if n, _ := c.Sampling.public(); c.Budget.Relation == accountant.ReplaceOne && data.Len() != n {
 		return ErrRecords
 	}
-	return p.affordable(ledger)
-}
-
-// affordable refuses a plan that a ledger shared with other work cannot pay in full, so that a run never stops
-// half way for want of budget. The ledger itself decides again at every reservation.
-func (p *Plan) affordable(ledger *accountant.Ledger) error {
-	budget := ledger.Budget()
-	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == p.Config.Budget {
-		return nil // the plan's own bill
-	}
-	all := accountant.Composed{Events: []accountant.Event{p.Config.total(p.Event), ledger.Event()}}
-	cost, err := accountant.Epsilon(all, budget.Delta, budget.Relation)
-	if err != nil {
-		return err
-	}
-	if cost.Upper > budget.Epsilon {
-		return fmt.Errorf("mix: the run would bring the ledger to ε = %.4g of %.4g: %w", cost.Upper,
-			budget.Epsilon, accountant.ErrBudgetExceeded)
-	}
-	return nil
+	return system.Affordable("mix", ledger, c.Budget, c.total(p.Event))
 }
 
 // reserve sets aside everything the plan will release. Classes are disjoint parts of the records, each with a

@@ -1,0 +1,49 @@
+package system
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// CheckLedger refuses a ledger that is missing or counts under another relation than the plan's. The path is that of the
+// parameter it came in, such as dpgm.Fit.ledger.
+func CheckLedger(path string, ledger *accountant.Ledger, want accountant.Relation) error {
+	if ledger == nil {
+		return &accountant.ParamError{Path: path, Value: nil, Want: "a ledger"}
+	}
+	if got := ledger.Relation(); got != want {
+		return &accountant.ParamError{Path: path, Value: got, Want: "the plan's relation, " + want.String()}
+	}
+	return nil
+}
+
+// CheckUnit refuses a ledger that promises more than records of a unit can keep: where persons have several records,
+// what hides one record does not hide a person. The path is that of the records.
+func CheckUnit(path string, ledger *accountant.Ledger, unit string) error {
+	if want := ledger.Unit(); want != records.UnitRecord && want != unit {
+		return &accountant.ParamError{Path: path, Value: "one " + unit + " a row",
+			Want: "one " + want + " a row, as the ledger promises"}
+	}
+	return nil
+}
+
+// Affordable refuses a plan, of this budget and with this total, that a ledger shared with other work cannot pay in full,
+// so that a run never stops half way for want of budget. The ledger itself decides again at every reservation.
+func Affordable(name string, ledger *accountant.Ledger, plan accountant.Budget, total accountant.Event) error {
+	budget := ledger.Budget()
+	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == plan {
+		return nil // the plan's own bill
+	}
+	all := accountant.Composed{Events: []accountant.Event{total, ledger.Event()}}
+	cost, err := accountant.Epsilon(all, budget.Delta, budget.Relation)
+	if err != nil {
+		return err
+	}
+	if cost.Upper > budget.Epsilon {
+		return fmt.Errorf("%s: the run would bring the ledger to ε = %.4g of %.4g: %w", name, cost.Upper,
+			budget.Epsilon, accountant.ErrBudgetExceeded)
+	}
+	return nil
+}
