@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -53,14 +54,11 @@ type Draw = release.Draw
 // All draws from every cluster, from a fresh seed.
 func All() Draw { return release.All() }
 
-// sampleChunk bounds the memory of a draw, however many records it asks for.
-const sampleChunk = 1024
-
 // DrawSchema is the schema of the records of a draw: means of binary records
 // are not binary.
 func (m *Model) DrawSchema(d Draw) records.Schema {
 	if s := m.Schema(); d.Means && s.IsBinary() {
-		return meansOf(s)
+		return system.MeansOf(s)
 	}
 	return m.Schema()
 }
@@ -70,23 +68,12 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 //
 // Errors: ctx.Err(); a cluster that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
+	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
-			yield(nil, err)
-			return
+			return nil, err
 		}
-		s := m.sampler(d)
-		for lo := 0; lo < n; lo += sampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.next(min(sampleChunk, n-lo))
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
+		return m.sampler(d).next, nil
+	})
 }
 
 func (m *Model) check(n int, d Draw) error {
@@ -186,21 +173,11 @@ func (s *sampler) decode(n int) (records.Data, error) {
 	case schema.Sparse():
 		return s.sets(schema, n)
 	case schema.IsBinary():
-		s.bernoulli()
+		system.Bernoulli(s.rng, s.flat)
 	default:
 		schema.Clamp(s.flat)
 	}
 	return records.FromFlat(schema, s.flat)
-}
-
-// bernoulli draws every coordinate from its mean.
-func (s *sampler) bernoulli() {
-	for i, p := range s.flat {
-		s.flat[i] = 0
-		if s.rng.Float32() < p {
-			s.flat[i] = 1
-		}
-	}
 }
 
 // sets draws every item from its mean.
@@ -229,12 +206,4 @@ func (s *sampler) appendItems(items []uint32, p []float32) []uint32 {
 		}
 	}
 	return items
-}
-
-// meansOf is the schema of probabilities of binary records.
-func meansOf(s records.Schema) records.Schema {
-	if s.IsImage() {
-		return records.Image(s.Height(), s.Width())
-	}
-	return records.Interval(s.Dim(), 0, 1)
 }

@@ -57,20 +57,13 @@ type Draw = release.Draw
 // All draws from every class, from a fresh seed.
 func All() Draw { return release.All() }
 
-// sampleChunk bounds the memory of a draw, however many records it asks for.
-const sampleChunk = 1024
-
 // DrawSchema is the schema of the records of a draw: means of binary records are not binary.
 func (m *Model) DrawSchema(d Draw) records.Schema {
 	s := m.Schema()
 	if !d.Means || !s.IsBinary() || s.Kind() == records.MixedTable {
 		return s
 	}
-	out := records.Interval(s.Dim(), 0, 1)
-	if s.IsImage() {
-		out = records.Image(s.Height(), s.Width())
-	}
-	return out.WithLabels(s.ClassNames()...)
+	return system.MeansOf(s)
 }
 
 // Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays no
@@ -78,23 +71,13 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 //
 // Errors: ctx.Err(); *accountant.ParamError for a negative n or a class that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
+	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
-			yield(nil, err)
-			return
+			return nil, err
 		}
 		s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x67616e)), maker: newMaker(m.backend, m.net, m.config)}
-		for lo := 0; lo < n; lo += sampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.next(min(sampleChunk, n-lo))
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
+		return s.next, nil
+	})
 }
 
 func (m *Model) check(n int, d Draw) error {
@@ -125,8 +108,8 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 		return k.Err()
 	}
 	maker := newMaker(m.backend, m.net, m.config)
-	for lo := 0; lo < codes.Rows; lo += sampleChunk {
-		hi := min(lo+sampleChunk, codes.Rows)
+	for lo := 0; lo < codes.Rows; lo += system.SampleChunk {
+		hi := min(lo+system.SampleChunk, codes.Rows)
 		host, coded, out := maker.resize(hi - lo)
 		for i := lo; i < hi; i++ {
 			row := host[(i-lo)*coded.Cols : (i-lo+1)*coded.Cols]
@@ -180,12 +163,7 @@ func (s *sampler) decode(flat []float32, labels []int32, n int) (records.Data, e
 	case schema.Kind() == records.MixedTable:
 		return records.DecodeFlat(schema, flat, labels...)
 	case schema.IsBinary():
-		for i, p := range flat {
-			flat[i] = 0
-			if s.rng.Float32() < p {
-				flat[i] = 1
-			}
-		}
+		system.Bernoulli(s.rng, flat)
 	default:
 		unitOf(schema).stretch(flat)
 		schema.Clamp(flat)

@@ -3,6 +3,7 @@ package merf
 import (
 	"slices"
 
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -13,7 +14,7 @@ func (s *sampler) decode(flat []float32, n int) (records.Data, error) {
 	case schema.Kind() == records.MixedTable:
 		return s.table(schema, flat)
 	case schema.IsBinary():
-		s.bernoulli(flat)
+		system.Bernoulli(s.rng, flat)
 	default:
 		unitOf(schema).stretch(flat)
 		schema.Clamp(flat)
@@ -33,16 +34,6 @@ func (s *sampler) table(schema records.Schema, flat []float32) (records.Data, er
 		}
 	}
 	return records.DecodeFlat(schema, flat, s.labels...)
-}
-
-// bernoulli draws every coordinate from its mean.
-func (s *sampler) bernoulli(flat []float32) {
-	for i, p := range flat {
-		flat[i] = 0
-		if s.rng.Float32() < p {
-			flat[i] = 1
-		}
-	}
 }
 
 // sets lists the items that were drawn, of too many a random choice.

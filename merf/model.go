@@ -57,20 +57,13 @@ type Draw = release.Draw
 // All draws from every class, from a fresh seed.
 func All() Draw { return release.All() }
 
-// sampleChunk bounds the memory of a draw, however many records it asks for.
-const sampleChunk = 1024
-
 // DrawSchema is the schema of the records of a draw: means of binary records are not binary.
 func (m *Model) DrawSchema(d Draw) records.Schema {
 	s := m.schema
 	if !d.Means || !s.IsBinary() {
 		return s
 	}
-	out := records.Interval(s.Dim(), 0, 1)
-	if s.IsImage() {
-		out = records.Image(s.Height(), s.Width())
-	}
-	return out.WithLabels(s.ClassNames()...)
+	return system.MeansOf(s)
 }
 
 // Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays
@@ -78,23 +71,12 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 //
 // Errors: ctx.Err(); *accountant.ParamError for a negative n or a class that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
+	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
-			yield(nil, err)
-			return
+			return nil, err
 		}
-		s := m.sampler(d)
-		for lo := 0; lo < n; lo += sampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.next(min(sampleChunk, n-lo))
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
+		return m.sampler(d).next, nil
+	})
 }
 
 func (m *Model) check(n int, d Draw) error {
@@ -130,8 +112,8 @@ func (m *Model) sampler(d Draw) *sampler {
 		s.cum = append(s.cum, total)
 	}
 	width := codeWidth(m.generator.Latent, m.schema)
-	s.host = make([]float32, sampleChunk*width)
-	s.codes, s.out = m.backend.New(sampleChunk, width), m.backend.New(sampleChunk, m.net.Dim())
+	s.host = make([]float32, system.SampleChunk*width)
+	s.codes, s.out = m.backend.New(system.SampleChunk, width), m.backend.New(system.SampleChunk, m.net.Dim())
 	return s
 }
 
