@@ -35,23 +35,6 @@ func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	return e
 }
 
-// TestStepsAllocateNothing once they are warm.
-func TestStepsAllocateNothing(t *testing.T) {
-	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3, Batch: 16}.withDefaults()
-	for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 20, Bandwidth: 0.5}, pairs} {
-		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := 0
-		step := func() { tr.step(i); i++ }
-		step()
-		if a := testing.AllocsPerRun(100, step); a > 8 { // closures of the row loops of pairs; no matrices
-			t.Errorf("%v allocations a step", a)
-		}
-	}
-}
-
 // pairs counts pairs of levels, by batches or row by row.
 var pairs = rff.Pairs{Knots: 3}
 

@@ -192,22 +192,6 @@ func TestDecodingConfig(t *testing.T) {
 	}
 }
 
-// Neighbouring heads of one kind act as one; training and inference allocate nothing once they are warm.
-func TestDecodingAllocates(t *testing.T) {
-	n := newTestDecoding(t, testDecodings[0], 3)
-	if got := n.chain.units[len(n.chain.units)-1].(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
-		t.Errorf("first head %v", got)
-	}
-	rng := rand.New(rand.NewPCG(6, 1))
-	codes, form := normalMatrix(rng, 8, 3), normalMatrix(rng, 8, n.Dim())
-	grad := device.NewParams(device.CPU(), n.Params().Shapes...)
-	step := func() { n.Forward(codes); n.Backward(form, grad, device.Matrix{}); n.Generate(codes, form) }
-	step()
-	if a := testing.AllocsPerRun(50, step); a > 0 {
-		t.Errorf("%v allocations a step", a)
-	}
-}
-
 func TestDecodingIsStateful(t *testing.T) {
 	n := newTestDecoding(t, testDecodings[0], 3)
 	rng := rand.New(rand.NewPCG(6, 1))

@@ -59,18 +59,3 @@ func near(t *testing.T, what string, got, want []float32) {
 		}
 	}
 }
-
-func TestBatchesAllocateNothing(t *testing.T) {
-	be := device.CPUWith(1)
-	e, err := rff.Pairs{}.Embedding(batchLayout, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, pull, dx := be.New(16, e.In()), be.New(1, e.Dim()), be.New(16, e.In())
-	b := e.(rff.BatchEmbedding)
-	step := func() { b.Sum(be, x, pull); b.PullBack(be, x, pull, 0.5, dx) }
-	step()
-	if a := testing.AllocsPerRun(50, step); a > 4 { // closures of the row loops
-		t.Errorf("%v allocations a call", a)
-	}
-}

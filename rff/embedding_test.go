@@ -375,20 +375,6 @@ func TestHermiteIsTheGaussianKernel(t *testing.T) {
 	}
 }
 
-// TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by several goroutines
-// pay for starting them.)
-func TestBackwardAllocatesNothing(t *testing.T) {
-	be := device.CPU()
-	for _, name := range []string{"rbf", "phase", "sum", "hermite"} {
-		e := newEmbedding(t, embeddings()[name])
-		x, delta, dx := be.New(4, e.In()), be.New(4, e.Dim()), be.New(4, e.In())
-		b := device.Batch{Rows: 4, Dense: x}
-		if n := testing.AllocsPerRun(20, func() { e.Transform(be, b, delta); e.Backward(be, x, delta, dx) }); n > 4 {
-			t.Errorf("%s: %v allocations a step", name, n)
-		}
-	}
-}
-
 // TestPatchesGrowWithTheImage: doubling every pixel leaves the preset's kernel about what it was.
 func TestPatchesGrowWithTheImage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
