@@ -3,6 +3,7 @@
 package merf
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -14,6 +15,7 @@ import (
 
 // TestStepsAllocateNoMatrices once they are warm.
 func TestStepsAllocateNoMatrices(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3, Batch: 16}.withDefaults()
 	for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 20, Bandwidth: 0.5}, pairs} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))

@@ -4,6 +4,7 @@ package models
 
 import (
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -13,6 +14,7 @@ import (
 // without it only.
 
 func TestTrainingDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestVAE(t, PaperVAE(), Visible{Dim: 50})
 	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
 	norms, w := make([]float64, 64), make([]float32, 64)
@@ -29,6 +31,7 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 }
 
 func TestRBMTrainingDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestRBM(t, RBM{Hidden: 20, Chains: 10}, Visible{Dim: 50})
 	b := binaryBatch(rand.New(rand.NewPCG(1, 1)), 64, 50, 0.2)
 	norms, w := make([]float64, 64), make([]float32, 64)
@@ -46,6 +49,7 @@ func TestRBMTrainingDoesNotAllocate(t *testing.T) {
 }
 
 func TestCNNTrainingDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestCNN(t, mnistCNN, 10)
 	b := greyBatch(rand.New(rand.NewPCG(1, 1)), 20, 784, 10)
 	norms, w := make([]float64, 20), make([]float32, 20)
@@ -64,6 +68,7 @@ func TestCNNTrainingDoesNotAllocate(t *testing.T) {
 }
 
 func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestDecoder(t, digitsDecoder, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
 	codes, delta := normalMatrix(rng, 20, 5), normalMatrix(rng, 20, 784)
@@ -82,6 +87,7 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 
 // Neighbouring heads of one kind act as one; training and inference allocate nothing once they are warm.
 func TestDecodingAllocates(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestDecoding(t, testDecodings[0], 3)
 	if got := n.chain.units[len(n.chain.units)-1].(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
 		t.Errorf("first head %v", got)

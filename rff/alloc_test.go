@@ -3,6 +3,7 @@
 package rff_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -12,6 +13,7 @@ import (
 // The race detector makes sync.Pool forget on purpose, so these counts hold without it only.
 
 func TestBatchesAllocateNoMatrices(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPUWith(1)
 	e, err := rff.Pairs{}.Embedding(batchLayout, 0)
 	if err != nil {
@@ -29,6 +31,7 @@ func TestBatchesAllocateNoMatrices(t *testing.T) {
 // TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by several goroutines
 // pay for starting them.)
 func TestBackwardAllocatesNothing(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPU()
 	for _, name := range []string{"rbf", "phase", "sum", "hermite"} {
 		e := newEmbedding(t, embeddings()[name])
