@@ -51,7 +51,7 @@ func parse(args []string) (config, error) {
 		"idx file of training images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
 	f.StringVar(&c.testImages, "test-images", "",
-		"idx file of held-out images (default: more digits drawn by the program)")
+		"idx file of held-out images, needed with -images (without both, more digits are drawn)")
 	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
 	f.IntVar(&c.n, "n", 20000, "digits the program draws; of files the public number of records, under add/remove a guess")
 	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
