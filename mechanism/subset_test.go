@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestFloydSubsets: every pair of twenty rows is as likely as any other, in rising order.
+// TestFloydSubsets: every pair of many rows is as likely as any other, in rising order.
 func TestFloydSubsets(t *testing.T) {
-	const population, n = 20, 40000
+	const population, n = 24, 400000 // the fewest of which a pair is drawn by Floyd's algorithm
 	counts := map[[2]int32]int{}
 	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}))
@@ -30,6 +30,28 @@ func TestFloydSubsets(t *testing.T) {
 	}
 	for _, c := range counts {
 		sixSigma(t, "pair", c, n, 1.0/pairs)
+	}
+}
+
+// TestFloydTriples: so are larger subsets, in which a row that was taken already comes up often.
+func TestFloydTriples(t *testing.T) {
+	const population, triples, n = 7, 35, 40000
+	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+		Relation: accountant.ReplaceOne}))
+	a := &Allowance{run: run, id: 1}
+	counts := map[[3]int32]int{}
+	for range n {
+		rows := floyd(population, 3, a.samples(), []int32{-1})[1:] // what was there before stays out of it
+		if len(rows) != 3 || rows[0] >= rows[1] || rows[1] >= rows[2] {
+			t.Fatalf("%v", rows)
+		}
+		counts[[3]int32(rows)]++
+	}
+	if len(counts) != triples {
+		t.Errorf("%d triples of %d", len(counts), triples)
+	}
+	for _, c := range counts {
+		sixSigma(t, "triple", c, n, 1.0/triples)
 	}
 }
 
