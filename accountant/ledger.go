@@ -135,7 +135,9 @@ func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	l.shared.root = l
 	l.fault = b.Validate()
 	for _, o := range opts {
-		o(l)
+		if o != nil {
+			o(l)
+		}
 	}
 	return l
 }

@@ -11,7 +11,7 @@ import (
 // TestUnit: whose presence is protected is said in the guarantee, survives saving, and a merge claims no more than its weakest part.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user")), accountant.NewLedger(budget)
+	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil), accountant.NewLedger(budget)
 	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "one user") || rows.Guarantee().Unit != "record" {
 		t.Errorf("units %q and %q", g.Unit, rows.Guarantee().Unit)
 	}

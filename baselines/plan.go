@@ -128,6 +128,9 @@ func (p *Plan) check(data records.Data, ledger *accountant.Ledger) error {
 	bad := func(field string, value any, want string) error {
 		return &accountant.ParamError{Path: "baselines.Fit." + field, Value: value, Want: want}
 	}
+	if p == nil || p.method == nil {
+		return bad("p", nil, "a plan, made by a method's Plan")
+	}
 	c := p.method.common()
 	switch {
 	case data == nil:

@@ -41,27 +41,41 @@ func WithBackend(b device.Backend) Option { return func(o *options) { o.backend 
 // WithProgress is called after every iteration and every step.
 func WithProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
+// newOptions has a default for whatever is nil.
+func newOptions(opts []Option) options {
+	var o options
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&o)
+		}
+	}
+	if o.backend == nil {
+		o.backend = device.CPU()
+	}
+	if o.progress == nil {
+		o.progress = func(Progress) {}
+	}
+	return o
+}
+
 // Fit carries out a plan on private records and returns what may be released.
 //
 // Guarantee: everything in the returned model, and everything passed to the
 // progress function, is a function of releases that the ledger holds; the events
 // are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn,
-// ctx.Err(). No error depends on a record's value.
+// ctx.Err(); *accountant.ParamError for what is missing and must not be. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+	if p == nil || len(p.Stages) == 0 {
+		return nil, &accountant.ParamError{Path: "dpgm.Fit.p", Value: nil, Want: "a plan, made by Config.Plan"}
+	}
 	if data == nil {
 		return nil, &accountant.ParamError{Path: "dpgm.Fit.data", Value: nil, Want: "records"}
 	}
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
 	}
-	o := options{progress: func(Progress) {}}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	if o.backend == nil {
-		o.backend = device.CPU()
-	}
+	o := newOptions(opts)
 	if err := p.affordable(ledger); err != nil {
 		return nil, err
 	}

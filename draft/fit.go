@@ -20,9 +20,12 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // ledger holds; the event is the plan's, noise of the exact class. It is reserved
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *accountant.ParamError for data that is no table, and for a ledger that
-// promises what the data cannot keep. No error depends on a record's value.
+// *accountant.ParamError for a plan that Config.Plan has not made, for data that is
+// no table, and for a ledger that promises what the data cannot keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	if data == nil {
 		return nil, refused("data", nil, "records")
 	}
@@ -40,6 +43,9 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	if parts == nil {
 		return nil, refused("parts", nil, "records")
 	}
@@ -77,6 +83,14 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 		return nil, refused("data", "one "+got+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
 	}
 	return f, nil
+}
+
+// check refuses what no call of Config.Plan has made.
+func (p *Plan) check() error {
+	if p == nil || p.Event == nil {
+		return refused("p", nil, "a plan, made by Config.Plan")
+	}
+	return nil
 }
 
 // run reserves, counts, releases and interprets, in this order.

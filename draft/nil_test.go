@@ -1,0 +1,37 @@
+package draft_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestAPlanIsNeeded: a plan that nobody made is refused before anything is read or spent.
+func TestAPlanIsNeeded(t *testing.T) {
+	schema, err := records.NewSchema(records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.DecodeFlat(schema, []float32{0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := func(yield func(records.Data, error) bool) { yield(data, nil) }
+	for _, p := range []*draft.Plan{nil, {}} {
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+		var wrong *accountant.ParamError
+		if _, err := draft.Fit(context.Background(), p, data, ledger); !errors.As(err, &wrong) {
+			t.Errorf("Fit: %v", err)
+		}
+		if _, err := draft.FitStream(context.Background(), p, parts, ledger); !errors.As(err, &wrong) {
+			t.Errorf("FitStream: %v", err)
+		}
+		if len(ledger.Entries()) > 0 {
+			t.Error("a refused fit has spent")
+		}
+	}
+}
