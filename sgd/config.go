@@ -70,7 +70,12 @@ func (c Config) checkClip(k *checker) {
 		return
 	}
 	k.ok(c.ClipNorm == 0, "ClipNorm", c.ClipNorm, "zero, since Clip chooses the norm")
-	c.Clip.check(k, c)
+	switch c.Clip.(type) {
+	case DPNorm, Quantile, Normalize, Groups:
+		c.Clip.check(k, c)
+	default: // a pointer, which may be nil and may change after it was judged
+		k.ok(false, "Clip", fmt.Sprintf("%T", c.Clip), "DPNorm, Quantile, Normalize or Groups, as values")
+	}
 }
 
 // Event is what one step costs, whatever the relation: releases from one Poisson

@@ -61,8 +61,10 @@ type Trainer struct {
 // Errors: every mistake in the configuration, joined *accountant.ParamError values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Option) (*Trainer, error) {
 	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
-	for _, o := range opts {
-		o(t)
+	for _, apply := range opts {
+		if apply != nil {
+			apply(t)
+		}
 	}
 	if err := t.validate(); err != nil {
 		return nil, err
@@ -205,14 +207,26 @@ func (t *Trainer) reserve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if left := allowance.Remaining(); left > t.cfg.Steps {
+		return &accountant.ParamError{Path: "sgd.WithResumed", Value: left, Want: fmt.Sprintf("at most the run's %d steps left on the ledger, and no other run's", t.cfg.Steps)}
+	}
 	t.run, t.allowance = run, allowance
 	return nil
+}
+
+// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before there is a reservation,
+// and whatever other runs have taken on the same ledger.
+func (t *Trainer) Spent() int {
+	if t.allowance == nil {
+		return 0
+	}
+	return t.cfg.Steps - t.allowance.Remaining()
 }
 
 // Reserve makes the reservation that the first iteration of Steps would make, for those who must know that it holds before
 // they begin. Once it has succeeded it does nothing.
 //
-// Errors: ErrBusy; those of the ledger.
+// Errors: ErrBusy; the context's, before anything is reserved; those of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
 	if !t.running.TryLock() {
 		return ErrBusy
@@ -220,6 +234,9 @@ func (t *Trainer) Reserve(ctx context.Context) error {
 	defer t.running.Unlock()
 	if t.allowance != nil {
 		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return t.reserve(ctx)
 }
@@ -253,7 +270,7 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if t.groups != nil {
 		bound = t.groups.clipNorm()
 	}
-	return Step{Number: t.cfg.Steps - t.allowance.Remaining(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(), ClipNorm: bound, Loss: loss}, nil
+	return Step{Number: t.Spent(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(), ClipNorm: bound, Loss: loss}, nil
 }
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.

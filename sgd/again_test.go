@@ -1,0 +1,88 @@
+package sgd_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Runs of the same steps on one ledger count their own.
+func TestTwoRunsOnOneLedger(t *testing.T) {
+	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
+	cfg := with(nil, 0.5, 4)
+	for run := range 2 {
+		trainer, err := sgd.New(cfg, newCentre(3), ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := trainer.Spent()
+		for s, err := range trainer.Steps(t.Context(), data) {
+			if taken++; err != nil || s.Number != taken || trainer.Spent() != taken {
+				t.Fatalf("run %d: step %d after %d, %d spent: %v", run, s.Number, taken, trainer.Spent(), err)
+			}
+		}
+		if e := ledger.Entries()[0]; taken != 4 || e.Spent != 4*(run+1) || e.Reserved != 4*(run+1) {
+			t.Errorf("run %d took %d steps: ledger %v", run, taken, e)
+		}
+	}
+}
+
+// What two broken-off runs have left together belongs to neither of them.
+func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
+	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
+	cfg := with(nil, 0.5, 4)
+	for range 2 {
+		trainer, _ := sgd.New(cfg, newCentre(3), ledger)
+		for _, err := range trainer.Steps(t.Context(), data) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	saved, err := json.Marshal(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := accountant.UnmarshalLedger(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, _ := sgd.New(cfg, newCentre(3), again, sgd.WithResumed())
+	for s, err := range over.Steps(t.Context(), data) {
+		if got := paths(err); len(got) != 1 || got[0] != "sgd.WithResumed" {
+			t.Errorf("step %d of six that two runs have left: %v", s.Number, err)
+			break
+		}
+	}
+	if e := again.Entries()[0]; e.Spent != 2 {
+		t.Errorf("a refused run took steps: %v", e)
+	}
+}
+
+// A run that is cancelled before it begins costs nothing.
+func TestReserveAsksTheContext(t *testing.T) {
+	trainer, ledger := newTrainer(t, with(nil, 0.5, 4), newCentre(3), 1e4)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := trainer.Reserve(ctx); !errors.Is(err, context.Canceled) || len(ledger.Entries()) != 0 {
+		t.Errorf("%v, ledger %v", err, ledger.Entries())
+	}
+}
+
+// Pointers satisfy Clip by their values' methods, but may be nil and may change after they were judged.
+func TestClipsAreValues(t *testing.T) {
+	for _, clip := range []sgd.Clip{&sgd.Normalize{}, (*sgd.DPNorm)(nil)} {
+		cfg := valid()
+		cfg.ClipNorm, cfg.Clip = 0, clip
+		if got := paths(cfg.Validate()); len(got) != 1 || got[0] != "sgd.Config.Clip" {
+			t.Errorf("%T: %v", clip, got)
+		}
+	}
+}
+
+func TestNilOption(t *testing.T) { newTrainer(t, valid(), newCentre(3), 1e4, nil) }
