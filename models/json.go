@@ -8,6 +8,8 @@ var ErrFormat = errors.New("models: malformed architecture")
 // MarshalArchitecture writes an architecture under its name. Somebody else's
 // architecture is written too, by its own JSON form, and has to be
 // given to UnmarshalArchitecture again.
+//
+// Errors: *ConfigError for none; those of its JSON form.
 func MarshalArchitecture(a Architecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalArchitecture reads what MarshalArchitecture wrote. An architecture that

@@ -95,3 +95,22 @@ func TestNamesSurviveText(t *testing.T) {
 		t.Error(Likelihood(9))
 	}
 }
+
+// No architecture is an error to write, and nothing to look for when reading.
+func TestNilArchitectures(t *testing.T) {
+	_, generator := MarshalArchitecture(nil)
+	_, critic := MarshalCritic(nil)
+	_, decoding := MarshalDecoding(nil)
+	for _, err := range []error{generator, critic, decoding} {
+		if !names(err, "models: architecture") {
+			t.Errorf("nothing is written: %v", err)
+		}
+	}
+	text, err := MarshalArchitecture(PaperVAE())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := UnmarshalArchitecture(text, nil, own{}); err != nil || !reflect.DeepEqual(back, PaperVAE()) {
+		t.Errorf("beside an architecture that is none: %v, %v", back, err)
+	}
+}

@@ -14,6 +14,9 @@ type tagged struct {
 type named interface{ Name() string }
 
 func marshalTagged(a named) ([]byte, error) {
+	if a == nil {
+		return nil, &ConfigError{"models: architecture", nil, "an architecture to write"}
+	}
 	params, err := json.Marshal(a)
 	if err != nil {
 		return nil, fmt.Errorf("models: architecture %q: %w", a.Name(), err)
@@ -30,7 +33,7 @@ func unmarshalTagged[A named](data []byte, others []A, own func(name string, par
 		return none, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	for _, o := range others {
-		if o.Name() == t.Name {
+		if any(o) != nil && o.Name() == t.Name {
 			return o, nil
 		}
 	}
