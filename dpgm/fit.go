@@ -106,7 +106,7 @@ func (p *Plan) affordable(ledger *accountant.Ledger) error {
 	if err := system.CheckLedger("dpgm.Fit.ledger", ledger, c.Budget.Relation); err != nil {
 		return err
 	}
-	return system.Affordable("dpgm", ledger, c.Budget, c.total(c.Train.NoiseMultiplier))
+	return system.Affordable("dpgm", ledger, c.total(c.Train.NoiseMultiplier))
 }
 
 type run struct {

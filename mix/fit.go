@@ -129,7 +129,7 @@ func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
 	if n, _ := c.Sampling.public(); c.Budget.Relation == accountant.ReplaceOne && data.Len() != n {
 		return ErrRecords
 	}
-	return system.Affordable("mix", ledger, c.Budget, c.total(p.Event))
+	return system.Affordable("mix", ledger, c.total(p.Event))
 }
 
 // reserve sets aside everything the plan will release. Classes are disjoint parts of the records, each with a

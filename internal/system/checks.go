@@ -29,21 +29,11 @@ func CheckUnit(path string, ledger *accountant.Ledger, unit string) error {
 	return nil
 }
 
-// Affordable refuses a plan, of this budget and with this total, that a ledger shared with other work cannot pay in full,
-// so that a run never stops half way for want of budget. The ledger itself decides again at every reservation.
-func Affordable(name string, ledger *accountant.Ledger, plan accountant.Budget, total accountant.Event) error {
-	budget := ledger.Budget()
-	if len(ledger.Entries()) == 0 && len(ledger.Children()) == 0 && budget == plan {
-		return nil // the plan's own bill
-	}
-	all := accountant.Composed{Events: []accountant.Event{total, ledger.Event()}}
-	cost, err := accountant.Epsilon(all, budget.Delta, budget.Relation)
-	if err != nil {
-		return err
-	}
-	if cost.Upper > budget.Epsilon {
-		return fmt.Errorf("%s: the run would bring the ledger to ε = %.4g of %.4g: %w", name, cost.Upper,
-			budget.Epsilon, accountant.ErrBudgetExceeded)
+// Affordable refuses a plan, with this total, that a ledger cannot pay in full beside what it holds, so that a run never
+// stops half way for want of budget. The ledger itself decides again at every reservation.
+func Affordable(name string, ledger *accountant.Ledger, total accountant.Event) error {
+	if err := ledger.Affords(total); err != nil {
+		return fmt.Errorf("%s: the whole run: %w", name, err)
 	}
 	return nil
 }

@@ -1,0 +1,60 @@
+package accountant_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestAffordsAnswersAsReserveWould, with nothing set aside: on a plain ledger, on a filter, whose price is higher, and on
+// a child, which shares its budget with what its parent holds.
+func TestAffordsAnswersAsReserveWould(t *testing.T) {
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	child := func() *accountant.Ledger {
+		parent := accountant.NewLedger(budget)
+		if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 8}); err != nil {
+			t.Fatal(err)
+		}
+		parts, err := parent.Disjoint("halves", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parts[0]
+	}
+	for name, open := range map[string]func() *accountant.Ledger{
+		"plain":  func() *accountant.Ledger { return accountant.NewLedger(budget) },
+		"filter": func() *accountant.Ledger { return accountant.NewLedger(budget, accountant.WithFilter(30)) },
+		"child":  child,
+		"fault":  func() *accountant.Ledger { return accountant.NewLedger(accountant.Budget{}) },
+	} {
+		yes, no := 0, 0
+		for z := 2.0; z < 12; z *= 1.1 {
+			e := accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: z}, accountant.Laplace{Scale: 40}}}
+			ledger := open()
+			before := len(ledger.Entries())
+			asked := ledger.Affords(e)
+			if len(ledger.Entries()) != before {
+				t.Fatalf("%s: asking has set something aside", name)
+			}
+			_, reserved := ledger.Reserve("all", e, 1)
+			if (asked == nil) != (reserved == nil) || errors.Is(asked, accountant.ErrBudgetExceeded) != errors.Is(reserved, accountant.ErrBudgetExceeded) {
+				t.Errorf("%s: noise %.3g: asked: %v; reserved: %v", name, z, asked, reserved)
+			}
+			if asked == nil {
+				yes++
+			} else {
+				no++
+			}
+		}
+		if no == 0 || yes == 0 && name != "fault" {
+			t.Errorf("%s: %d yes and %d no show nothing", name, yes, no)
+		}
+	}
+	var wrong *accountant.ParamError
+	for _, e := range []accountant.Event{nil, accountant.Gaussian{}} {
+		if err := accountant.NewLedger(budget).Affords(e); !errors.As(err, &wrong) {
+			t.Errorf("%v: %v", e, err)
+		}
+	}
+}

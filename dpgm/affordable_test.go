@@ -1,0 +1,34 @@
+package dpgm_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestARunThatCannotBePaidDoesNotBegin: a filter can cost more than the plan's bill, and a child has what its parent leaves; either
+// refuses before the clusters are released, and not after.
+func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
+	plan, data := mustPlan(t, small(records.Binary(6), accountant.AddOrRemoveOne)), bits(t, 20, 6, 1)
+	budget := plan.Config.Budget
+	parent := accountant.NewLedger(budget)
+	if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 5}); err != nil {
+		t.Fatal(err)
+	}
+	children, err := parent.Disjoint("halves", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ledger := range map[string]*accountant.Ledger{
+		"filter": accountant.NewLedger(budget, accountant.WithFilter(100)), "child": children[0],
+	} {
+		_, err := dpgm.Fit(context.Background(), plan, data, ledger)
+		if !errors.Is(err, accountant.ErrBudgetExceeded) || len(ledger.Entries()) > 0 {
+			t.Errorf("%s: %v, with %d lines on the ledger", name, err, len(ledger.Entries()))
+		}
+	}
+}
