@@ -117,7 +117,10 @@ func (p *DPGMPlan) Stages() []dpgm.Stage { return append([]dpgm.Stage(nil), p.pl
 // the data state: a record, or a user (see records.UnitOf).
 // Errors: dpgm.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *DPGMPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.FitOn(ctx, ownLedger(p.plan.Config.Budget, data), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is
@@ -125,7 +128,17 @@ func (p *DPGMPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (
 //
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
 func (p *DPGMPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
-	var passed []dpgm.Option
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	m, err := dpgm.Fit(ctx, p.plan, data, ledger, dpgmOptions(opts)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Generator{m}, nil
+}
+
+func dpgmOptions(opts []Option) (passed []dpgm.Option) {
 	o := collect(opts)
 	if o.backend != nil {
 		passed = append(passed, dpgm.WithBackend(o.backend))
@@ -133,19 +146,24 @@ func (p *DPGMPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data re
 	if o.progress != nil {
 		passed = append(passed, dpgm.WithProgress(func(s dpgm.Progress) { o.progress(Progress(s)) }))
 	}
-	m, err := dpgm.Fit(ctx, p.plan, data, ledger, passed...)
-	if err != nil {
-		return nil, err
-	}
-	return &Generator{m}, nil
+	return passed
 }
 
 // MarshalJSON writes the plan.
-func (p *DPGMPlan) MarshalJSON() ([]byte, error) { return p.plan.MarshalJSON() }
+func (p *DPGMPlan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.plan.MarshalJSON()
+}
 
-// UnmarshalJSON reads a plan and checks that its bill is still what the
-// accountant says. Errors: those of Plan.
+// UnmarshalJSON reads a plan and works out its bill again. A plan that cannot be read leaves p as it was.
+// Errors: those of Plan.
 func (p *DPGMPlan) UnmarshalJSON(data []byte) error {
-	p.plan = new(dpgm.Plan)
-	return p.plan.UnmarshalJSON(data)
+	read := new(dpgm.Plan)
+	if err := read.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	p.plan = read
+	return nil
 }

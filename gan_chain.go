@@ -89,7 +89,10 @@ func (p *GANPlan) Stages() []gan.Stage { return append([]gan.Stage(nil), p.plan.
 // record, or a user (see records.UnitOf).
 // Errors: gan.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *GANPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.FitOn(ctx, ownLedger(p.plan.Config.Budget, data), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger
@@ -97,6 +100,9 @@ func (p *GANPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 //
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
 func (p *GANPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	m, err := gan.Fit(ctx, p.plan, data, ledger, ganOptions(opts)...)
 	if err != nil {
 		return nil, err
@@ -110,6 +116,9 @@ func (p *GANPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 //
 // Errors: those of Fit; gan.ErrPlan for a checkpoint of another plan; gan.ErrTaken; those of the file system.
 func (p *GANPlan) FitFrom(ctx context.Context, path string, every int, data records.Data, opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	passed := append(ganOptions(opts), gan.WithCheckpoint(path, every))
 	m, err := gan.FitFrom(ctx, p.plan, path, data, passed...)
 	if err != nil {
@@ -118,8 +127,7 @@ func (p *GANPlan) FitFrom(ctx context.Context, path string, every int, data reco
 	return &Generator{m}, nil
 }
 
-func ganOptions(opts []Option) []gan.Option {
-	var passed []gan.Option
+func ganOptions(opts []Option) (passed []gan.Option) {
 	o := collect(opts)
 	if o.backend != nil {
 		passed = append(passed, gan.WithBackend(o.backend))
@@ -134,10 +142,20 @@ func ganOptions(opts []Option) []gan.Option {
 }
 
 // MarshalJSON writes the plan. Errors: public records, which a plan in JSON cannot hold.
-func (p *GANPlan) MarshalJSON() ([]byte, error) { return p.plan.MarshalJSON() }
+func (p *GANPlan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.plan.MarshalJSON()
+}
 
-// UnmarshalJSON reads a plan and checks that its bill is still what the accountant says. Errors: those of Plan.
+// UnmarshalJSON reads a plan and works out its bill again. A plan that cannot be read leaves p as it was.
+// Errors: those of Plan.
 func (p *GANPlan) UnmarshalJSON(data []byte) error {
-	p.plan = new(gan.Plan)
-	return p.plan.UnmarshalJSON(data)
+	read := new(gan.Plan)
+	if err := read.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	p.plan = read
+	return nil
 }

@@ -86,8 +86,10 @@ func Means() DrawOption { return func(d *release.Draw) { d.Means = true } }
 
 func draw(opts []DrawOption) release.Draw {
 	d := release.All()
-	for _, o := range opts {
-		o(&d)
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&d)
+		}
 	}
 	return d
 }
@@ -196,8 +198,10 @@ func WithDecoding(a models.DecodingArchitecture) LoadOption {
 // gives an error; memory is bounded by a small multiple of the file's size.
 func Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	var l release.Loading
-	for _, o := range opts {
-		o(&l)
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&l)
+		}
 	}
 	f, err := artefact.Read(r)
 	if err != nil {

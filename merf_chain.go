@@ -103,7 +103,10 @@ func (p *MERFPlan) Embedding() *merf.Plan { return p.plan }
 // user (see records.UnitOf).
 // Errors: merf.ErrSchema, ctx.Err(). No error depends on a record's value.
 func (p *MERFPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.FitOn(ctx, ownLedger(p.plan.Config.Budget, data), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the ledger
@@ -111,6 +114,9 @@ func (p *MERFPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (
 //
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
 func (p *MERFPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data, opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	e, err := merf.Embed(ctx, p.plan, data, ledger, merfOptions(opts)...)
 	if err != nil {
 		return nil, err
@@ -121,6 +127,9 @@ func (p *MERFPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data re
 // FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their number.
 func (p *MERFPlan) FitStream(ctx context.Context, ledger *accountant.Ledger, stream iter.Seq2[records.Data, error],
 	opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	e, err := merf.EmbedStream(ctx, p.plan, stream, ledger, merfOptions(opts)...)
 	if err != nil {
 		return nil, err
@@ -131,6 +140,9 @@ func (p *MERFPlan) FitStream(ctx context.Context, ledger *accountant.Ledger, str
 // Refit trains the plan's generator against an embedding that was released before. It reads no record and costs
 // nothing.
 func (p *MERFPlan) Refit(ctx context.Context, e *merf.Embedding, opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	m, err := merf.Train(ctx, e, p.generator, merfOptions(opts)...)
 	if err != nil {
 		return nil, err
@@ -156,10 +168,14 @@ type merfPlanJSON struct {
 
 // MarshalJSON writes the plan.
 func (p *MERFPlan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	return json.Marshal(merfPlanJSON{p.plan, p.generator})
 }
 
-// UnmarshalJSON reads a plan and works out its bill again. Errors: those of Plan.
+// UnmarshalJSON reads a plan and works out its bill again. A plan that cannot be read leaves p as it was.
+// Errors: those of Plan.
 func (p *MERFPlan) UnmarshalJSON(data []byte) error {
 	j := merfPlanJSON{Embed: new(merf.Plan)}
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -72,7 +72,10 @@ func (p *MixPlan) Stages() []mix.Stage { return append([]mix.Stage(nil), p.plan.
 // user (see records.UnitOf).
 // Errors: mix.ErrSchema, mix.ErrRecords, ctx.Err(). No error depends on a record's value.
 func (p *MixPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
-	return p.FitOn(ctx, accountant.NewLedger(p.plan.Config.Budget, accountant.WithUnit(records.UnitOf(data))), data, opts...)
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.FitOn(ctx, ownLedger(p.plan.Config.Budget, data), data, opts...)
 }
 
 // FitOn is Fit on a ledger that other work shares: the generator's guarantee is then that of everything on the
@@ -81,7 +84,17 @@ func (p *MixPlan) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 // Errors: those of Fit; accountant.ErrBudgetExceeded before anything is drawn.
 func (p *MixPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
-	var passed []mix.Option
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	m, err := mix.Fit(ctx, p.plan, data, ledger, mixOptions(opts)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Generator{m}, nil
+}
+
+func mixOptions(opts []Option) (passed []mix.Option) {
 	o := collect(opts)
 	if o.backend != nil {
 		passed = append(passed, mix.WithWorkers(o.backend.Workers()))
@@ -89,11 +102,7 @@ func (p *MixPlan) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 	if o.progress != nil {
 		passed = append(passed, mix.WithProgress(func(s mix.Progress) { o.progress(Progress(s)) }))
 	}
-	m, err := mix.Fit(ctx, p.plan, data, ledger, passed...)
-	if err != nil {
-		return nil, err
-	}
-	return &Generator{m}, nil
+	return passed
 }
 
 // Mixtures are the released rows with their soft labels, where the generator holds mixtures; nil otherwise.
@@ -105,10 +114,20 @@ func (g *Generator) Mixtures() *mix.Rows {
 }
 
 // MarshalJSON writes the plan.
-func (p *MixPlan) MarshalJSON() ([]byte, error) { return p.plan.MarshalJSON() }
+func (p *MixPlan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return p.plan.MarshalJSON()
+}
 
-// UnmarshalJSON reads a plan and checks that its bill is still what the accountant says. Errors: those of Plan.
+// UnmarshalJSON reads a plan and works out its bill again. A plan that cannot be read leaves p as it was.
+// Errors: those of Plan.
 func (p *MixPlan) UnmarshalJSON(data []byte) error {
-	p.plan = new(mix.Plan)
-	return p.plan.UnmarshalJSON(data)
+	read := new(mix.Plan)
+	if err := read.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	p.plan = read
+	return nil
 }

@@ -19,8 +19,10 @@ type options struct {
 
 func collect(opts []Option) options {
 	var o options
-	for _, opt := range opts {
-		opt(&o)
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&o)
+		}
 	}
 	return o
 }
