@@ -125,4 +125,3 @@ func TestAPlanThatCannotBeReadLeavesTheOldOne(t *testing.T) {
 		}
 	}
 }
-
