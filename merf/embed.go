@@ -15,8 +15,8 @@ import (
 //
 // Guarantee: everything in the returned embedding is a function of releases that the ledger holds, noise of the exact
 // class; the events are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded before any record is read, ctx.Err(). No error depends on a record's
-// value.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded before any record is read, ctx.Err(); *accountant.ParamError for what
+// is nil and must not be. No error depends on a record's value.
 func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
 	if data == nil {
 		return nil, &accountant.ParamError{Path: "merf.Embed.data", Value: nil, Want: "records"}
@@ -106,8 +106,8 @@ func (p *Plan) noBatches(want string) error {
 
 // check judges what is public about a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
-	if p == nil || p.features == nil {
-		return &accountant.ParamError{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+	if err := p.made(); err != nil {
+		return err
 	}
 	return system.CheckLedger("merf.Embed.ledger", ledger, p.Config.Budget.Relation)
 }

@@ -51,7 +51,12 @@ func (e *Embedding) Schema() records.Schema { return e.config.Schema }
 func (e *Embedding) Classes() int { return len(e.counts) }
 
 // Features is the number of features.
-func (e *Embedding) Features() int { return e.features.Dim() }
+func (e *Embedding) Features() int {
+	if e.features == nil { // the zero value
+		return 0
+	}
+	return e.features.Dim()
+}
 
 // Sum is a copy of the noisy sum of a class's features.
 func (e *Embedding) Sum(class int) []float64 { return slices.Clone(e.sum(class)) }

@@ -132,7 +132,7 @@ func (s *sampler) next(n int) (records.Data, error) {
 	if s.model.schema.Classes() == 0 {
 		s.labels = nil
 	}
-	return s.decode(flat, n)
+	return s.decode(flat)
 }
 
 // pick draws a class.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
@@ -27,8 +28,12 @@ type Partial struct {
 	who     string // the unit of the records so far, "" before any
 }
 
-// NewPartial returns the sum over no records.
+// NewPartial returns the sum over no records. That of a plan that Config.Plan has not made is of no use: to add to it is an
+// error.
 func (p *Plan) NewPartial(opts ...Option) *Partial {
+	if p.made() != nil {
+		return new(Partial)
+	}
 	o := collect(opts)
 	a := &Partial{plan: p, be: o.backend}
 	for range max(o.backend.Workers(), 1) {
@@ -39,8 +44,12 @@ func (p *Plan) NewPartial(opts ...Option) *Partial {
 
 // Add adds every record of data.
 //
-// Errors: ErrSchema; the context's, after which some of the records may have been added.
+// Errors: ErrSchema; *accountant.ParamError for a sum that Plan.NewPartial has not made; the context's, after which some
+// of the records may have been added.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
+	if a == nil || a.plan == nil {
+		return &accountant.ParamError{Path: "merf.Partial", Value: redacted, Want: "a partial sum made by Plan.NewPartial"}
+	}
 	if data == nil || !data.Schema().Equal(a.plan.Config.Schema) {
 		return ErrSchema
 	}
@@ -90,7 +99,7 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 // Errors: *accountant.ParamError for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
 	var k system.Checker
-	k.OK(other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
+	k.OK(a != nil && other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
 		"another one, of an equal plan")
 	if err := k.Err(); err != nil {
 		return err
@@ -108,6 +117,9 @@ func (a *Partial) take(other *Partial) {
 
 // sameSums reports whether two plans make the same sums of the same records.
 func (p *Plan) sameSums(o *Plan) bool {
+	if p.made() != nil || o.made() != nil {
+		return false
+	}
 	if p == o {
 		return true
 	}

@@ -66,11 +66,27 @@ func (p *Plan) bill() error {
 	return nil
 }
 
-// Features is the number of features of a record.
-func (p *Plan) Features() int { return p.features.Dim() }
+// made refuses what no call of Config.Plan has made.
+func (p *Plan) made() error {
+	if p == nil || p.features == nil {
+		return &accountant.ParamError{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+	}
+	return nil
+}
+
+// Features is the number of features of a record; 0 for a plan that Config.Plan has not made.
+func (p *Plan) Features() int {
+	if p.made() != nil {
+		return 0
+	}
+	return p.features.Dim()
+}
 
 // String is the bill.
 func (p *Plan) String() string {
+	if p.made() != nil {
+		return "plan: merf, not made yet"
+	}
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: merf, %d features of %v\n", p.Features(), c.Schema)

@@ -26,8 +26,12 @@ type planJSON struct {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier.
 //
-// Errors: a kernel of somebody else holds what JSON cannot.
+// Errors: *accountant.ParamError for a plan that Config.Plan has not made; a kernel of somebody else holds what JSON
+// cannot.
 func (p *Plan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	c := p.Config
 	kernel, err := rff.MarshalEmbedding(c.Kernel)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // more, however many generators are trained and compared.
 // Errors: *accountant.ParamError values, joined; ctx.Err().
 func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option) (*Model, error) {
-	if e == nil {
+	if e == nil || e.features == nil {
 		return nil, &accountant.ParamError{Path: "merf.Train.embedding", Value: nil, Want: "a released embedding"}
 	}
 	if err := g.Validate(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -24,7 +25,7 @@ type worker struct {
 
 func newWorker(p *Plan, be device.Backend) *worker {
 	classes, dim := classesOf(p.Config.Schema), p.Features()
-	w := &worker{plan: p, be: be, reader: reader{unit: unitOf(p.Config.Schema)},
+	w := &worker{plan: p, be: be, reader: reader{unit: system.UnitOf(p.Config.Schema)},
 		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
 	if p.noise.count > 0 {
 		w.counts = mechanism.NewFixedSum(classes, mechanism.GridFor(p.noise.count))
