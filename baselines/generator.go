@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/release"
@@ -17,7 +18,7 @@ type Generator struct {
 	guarantee accountant.Guarantee
 }
 
-// sampler draws n sets, each ascending.
+// sampler draws n sets, each item once, in any order. Sets within the schema may be the sampler's own.
 type sampler interface {
 	draw(rng *rand.Rand, n int) [][]uint32
 }
@@ -28,13 +29,19 @@ func (g *Generator) Guarantee() accountant.Guarantee { return g.guarantee }
 // Schema is the schema of the synthetic records.
 func (g *Generator) Schema() records.Schema { return g.schema }
 
+// Draw says which synthetic records are wanted; of its fields only the seed matters here.
+type Draw = release.Draw
+
+// All draws from a fresh seed.
+func All() Draw { return release.All() }
+
 // chunkRows bounds the memory of a draw.
 const chunkRows = 1 << 13
 
-// Chunks generates n records in pieces of bounded size. Of the draw only its seed matters.
+// Chunks generates n records in pieces of bounded size.
 //
 // Errors: ctx.Err(); *accountant.ParamError for a negative n.
-func (g *Generator) Chunks(ctx context.Context, n int, d release.Draw) iter.Seq2[records.Data, error] {
+func (g *Generator) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		if n < 0 {
 			yield(nil, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
@@ -46,7 +53,7 @@ func (g *Generator) Chunks(ctx context.Context, n int, d release.Draw) iter.Seq2
 				yield(nil, err)
 				return
 			}
-			chunk, err := records.FromItems(g.schema, g.sampler.draw(rng, min(chunkRows, n-lo)))
+			chunk, err := records.FromItems(g.schema, g.draw(rng, min(chunkRows, n-lo)))
 			if !yield(chunk, err) || err != nil {
 				return
 			}
@@ -54,12 +61,24 @@ func (g *Generator) Chunks(ctx context.Context, n int, d release.Draw) iter.Seq2
 	}
 }
 
+// draw cuts sets to what the schema allows; those are left that reading such a set leaves.
+func (g *Generator) draw(rng *rand.Rand, n int) [][]uint32 {
+	rows := g.sampler.draw(rng, n)
+	for i, row := range rows {
+		if len(row) > g.schema.MaxItems() {
+			slices.Sort(row)
+			rows[i] = records.CutSet(row, g.schema.MaxItems())
+		}
+	}
+	return rows
+}
+
 // Sample generates n records from a seed: post-processing, so any will do.
 //
 // Errors: those of [Generator.Chunks].
 func (g *Generator) Sample(ctx context.Context, n int, seed uint64) (records.Data, error) {
 	var parts []records.Data
-	for chunk, err := range g.Chunks(ctx, n, release.Draw{Cluster: -1, Class: -1, Seed: seed}) {
+	for chunk, err := range g.Chunks(ctx, n, Draw{Cluster: -1, Class: -1, Seed: seed}) {
 		if err != nil {
 			return nil, err
 		}

@@ -180,12 +180,14 @@ func (s *sampler) decode(n int) (records.Data, error) {
 	return records.FromFlat(schema, s.flat)
 }
 
-// sets draws every item from its mean.
+// sets draws every item from its mean. Of more than the schema allows those are left that reading such a set leaves.
 func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	dim := schema.Dim()
 	for i := range n {
+		first := len(items)
 		items = s.appendItems(items, s.flat[i*dim:(i+1)*dim])
+		items = items[:first+len(records.CutSet(items[first:], schema.MaxItems()))]
 		offsets = append(offsets, len(items))
 	}
 	return records.FromCSR(schema, offsets, items)

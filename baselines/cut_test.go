@@ -1,0 +1,38 @@
+package baselines_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestNoSetIsLongerThanItsSchemaAllows: items that are drawn one by one can come to more.
+func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
+	schema := records.Sets(8, 2)
+	var rows [][]uint32
+	for i := range uint32(400) {
+		rows = append(rows, []uint32{i % 8, (i + 3) % 8})
+	}
+	data, err := records.FromItems(schema, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	for name, p := range plans(t, schema, budget) {
+		gen, err := p.Fit(context.Background(), data, accountant.NewLedger(budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for chunk, err := range gen.Chunks(context.Background(), 500, baselines.All()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := records.Check(chunk); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
