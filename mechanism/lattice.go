@@ -26,6 +26,7 @@ type lattice struct {
 	mask   uint64 // the fraction of a step
 	edge   uint64 // the fraction from which on the cell is in doubt
 	shift  uint
+	coarse coarse
 	std    float64 // in grid steps; exact
 }
 
@@ -38,6 +39,39 @@ type latticeStrip struct {
 // one for the strip's tabulated width, one for its product with std, one for the
 // product with the position, and 2^63·2^-54 for the position's unknown bits.
 const uncertain = 1 << 9
+
+// coarse is what vectors of words are decided by: the same fixed-point numbers
+// as the lattice's without their last 11 bits, so that positions and widths have
+// 52 bits, whose products processors make eight at a time.
+//
+// For a position p (a word without its last 10 bits) and a width w, the fast
+// path has low = ⌊p·w·2^-64⌋ + half, the coarse one
+//
+//	rough = ⌊⌊p·2^-12⌋·⌊w·2^-11⌋·2^-52⌋ + half·2^-11.
+//
+// With p = 2^12·p' + a, a < 2^12, and w = 2^11·w' + b, b < 2^11, the products'
+// difference is (2^12·p'·b + a·w)·2^-64 < 2^11 + 2^11, because p < 2^64 and
+// w < 2^63; the outer rounding of rough is worth less than another 2^11. So
+//
+//	0 ≤ low − 2^11·rough < 2^13.
+//
+// Where rough's fraction of a step is below (edge − 2^13)·2^-11, low's fraction
+// is therefore below edge and no step lies between the two: the fast path decides
+// too, and for the same step. The coarse path decides nothing else.
+type coarse struct{ half, mask, edge, shift uint64 }
+
+const (
+	coarseBits  = 11
+	coarseError = 1 << 13
+	coarseLeast = 20 // of shift: below, the error is not worth its while
+)
+
+func (l *lattice) coarsen() coarse {
+	if l.shift < coarseLeast {
+		return coarse{}
+	}
+	return coarse{l.half >> coarseBits, l.mask >> coarseBits, (l.edge - coarseError) >> coarseBits, uint64(l.shift) - coarseBits}
+}
 
 // newLattice prepares noise of the given standard deviation on a grid that is a
 // power of two.
@@ -58,6 +92,7 @@ func newLattice(std, grid float64) (*lattice, error) {
 	l.half = 1 << (l.shift - 1)
 	l.mask = 1<<l.shift - 1
 	l.edge = 1<<l.shift - uncertain
+	l.coarse = l.coarsen()
 	return l, nil
 }
 

@@ -20,6 +20,7 @@ const chunk = 8192
 type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
+	kernels *kernels
 
 	sum           []float32
 	lattice       *lattice
@@ -32,7 +33,7 @@ type parallel struct {
 // parallel prepares a release; the caller holds mu.
 func (a *Allowance) parallel(sum []float32, l *lattice, grid float64) *parallel {
 	if a.chunks == nil {
-		a.chunks = new(parallel)
+		a.chunks = &parallel{kernels: fastest()}
 	}
 	p := a.chunks
 	p.sum, p.lattice, p.grid, p.inverse = sum, l, grid, 1/grid
@@ -116,22 +117,18 @@ func (w *worker) refill() {
 func (w *worker) fill(noisy []float64, sum []float32) {
 	p := w.job
 	for len(noisy) > 0 {
-		if w.next == len(w.words) {
-			w.refill()
-		}
-		n := min(len(w.words)-w.next, len(noisy))
+		n := min(len(w.words), len(noisy))
 		w.drawSteps(p.lattice, noisy[:n])
-		addSum(noisy[:n], sum[:n], p.inverse, p.grid)
+		p.kernels.addSum(noisy[:n], sum[:n], p.inverse, p.grid)
 		noisy, sum = noisy[n:], sum[n:]
 	}
 }
 
-// drawSteps fills dst with noise in grid steps. The buffer holds a word for each
-// when it begins; rare draws may use it up earlier.
+// drawSteps fills dst with noise in grid steps.
 func (w *worker) drawSteps(l *lattice, dst []float64) {
 	for len(dst) > 0 {
 		n := min(len(w.words)-w.next, len(dst))
-		done := l.fastRun(dst[:n], w.words[w.next:])
+		done := w.job.kernels.steps(l, dst[:n], w.words[w.next:])
 		w.next += done
 		if done < n {
 			word := w.Uint64()

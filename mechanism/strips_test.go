@@ -85,3 +85,53 @@ func checkTailFrom(t *testing.T) {
 		t.Error("the bottom strip's inner part reaches into the tail")
 	}
 }
+
+// TestChordsHoldTheCurve proves what besideChord relies on.
+func TestChordsHoldTheCurve(t *testing.T) {
+	below, above := ratio(chordBelow), ratio(chordAbove)
+	spare := ratio(0x1p-40)
+	for i := chordFrom; i < strips; i++ {
+		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(stripInner[i]), big.NewInt(1<<positionBits))
+		span := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Mul(inner, inner))
+		if span.Cmp(big.NewRat(1, 1<<8)) < 0 {
+			t.Errorf("strip %d: a span of %v", i, span)
+		}
+		down, up := leavesChord(i, inner)
+		if down.Add(down, spare).Cmp(below) > 0 {
+			t.Errorf("strip %d: the curve is %v below its chord", i, down.FloatString(6))
+		}
+		if up.Add(up, spare).Cmp(above) > 0 {
+			t.Errorf("strip %d: the curve is %v above its chord", i, up.FloatString(12))
+		}
+	}
+}
+
+// leavesChord bounds how far the curve is from the line between the corners of
+// strip i, as parts of its height: by how much it misses the corners, and
+// downward by (Δt)²/8·exp(−t) besides, with t of the left end.
+func leavesChord(i int, inner *big.Rat) (down, up *big.Rat) {
+	height, right := fixed62(stripHeight[i]), (&place{strip: uint64(i)}).width()
+	left := new(big.Rat).Mul(inner, right)
+	top := new(big.Rat).Add(fixed62(stripFloor[i]), height)
+	down, up = new(big.Rat), new(big.Rat)
+	for _, corner := range []struct{ x, y *big.Rat }{{left, top}, {right, fixed62(stripFloor[i])}} {
+		lo, hi := expOf(corner.x)
+		low, _ := lo.Rat(nil)
+		high, _ := hi.Rat(nil)
+		down = larger(down, low.Sub(corner.y, low))
+		up = larger(up, high.Sub(high, corner.y))
+	}
+	// Δt = (right² − left²)/2, and the curve's largest value is below 1 and that at the left end.
+	dt := new(big.Rat).Sub(new(big.Rat).Mul(right, right), new(big.Rat).Mul(left, left))
+	bow := dt.Mul(dt, dt)
+	bow.Quo(bow, big.NewRat(32, 1)).Mul(bow, new(big.Rat).Add(top, up))
+	down.Add(down, bow)
+	return down.Quo(down, height), up.Quo(up, height)
+}
+
+func larger(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}

@@ -1,7 +1,7 @@
-// Asmgen writes the assembly of package device. It is a module of its own so that users of the
+// Asmgen writes the assembly of packages device and mechanism. It is a module of its own so that users of the
 // library never download the assembler generator.
 //
-// Run it by go generate in the folder of package device.
+// Run it by go generate in the folder of the package.
 package main
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack, thin or vector")
-	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector, "thin": thin}
+	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector or noise")
+	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise}
 	flag.Parse()
 	write, ok := parts[*part]
 	if !ok {

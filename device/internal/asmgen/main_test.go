@@ -10,14 +10,20 @@ import (
 
 // TestCheckedIn checks that the assembly in the repository is what this generator writes.
 func TestCheckedIn(t *testing.T) {
-	for _, part := range []string{"gemm", "pack", "thin", "vector"} {
+	for _, c := range []struct{ part, pkg, home string }{
+		{"gemm", "device", "../.."},
+		{"pack", "device", "../.."},
+		{"thin", "device", "../.."},
+		{"vector", "device", "../.."},
+		{"noise", "mechanism", "../../../mechanism"},
+	} {
 		dir := t.TempDir()
 		asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
-		if out, err := exec.Command("go", "run", ".", "-part", part, "-out", asm, "-stubs", stubs, "-pkg", "device").CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", part, err, out)
+		if out, err := exec.Command("go", "run", ".", "-part", c.part, "-out", asm, "-stubs", stubs, "-pkg", c.pkg).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c.part, err, out)
 		}
-		same(t, asm, "../../"+part+"_amd64.s")
-		same(t, stubs, "../../"+part+"_amd64.go")
+		same(t, asm, filepath.Join(c.home, c.part+"_amd64.s"))
+		same(t, stubs, filepath.Join(c.home, c.part+"_amd64.go"))
 	}
 }
 
@@ -35,6 +41,6 @@ func same(t *testing.T, fresh, kept string) {
 	_, a, _ = bytes.Cut(a, []byte("\n"))
 	_, b, _ = bytes.Cut(b, []byte("\n"))
 	if !bytes.Equal(a, b) {
-		t.Errorf("%s is not what the generator writes: run go generate in package device", kept)
+		t.Errorf("%s is not what the generator writes: run go generate in its package", kept)
 	}
 }

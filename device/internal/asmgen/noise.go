@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// noise writes the kernels of package mechanism. What they must compute, to the bit, their Go twins there say.
+func noise() {
+	addSum(4)
+	addSum(8)
+	steps()
+	wides.write()
+}
+
+// wideConstants are 64-bit patterns that kernels repeat over a vector.
+type wideConstants []uint64
+
+const wideConstantsName = "wideConstants"
+
+var wides wideConstants
+
+func (w *wideConstants) bits(b uint64) Mem {
+	*w = append(*w, b)
+	return NewDataAddr(NewStaticSymbol(wideConstantsName), 8*(len(*w)-1))
+}
+
+func (w *wideConstants) write() {
+	GLOBL(wideConstantsName, attr.RODATA|attr.NOPTR)
+	for i, b := range *w {
+		DATA(8*i, U64(b))
+	}
+}
+
+// vector64 is a register of 4 (AVX2) or 8 (AVX-512) numbers of 64 bits.
+func vector64(lanes int) VecVirtual {
+	if lanes == 8 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// repeated is one number in all lanes.
+func repeated(lanes int, m Mem) VecVirtual {
+	x := vector64(lanes)
+	VBROADCASTSD(m, x)
+	return x
+}
+
+func number(lanes int, v float64) VecVirtual { return repeated(lanes, wides.bits(math.Float64bits(v))) }
+
+// addSum adds sums, rounded to whole steps, to noise in steps.
+func addSum(lanes int) {
+	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
+	TEXT("addSum"+level, NOSPLIT, "func(n int, noisy *float64, sum *float32, inverse, grid float64)")
+	Doc("addSum" + level + fmt.Sprintf(" is addSum for n numbers, a multiple of %d.", lanes))
+	Pragma("noescape")
+	n, noisy, sum := pointer("n"), pointer("noisy"), pointer("sum")
+	inverse, grid := repeated(lanes, argument("inverse")), repeated(lanes, argument("grid"))
+	low, high, nearest := number(lanes, -0x1p51), number(lanes, 0x1p51), number(lanes, 0x1.8p52)
+	for _, vectors := range []int{4, 1} {
+		label, behind := fmt.Sprintf("loop%d", vectors), fmt.Sprintf("behind%d", vectors)
+		numbers := vectors * lanes
+		SUBQ(U8(numbers), n)
+		JL(LabelRef(behind))
+		Label(label)
+		for i := range vectors {
+			x := vector64(lanes)
+			VCVTPS2PD(Mem{Base: sum, Disp: 4 * lanes * i}, x)
+			VMULPD(inverse, x, x)
+			clampStep(lanes, x, low, high)
+			VADDPD(nearest, x, x)
+			VSUBPD(nearest, x, x)
+			VADDPD(Mem{Base: noisy, Disp: 8 * lanes * i}, x, x)
+			VMULPD(grid, x, x)
+			VMOVUPD(x, Mem{Base: noisy, Disp: 8 * lanes * i})
+		}
+		ADDQ(U32(4*numbers), sum)
+		ADDQ(U32(8*numbers), noisy)
+		SUBQ(U8(numbers), n)
+		JGE(LabelRef(label))
+		Label(behind)
+		ADDQ(U8(numbers), n)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// clampStep makes not-a-number zero and keeps x within the limits.
+func clampStep(lanes int, x, low, high VecVirtual) {
+	const ordered = 7
+	if lanes == 8 {
+		valid := K()
+		VCMPPD(U8(ordered), x, x, valid)
+		VMINPD_Z(high, x, valid, x)
+	} else {
+		valid := YMM()
+		VCMPPD(U8(ordered), x, x, valid)
+		VANDPD(valid, x, x)
+		VMINPD(high, x, x)
+	}
+	VMAXPD(low, x, x)
+}
+
+// steps reads eight draws at a time off eight words. It stops at the first word that it does not decide.
+//
+//	strips  512 pairs: a strip's width and the bound on words that lie inside
+//	half, mask, edge, shift  as in the coarse form of a lattice
+func steps() {
+	TEXT("stepsAVX512", NOSPLIT, "func(n int, dst *float64, words, strips *uint64, half, mask, edge, shift uint64) int")
+	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many. It may write to all of dst.")
+	Pragma("noescape")
+	n, dst, words, strips := pointer("n"), pointer("dst"), pointer("words"), pointer("strips")
+	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))
+	edge, shift := repeated(8, argument("edge")), repeated(8, argument("shift"))
+	negative := repeated(8, wides.bits(1<<9))
+	zero, at := ZMM(), GP64()
+	VPXORQ(zero, zero, zero)
+	XORQ(at, at)
+	decided := GP32()
+	CMPQ(at, n)
+	JGE(LabelRef("end"))
+	Label("loop")
+	word := ZMM()
+	VMOVDQU64(Mem{Base: words, Index: at, Scale: 8}, word)
+	width, inner := strip(words, at, strips)
+
+	inside, sure, minus := K(), K(), K()
+	VPCMPUQ(U8(1), inner, word, inside)
+	position, low, fraction := ZMM(), ZMM(), ZMM()
+	VPSRLQ(U8(12), word, position)
+	VPSRLQ(U8(11), width, width)
+	VMOVDQA64(half, low)
+	VPMADD52HUQ(width, position, low)
+	VPANDQ(mask, low, fraction)
+	VPCMPUQ(U8(1), edge, fraction, inside, sure)
+	VPSRLVQ(shift, low, low)
+	VPTESTMQ(negative, word, minus)
+	VPSUBQ(low, zero, minus, low)
+	VCVTQQ2PD(low, low)
+	VMOVUPD(low, Mem{Base: dst, Index: at, Scale: 8})
+	KMOVB(sure, decided)
+	CMPL(decided, U32(0xff))
+	JNE(LabelRef("stop"))
+	ADDQ(U8(8), at)
+	CMPQ(at, n)
+	JL(LabelRef("loop"))
+	JMP(LabelRef("end"))
+
+	Label("stop")
+	NOTL(decided)
+	BSFL(decided, decided)
+	ADDQ(decided.As64(), at)
+	Label("end")
+	Store(at, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// strip looks up the pairs of eight words. Sixteen-byte loads put together are faster than gathering.
+func strip(words, at, strips GPVirtual) (width, inner VecVirtual) {
+	var halves [2]VecVirtual // even words, odd words
+	for odd := range halves {
+		var pairs [2]VecVirtual
+		for i := range pairs {
+			first, second := offset(words, at, 4*i+odd), offset(words, at, 4*i+odd+2)
+			x := XMM()
+			VMOVDQU(Mem{Base: strips, Index: first, Scale: 1}, x)
+			pairs[i] = YMM()
+			VINSERTI128(U8(1), Mem{Base: strips, Index: second, Scale: 1}, x.AsY(), pairs[i])
+		}
+		halves[odd] = ZMM()
+		VINSERTI64X4(U8(1), pairs[1], pairs[0].AsZ(), halves[odd])
+	}
+	width, inner = ZMM(), ZMM()
+	VPUNPCKLQDQ(halves[1], halves[0], width)
+	VPUNPCKHQDQ(halves[1], halves[0], inner)
+	return width, inner
+}
+
+// offset is where the pair of word at+i stands: its last nine bits times sixteen.
+func offset(words, at GPVirtual, i int) GPVirtual {
+	o := GP64()
+	MOVL(Mem{Base: words, Index: at, Scale: 8, Disp: 8 * i}, o.As32())
+	SHLL(U8(4), o.As32())
+	ANDL(U32(511<<4), o.As32())
+	return o
+}

@@ -1,0 +1,68 @@
+//go:build !purego
+
+package mechanism
+
+import has "golang.org/x/sys/cpu"
+
+//go:generate go -C ../device/internal/asmgen run . -part noise -out ../../../mechanism/noise_amd64.s -stubs ../../../mechanism/noise_amd64.go -pkg mechanism
+
+// fastest is the best set of kernels for this machine.
+func fastest() *kernels {
+	levels := available()
+	return levels[len(levels)-1]
+}
+
+// available lists the sets of kernels that this machine can run, slowest first.
+func available() []*kernels {
+	levels := []*kernels{portable()}
+	if !has.X86.HasAVX2 || !has.X86.HasFMA {
+		return levels
+	}
+	levels = append(levels, &kernels{"avx2", addSumBy(addSumAVX2), (*lattice).fastRun})
+	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
+		wide := &kernels{"avx512", addSumBy(addSumAVX512), (*lattice).fastRun}
+		levels = append(levels, wide)
+		if has.X86.HasAVX512IFMA {
+			levels = append(levels, &kernels{"avx512ifma", wide.addSum, (*lattice).wideRun})
+		}
+	}
+	return levels
+}
+
+// lanes is how many numbers a vector kernel takes at a time, or a multiple.
+const lanes = 8
+
+// addSumBy leaves to the portable loop what does not fill a vector.
+func addSumBy(kernel func(int, *float64, *float32, float64, float64)) func([]float64, []float32, float64, float64) {
+	return func(noisy []float64, sum []float32, inverse, grid float64) {
+		sum = sum[:len(noisy)]
+		whole := len(noisy) &^ (lanes - 1)
+		if whole > 0 {
+			kernel(whole, &noisy[0], &sum[0], inverse, grid)
+		}
+		addSum(noisy[whole:], sum[whole:], inverse, grid)
+	}
+}
+
+// wideRun is fastRun eight words at a time. Vectors decide by the lattice's
+// coarse form; a word they leave open, and those around it, fastRun looks at.
+func (l *lattice) wideRun(dst []float64, words []uint64) int {
+	words = words[:len(dst)]
+	c := &l.coarse
+	if c.edge == 0 {
+		return l.fastRun(dst, words)
+	}
+	done := 0
+	for done < len(dst) {
+		if whole := (len(dst) - done) &^ (lanes - 1); whole > 0 {
+			done += stepsAVX512(whole, &dst[done], &words[done], &l.strips[0].width, c.half, c.mask, c.edge, c.shift)
+		}
+		some := min(lanes, len(dst)-done)
+		n := l.fastRun(dst[done:done+some], words[done:])
+		done += n
+		if n < some {
+			return done
+		}
+	}
+	return done
+}
