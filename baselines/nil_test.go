@@ -24,3 +24,28 @@ func TestAPlanIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+// TestARunThatCannotBePaidSetsNothingAside: a ledger that could pay some of the stages pays none.
+func TestARunThatCannotBePaidSetsNothingAside(t *testing.T) {
+	schema, budget := records.Sets(9, 3), accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	data, err := records.FromItems(schema, [][]uint32{{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range plans(t, schema, budget) {
+		if len(p.Stages) < 2 {
+			continue
+		}
+		parent := accountant.NewLedger(budget)
+		if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 12}); err != nil {
+			t.Fatal(err)
+		}
+		before := parent.Epsilon()
+		if _, err := p.Fit(context.Background(), data, parent); !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if parent.Epsilon() != before {
+			t.Errorf("%s: a refused fit has set something aside", name)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -123,26 +124,27 @@ func (p *Plan) Fit(ctx context.Context, data records.Data, ledger *accountant.Le
 	return &Generator{schema: p.method.common().Schema, sampler: s, guarantee: ledger.Guarantee()}, nil
 }
 
-// check compares what is public.
+// check judges what is public about a run before it begins.
 func (p *Plan) check(data records.Data, ledger *accountant.Ledger) error {
-	bad := func(field string, value any, want string) error {
-		return &accountant.ParamError{Path: "baselines.Fit." + field, Value: value, Want: want}
-	}
-	if p == nil || p.method == nil {
-		return bad("p", nil, "a plan, made by a method's Plan")
+	switch {
+	case p == nil || p.method == nil:
+		return missing("p", "a plan, made by a method's Plan")
+	case data == nil:
+		return missing("data", "records")
 	}
 	c := p.method.common()
-	switch {
-	case data == nil:
-		return bad("data", nil, "records")
-	case ledger == nil:
-		return bad("ledger", nil, "a ledger")
-	case ledger.Relation() != c.Budget.Relation:
-		return bad("ledger", ledger.Relation(), "the plan's relation, "+c.Budget.Relation.String())
-	case !data.Schema().Equal(c.Schema):
-		return ErrSchema
-	case ledger.Unit() != records.UnitRecord && ledger.Unit() != records.UnitOf(data):
-		return bad("data", "one "+records.UnitOf(data)+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
+	if err := system.CheckLedger("baselines.Fit.ledger", ledger, c.Budget.Relation); err != nil {
+		return err
 	}
-	return nil
+	if !data.Schema().Equal(c.Schema) {
+		return ErrSchema
+	}
+	if err := system.CheckUnit("baselines.Fit.data", ledger, records.UnitOf(data)); err != nil {
+		return err
+	}
+	return system.Affordable("baselines", ledger, together(p.Stages))
+}
+
+func missing(field, want string) error {
+	return &accountant.ParamError{Path: "baselines.Fit." + field, Value: nil, Want: want}
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -23,7 +24,7 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // *accountant.ParamError for a plan that Config.Plan has not made, for data that is
 // no table, and for a ledger that promises what the data cannot keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(); err != nil {
+	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
 	if data == nil {
@@ -43,7 +44,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
-	if err := p.check(); err != nil {
+	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
 	if parts == nil {
@@ -79,28 +80,19 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, ErrSchema
 	}
-	if got := records.UnitOf(data); ledger != nil && ledger.Unit() != records.UnitRecord && ledger.Unit() != got {
-		return nil, refused("data", "one "+got+" a row", "one "+ledger.Unit()+" a row, as the ledger promises")
-	}
-	return f, nil
+	return f, system.CheckUnit("draft.Fit.data", ledger, records.UnitOf(data))
 }
 
-// check refuses what no call of Config.Plan has made.
-func (p *Plan) check() error {
+// check judges what is public about a run before it begins.
+func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
 	}
-	return nil
+	return system.CheckLedger("draft.Fit.ledger", ledger, p.Config.Budget.Relation)
 }
 
 // run reserves, counts, releases and interprets, in this order.
 func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger, count func(*counter) error) (*Draft, error) {
-	if ledger == nil {
-		return nil, refused("ledger", nil, "a ledger")
-	}
-	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
-		return nil, refused("ledger", got, "the plan's relation, "+want.String())
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
