@@ -20,9 +20,10 @@ import (
 // function, is a function of releases that the ledger holds; the events are the plan's, all reserved before the
 // first. An interrupted run keeps what it reserved: nothing is refunded.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(), those of the file system for
-// checkpoints. No error depends on a record's value.
+// checkpoints; *accountant.ParamError for what is nil and must not be, or a ledger that promises what the run cannot
+// keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
-	if err := system.CheckLedger("gan.Fit.ledger", ledger, p.Config.Budget.Relation); err != nil {
+	if err := p.judge("gan.Fit.ledger", data, ledger); err != nil {
 		return nil, err
 	}
 	r, err := newRun(p, data, ledger, opts)
@@ -40,6 +41,23 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 		return nil, err
 	}
 	return r.train(ctx)
+}
+
+// judge refuses what is wrong with a run in public, before it begins. The path is the ledger's.
+func (p *Plan) judge(path string, data records.Data, ledger *accountant.Ledger) error {
+	if err := p.made(); err != nil {
+		return err
+	}
+	if err := system.CheckLedger(path, ledger, p.Config.Budget.Relation); err != nil {
+		return err
+	}
+	if data == nil {
+		return &accountant.ParamError{Path: "gan.Fit.data", Value: nil, Want: "records"}
+	}
+	if !data.Schema().Equal(p.Config.Schema) {
+		return ErrSchema
+	}
+	return system.CheckUnit("gan.Fit.data", ledger, records.UnitOf(data))
 }
 
 // run is one fit at work.
@@ -68,15 +86,6 @@ type run struct {
 
 // newRun builds everything that may fail for public reasons.
 func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option, resumed ...sgd.Option) (*run, error) {
-	if data == nil {
-		return nil, &accountant.ParamError{Path: "gan.Fit.data", Value: nil, Want: "records"}
-	}
-	if !data.Schema().Equal(p.Config.Schema) {
-		return nil, ErrSchema
-	}
-	if err := system.CheckUnit("gan.Fit.data", ledger, records.UnitOf(data)); err != nil {
-		return nil, err
-	}
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
@@ -97,7 +106,9 @@ func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option
 	}
 	r.learner = newLearner(o.backend, r.critic, generator, c)
 	r.net = r.network(generator)
-	r.keeper = newKeeper(r)
+	if r.keeper, err = newKeeper(r); err != nil {
+		return nil, err
+	}
 	r.trainer, err = sgd.New(c.train(), r.net, ledger, append([]sgd.Option{sgd.WithBackend(o.backend), sgd.WithPurpose(PurposeCritic)}, resumed...)...)
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w", err)
@@ -107,7 +118,7 @@ func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option
 
 // network is the critic with what its loss and its clip need.
 func (r *run) network(generator models.Decoding) models.Network {
-	n := &network{config: r.config, be: r.backend, critic: r.critic, fakes: newMaker(r.backend, generator, r.config), unit: unitOf(r.config.Schema)}
+	n := &network{config: r.config, be: r.backend, critic: r.critic, fakes: newMaker(r.backend, generator, r.config), unit: unit{Unit: system.UnitOf(r.config.Schema)}}
 	var grouped *groupedNetwork
 	if r.config.Clipping.on() {
 		grouped = &groupedNetwork{network: n}
@@ -123,6 +134,9 @@ func (r *run) network(generator models.Decoding) models.Network {
 		return n
 	}
 	r.loss = &fakeLoss{network: n, rng: r.rng, bound: firstBound(r.config.Train), accuracy: r.pace.note}
+	if own, ok := r.config.Train.Clip.(sgd.Groups); ok && grouped == nil {
+		r.loss.groups = func() []sgd.Group { return own.List }
+	}
 	if grouped == nil {
 		return r.loss
 	}

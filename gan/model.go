@@ -153,32 +153,14 @@ func (s *sampler) next(n int) (records.Data, error) {
 	if s.model.config.classes() == 0 {
 		labels = nil
 	}
-	return s.decode(flat, labels, n)
+	return s.decode(flat, labels)
 }
 
 // decode turns what the network states into records of the draw's schema.
-func (s *sampler) decode(flat []float32, labels []int32, n int) (records.Data, error) {
+func (s *sampler) decode(flat []float32, labels []int32) (records.Data, error) {
 	schema := s.model.DrawSchema(s.draw)
-	switch {
-	case schema.Kind() == records.MixedTable:
+	if schema.Kind() == records.MixedTable {
 		return records.DecodeFlat(schema, flat, labels...)
-	case schema.IsBinary():
-		system.Bernoulli(s.rng, flat)
-	default:
-		unitOf(schema).stretch(flat)
-		schema.Clamp(flat)
 	}
-	if !schema.Sparse() {
-		return records.FromFlat(schema, flat, labels...)
-	}
-	offsets, items := []int{0}, []uint32(nil)
-	for i := range n {
-		for j, v := range flat[i*schema.Dim() : (i+1)*schema.Dim()] {
-			if v != 0 {
-				items = append(items, uint32(j))
-			}
-		}
-		offsets = append(offsets, len(items))
-	}
-	return records.FromCSR(schema, offsets, items, labels...)
+	return system.Records(s.rng, schema, flat, labels)
 }

@@ -22,7 +22,6 @@ type network struct {
 	fakes  *maker
 	unit   unit
 	mix    []float32
-	flat   []float32
 }
 
 // Dim is the number of coordinates of a record.
@@ -35,7 +34,7 @@ func (n *network) Params() device.Params { return n.critic.Params() }
 func (n *network) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
 
 func (n *network) gradients(b device.Batch) models.BlockGradients {
-	b = n.unit.shrunk(b, &n.flat)
+	b = n.unit.shrunk(b)
 	if n.config.classes() == 0 {
 		b.Labels = nil
 	}
@@ -82,7 +81,7 @@ type publicRecords struct {
 }
 
 func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
-	return &publicRecords{data: c.Public, rng: rng, size: c.Clipping.Batch, scale: c.Clipping.Scale}
+	return &publicRecords{data: records.Clamped(c.Public), rng: rng, size: c.Clipping.Batch, scale: c.Clipping.Scale}
 }
 
 // draw is a batch of public records, with replacement.

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -108,5 +110,39 @@ func TestFakesBelongToRecords(t *testing.T) {
 	among := append([]float32(nil), all.Row(2)...)
 	if alone := m.keyed(keys[2:], nil); !slices.Equal(alone.Row(0), among) {
 		t.Errorf("%v alone, %v among others", alone.Row(0), among)
+	}
+}
+
+// Fakes are clipped as records are from the first step on, by groups too where the configuration lists them.
+func TestFakesAreClippedByGroups(t *testing.T) {
+	s := records.Interval(4, 0, 1)
+	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Loss: models.Logistic, Latent: 2,
+		Critic: models.MLP{Hidden: []int{3}}, Generator: models.MLP{},
+		Train: sgd.Config{SamplingProbability: 0.5, Steps: 3, NominalBatch: 4, Optimizer: sgd.SGD(0.1),
+			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1e-3}, {Blocks: []int{2, 3}, ClipNorm: 1e-5}}}}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.FromFlat(s, make([]float32, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRun(p, data, accountant.NewLedger(p.Config.Budget), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := device.NewParams(device.CPU(), r.critic.Params().Shapes...)
+	r.loss.AddPublicGradient(sum)
+	for group, norm := range []float64{1e-3, 1e-5} {
+		square := 0.0
+		for b := 2 * group; b < 2*group+2; b++ {
+			lo, hi := sum.Range(b)
+			for _, v := range sum.Flat.Data[lo:hi] {
+				square += float64(v) * float64(v)
+			}
+		}
+		if got := math.Sqrt(square); !(got > norm/100 && got <= norm) {
+			t.Errorf("group %d: fakes have a mean gradient of norm %v, clipped to %v", group, got, norm)
+		}
 	}
 }

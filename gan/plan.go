@@ -2,6 +2,7 @@ package gan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -37,7 +38,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	c.ClassWeights = append([]float64(nil), c.ClassWeights...)
+	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
@@ -73,8 +74,19 @@ func (p *Plan) bill() error {
 	return nil
 }
 
+// made refuses what no call of Config.Plan has made.
+func (p *Plan) made() error {
+	if p == nil || len(p.Stages) == 0 {
+		return &accountant.ParamError{Path: "gan.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+	}
+	return nil
+}
+
 // String is the bill.
 func (p *Plan) String() string {
+	if p.made() != nil {
+		return "plan: gan, not made yet"
+	}
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: gan, critic %s, generator %s, %v loss, %v\n", c.Critic.Name(), c.Generator.Name(), c.Loss, c.Schema)

@@ -39,8 +39,12 @@ type planJSON struct {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier.
 //
-// Errors: public records, which JSON is no place for; an architecture that cannot be written.
+// Errors: *accountant.ParamError for a plan that Config.Plan has not made; public records, which JSON is no place for; an
+// architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	if p.Config.Public != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written: write its other fields, and give them to it again")
 	}
