@@ -67,6 +67,11 @@ func underCurve(strip, position, height uint64) (under, decided bool) {
 			return under, true
 		}
 	}
+	return underExponential(strip, position, height)
+}
+
+// underExponential is underCurve by evaluating the curve.
+func underExponential(strip, position, height uint64) (under, decided bool) {
 	x := float64(position) * 0x1p-54 * float64(stripWidth[strip]) * 0x1p-60
 	y := float64(stripFloor[strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[strip])*0x1p-62
 	curve := math.Exp(-x * x / 2)
