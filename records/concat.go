@@ -9,6 +9,9 @@ import "github.com/seed7ba64551/privgen/device"
 func Concat(s Schema, parts ...Data) (Data, error) {
 	n := 0
 	for _, p := range parts {
+		if err := given("records.Concat", p); err != nil {
+			return nil, err
+		}
 		if !p.Schema().Equal(s) {
 			return nil, &ShapeError{Path: "records.Concat", Value: p.Schema().String(), Want: s.String()}
 		}

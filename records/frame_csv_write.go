@@ -49,6 +49,9 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 // Errors: the writer's; *[ShapeError] for a layout that does not fit, or in which
 // a missing value would be read as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
+	if f == nil {
+		return given("records.CSV.WriteFrame", nil)
+	}
 	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
@@ -65,6 +68,9 @@ func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) er
 	}
 	for part, err := range parts {
 		if err != nil {
+			return err
+		}
+		if err := given("records.CSV.WriteFrames", part); err != nil {
 			return err
 		}
 		if !part.Schema().Equal(s) {

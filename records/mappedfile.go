@@ -87,6 +87,9 @@ func (w *SetWriter) add(items []uint32) error {
 //
 // Errors: *[ShapeError] for another schema, and those of [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
+	if err := given("records.SetWriter.Append", d); err != nil {
+		return err
+	}
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
 		return &ShapeError{"records.SetWriter.Append", d.Schema().String(), s.String()}
 	}
@@ -161,6 +164,9 @@ func (w *SetWriter) failure() error {
 //
 // Errors: those of [NewSetWriter] and [SetWriter.Add].
 func WriteSets(to io.Writer, d Data) error {
+	if err := given("records.WriteSets", d); err != nil {
+		return err
+	}
 	w, err := NewSetWriter(to, d.Schema())
 	if err != nil {
 		return err

@@ -14,6 +14,9 @@ import (
 //
 // Errors: *[ShapeError] for data that are not sets.
 func EachSet(d Data, each func(row int, items []uint32) error) error {
+	if err := given("records.EachSet", d); err != nil {
+		return err
+	}
 	if err := setSchema(d.Schema()); err != nil {
 		return err
 	}

@@ -17,8 +17,21 @@ func UnitOf(d Data) string {
 }
 
 // WithUnit returns the same records with the statement that each is all that one such unit
-// contributes: the caller's to answer for.
-func WithUnit(d Data, unit string) Data { return stated{d, unit} }
+// contributes: the caller's to answer for. No records stay none.
+func WithUnit(d Data, unit string) Data {
+	if d == nil {
+		return nil
+	}
+	return stated{d, unit}
+}
+
+// given refuses data that are missing.
+func given(path string, d Data) error {
+	if d == nil {
+		return &ShapeError{path, nil, "records"}
+	}
+	return nil
+}
 
 type stated struct {
 	Data

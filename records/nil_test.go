@@ -1,0 +1,42 @@
+package records_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestNoRecordsAreAnError, not a panic, wherever records are asked for.
+func TestNoRecordsAreAnError(t *testing.T) {
+	sets, out := records.Sets(3, 2), new(bytes.Buffer)
+	table, err := records.NewSchema(records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := records.NewSetWriter(out, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, concat := records.Concat(sets, nil)
+	nothing := func(yield func(records.Data, error) bool) { yield(nil, nil) }
+	for name, err := range map[string]error{
+		"Check":             records.Check(nil),
+		"Concat":            concat,
+		"EachSet":           records.EachSet(nil, nil),
+		"Append":            writer.Append(nil),
+		"WriteSets":         records.WriteSets(out, nil),
+		"WriteTransactions": records.WriteTransactions(out, nil),
+		"WriteFrame":        records.CSV{}.WriteFrame(out, nil),
+		"WriteFrames":       records.CSV{}.WriteFrames(out, table, nothing),
+	} {
+		var wrong *records.ShapeError
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if records.WithUnit(nil, records.UnitUser) != nil {
+		t.Error("a statement about no records makes some")
+	}
+}
