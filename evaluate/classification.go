@@ -30,6 +30,9 @@ type Classification struct {
 // than the classifier's.
 // Guarantee: none; see the package.
 func (c *Classifier) Test(d records.Data) (Classification, error) {
+	if err := given("evaluate.Classifier.Test", d); err != nil {
+		return Classification{}, err
+	}
 	s := d.Schema()
 	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
 		want := fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())

@@ -26,8 +26,11 @@ type design struct {
 //
 // Errors: *[ConfigError], joined, for records without classes or no records.
 func load(d records.Data) (*design, error) {
+	err := given("evaluate.Method.Fit", d)
+	if err != nil {
+		return nil, err
+	}
 	s := d.Schema()
-	var err error
 	if s.Classes() < 1 {
 		err = &ConfigError{"evaluate.Method.Fit", s, "records with classes"}
 	}

@@ -38,6 +38,9 @@ func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonS
 	if err := sameRecords("evaluate.JensenShannon", real, synthetic, held); err != nil {
 		return JensenShannonScore{}, err
 	}
+	if m == nil {
+		return JensenShannonScore{}, &ConfigError{"evaluate.JensenShannon m", nil, "a method"}
+	}
 	n := min(synthetic.Len(), real.Len(), held.Len())
 	if n < 4 {
 		return JensenShannonScore{}, &ConfigError{"evaluate.JensenShannon records", n, "at least four of each kind"}

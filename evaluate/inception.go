@@ -33,6 +33,9 @@ const inceptionSplits = 10
 // ten records.
 // Guarantee: none; see the package.
 func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, error) {
+	if err := given("evaluate.Classifier.Inception", synthetic, held); err != nil {
+		return InceptionScore{}, err
+	}
 	out := InceptionScore{
 		Classifier: c.name, Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.schema.Classes()),
 	}

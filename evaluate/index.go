@@ -51,6 +51,9 @@ const (
 //
 // Errors: *[ConfigError] for records of another kind.
 func NewIndex(d records.Data) (*Index, error) {
+	if err := given("evaluate.NewIndex", d); err != nil {
+		return nil, err
+	}
 	s := d.Schema()
 	if !s.IsBinary() {
 		return nil, &ConfigError{"evaluate.NewIndex", s, "binary records or sets"}

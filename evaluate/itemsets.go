@@ -100,6 +100,9 @@ func (s ItemStatistics) CompareIndexes(real, synthetic *Index) (ItemReport, erro
 }
 
 func checkPair(real, synthetic *Index) error {
+	if real == nil || synthetic == nil {
+		return &ConfigError{"evaluate index", nil, "an index, made by NewIndex"}
+	}
 	if real.Universe() != synthetic.Universe() {
 		return &ConfigError{"evaluate universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe())}
 	}

@@ -115,7 +115,7 @@ func (c *Classifier) named(scores []float64) []int32 {
 //
 // Errors: those of [Classifier.Predict].
 func (c *Classifier) Scores(d records.Data) ([]float64, error) {
-	if err := c.compatible(d.Schema()); err != nil {
+	if err := c.compatible(d); err != nil {
 		return nil, err
 	}
 	return c.score(d, c.scorer.Scores), nil
@@ -130,7 +130,7 @@ func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	if !ok {
 		return nil, &ConfigError{"evaluate.Classifier.Probabilities", c.name, "a classifier that knows probabilities"}
 	}
-	if err := c.compatible(d.Schema()); err != nil {
+	if err := c.compatible(d); err != nil {
 		return nil, err
 	}
 	return c.score(d, p.Probabilities), nil
@@ -153,7 +153,11 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 	return out
 }
 
-func (c *Classifier) compatible(s records.Schema) error {
+func (c *Classifier) compatible(d records.Data) error {
+	if err := given("evaluate.Classifier", d); err != nil {
+		return err
+	}
+	s := d.Schema()
 	lo, hi := s.Bounds()
 	wantLo, wantHi := c.schema.Bounds()
 	if s.Dim() != c.schema.Dim() || s.Sparse() != c.schema.Sparse() || lo != wantLo || hi != wantHi {

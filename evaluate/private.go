@@ -3,6 +3,8 @@ package evaluate
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // Every result carries these words.
@@ -34,6 +36,16 @@ type ConfigError struct {
 
 func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
+}
+
+// given refuses records that are missing.
+func given(path string, all ...records.Data) error {
+	for _, d := range all {
+		if d == nil {
+			return &ConfigError{path, nil, "records"}
+		}
+	}
+	return nil
 }
 
 // ratio is a/b, 0 where there is nothing to divide by.

@@ -54,6 +54,9 @@ func (r Review) withDefaults(s records.Schema) Review {
 // different schemas, or too few records.
 // Guarantee: none; see the package.
 func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
+	if err := given("evaluate.Review", synthetic, train, test); err != nil {
+		return Report{}, err
+	}
 	r = r.withDefaults(train.Schema())
 	if r.Most < 0 {
 		return Report{}, &ConfigError{"evaluate.Review.Most", r.Most, "a number of records, or 0 for all"}

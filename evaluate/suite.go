@@ -113,6 +113,9 @@ func (s source) fitAndTest(m Method, test records.Data) (Classification, error) 
 
 // sameRecords refuses data of different kinds or classes.
 func sameRecords(path string, want records.Data, others ...records.Data) error {
+	if err := given(path, append([]records.Data{want}, others...)...); err != nil {
+		return err
+	}
 	w := want.Schema()
 	wantLo, wantHi := w.Bounds()
 	for _, d := range others {
