@@ -2,6 +2,7 @@ package mix
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -110,8 +111,11 @@ func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
 func (c Config) validateSampling() []error {
 	s := c.Sampling
-	if s == nil {
-		return []error{mistake("Config.Sampling", nil, "Poisson, PoissonReplaceOne or WithoutReplacement")}
+	switch s.(type) {
+	case Poisson, PoissonReplaceOne, WithoutReplacement:
+	default: // none, or a pointer, which may be nil and may change after it was judged
+		return []error{mistake("Config.Sampling", fmt.Sprintf("%T", s),
+			"Poisson, PoissonReplaceOne or WithoutReplacement, as a value")}
 	}
 	var errs []error
 	path := "mix." + s.kind()

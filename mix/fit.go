@@ -35,14 +35,29 @@ func WithWorkers(n int) Option { return func(o *options) { o.workers = n } }
 // WithProgress is called after the means and after every chunk of mixtures, on the goroutine that called Fit.
 func WithProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
+// newOptions has a default for whatever is nil.
+func newOptions(opts []Option) options {
+	o := options{workers: runtime.GOMAXPROCS(0)}
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&o)
+		}
+	}
+	if o.progress == nil {
+		o.progress = func(Progress) {}
+	}
+	return o
+}
+
 // Fit carries out a plan on private records and returns the released rows.
 //
 // Guarantee: everything in the model, and everything passed to the progress function, is a function of releases
 // that the ledger holds; the events are the plan's, all reserved before a record is read. An interrupted run keeps
 // what it reserved.
 // Noise class: exact.
-// Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error
-// depends on a record's value, nor, under add/remove, on the number of records.
+// Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err();
+// *accountant.ParamError for what is nil and must not be. No error depends on a record's value, nor, under add/remove,
+// on the number of records.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	r, err := open(ctx, p, data, ledger, opts)
 	if err != nil {
@@ -97,11 +112,10 @@ func open(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Le
 	if err := p.fits(data, ledger); err != nil {
 		return nil, err
 	}
-	r := &run{plan: p, ledger: ledger, start: time.Now(), options: options{workers: runtime.GOMAXPROCS(0),
-		progress: func(Progress) {}}}
-	for _, o := range opts {
-		o(&r.options)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	r := &run{plan: p, ledger: ledger, start: time.Now(), options: newOptions(opts)}
 	if err := r.reserve(ctx); err != nil {
 		return nil, err
 	}
@@ -110,8 +124,8 @@ func open(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Le
 }
 
 func (p *Plan) fits(data records.Data, ledger *accountant.Ledger) error {
-	if p == nil || p.Event == nil {
-		return mistake("Fit.p", nil, "a plan made by Config.Plan or read from a file")
+	if err := p.made(); err != nil {
+		return err
 	}
 	c := p.Config
 	switch {

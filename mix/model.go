@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -29,7 +30,7 @@ func (m *Model) Plan() *Plan { return m.plan }
 // Rows are the released mixtures. They are the model's own: clone them before changing any.
 func (m *Model) Rows() *Rows { return m.rows }
 
-// Centers are the released mean records, one for each part; nil where none were asked for.
+// Centers are the released mean records, one for each part; nil where none were asked for. They are the model's own.
 func (m *Model) Centers() [][]float32 { return m.centers }
 
 // Schema is the schema of released rows as records. Projected records are vectors of any sign, bounded by the clip
@@ -57,40 +58,30 @@ func All() Draw { return release.All() }
 // DrawSchema is Schema for every draw.
 func (m *Model) DrawSchema(Draw) records.Schema { return m.Schema() }
 
-const sampleChunk = 1024
-
 // Chunks hands out n released rows as records, projected to the domain and labelled by their largest label
 // coordinate, in random order. More rows than were released come around again: there is nothing further to draw
 // without spending.
 //
 // Errors: ctx.Err(); a class without rows; clusters, of which there are none.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
+	return system.Chunks(ctx, n, func() (func(int) (records.Data, error), error) {
 		rows, err := m.eligible(n, d)
 		if err != nil {
-			yield(nil, err)
-			return
+			return nil, err
 		}
-		rng := rand.New(rand.NewPCG(d.Seed, 0x6d6978))
-		for lo := 0; lo < n; lo += sampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			part := make([]int32, min(sampleChunk, n-lo))
+		rng, at := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0
+		return func(n int) (records.Data, error) {
+			part := make([]int32, n)
 			for k := range part {
-				at := (lo + k) % len(rows)
-				if at == 0 {
+				if at%len(rows) == 0 {
 					rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 				}
-				part[k] = rows[at]
+				part[k] = rows[at%len(rows)]
+				at++
 			}
-			chunk, err := m.rows.take(part).Table(m.Schema())
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
+			return m.rows.take(part).Table(m.Schema())
+		}, nil
+	})
 }
 
 // eligible lists the rows a draw may hand out.

@@ -164,6 +164,9 @@ func (m *Moments) prepare(be device.Backend) {
 // Errors: *accountant.ParamError for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 	dim, b := m.schema.Dim(), m.basis.rows
+	if t == nil {
+		return nil, mistake("Moments.Described.t", nil, "records")
+	}
 	if t.Schema().Dim() != dim || !m.schema.IsImage() {
 		if t.Schema().Dim() == dim {
 			return t, nil // every coordinate is described

@@ -171,14 +171,28 @@ func (p *Plan) cheapest() error {
 	return nil
 }
 
-// Degree is ℓ.
+// made refuses what no call of Config.Plan has made.
+func (p *Plan) made() error {
+	if p == nil || p.Event == nil {
+		return mistake("Plan", nil, "a plan made by Config.Plan or read from a file")
+	}
+	return nil
+}
+
+// Degree is ℓ; 0 for a plan that Config.Plan has not made.
 func (p *Plan) Degree() int {
+	if p.made() != nil {
+		return 0
+	}
 	_, degree := p.Config.Sampling.public()
 	return degree
 }
 
 // Noise gives the standard deviations of the noise on a released row, which is a mixture divided by its degree.
 func (p *Plan) Noise() (features, labels float64) {
+	if p.made() != nil {
+		return 0, 0
+	}
 	l := float64(p.Degree())
 	if p.Label > 0 {
 		labels = p.Std / (p.Label * l)
@@ -188,6 +202,9 @@ func (p *Plan) Noise() (features, labels float64) {
 
 // String is the bill.
 func (p *Plan) String() string {
+	if p.made() != nil {
+		return "plan: mix, not made yet"
+	}
 	c := p.Config
 	var b strings.Builder
 	what := "mixtures"

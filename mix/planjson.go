@@ -43,8 +43,12 @@ func (j samplingJSON) sampling() (Sampling, error) {
 	return nil, mistake("Config.Sampling", j.Kind, "Poisson, PoissonReplaceOne or WithoutReplacement")
 }
 
-// MarshalJSON writes the plan: its public parameters with degree and noise decided.
+// MarshalJSON writes the plan: its public parameters with degree and noise decided. Errors: *accountant.ParamError for a
+// plan that Config.Plan has not made.
 func (p *Plan) MarshalJSON() ([]byte, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
 	c := p.Config
 	n, degree := c.Sampling.public()
 	return json.Marshal(planJSON{Version: planVersion, Schema: c.Schema, Budget: c.Budget,

@@ -53,6 +53,9 @@ func toShares(y []float32) {
 // Guarantee: post-processing. Errors: *accountant.ParamError for rows that are no images of the schema, or a width
 // that is not positive.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
+	if r == nil {
+		return nil, mistake("Denoise.r", nil, "rows")
+	}
 	if !s.IsImage() || s.Dim() != r.dim {
 		return nil, mistake("Denoise.schema", s.String(), "images of the rows' dimension")
 	}
@@ -123,6 +126,9 @@ func stretch(flat []float32, cols, degree int) {
 // Errors: *accountant.ParamError for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	c := m.plan.Config
+	if t == nil {
+		return nil, mistake("Prepared.t", nil, "records")
+	}
 	if t.Schema().Dim() != c.Schema.Dim() {
 		return nil, mistake("Prepared.t", t.Schema().Dim(), "records like those that were mixed")
 	}

@@ -249,14 +249,17 @@ func TestHostileRecordsAreMixed(t *testing.T) {
 	}
 }
 
-// TestCancelledRunKeepsItsSpend: everything is reserved before the first record, and stays so.
+// TestCancelledRunKeepsItsSpend: everything is reserved before the first record, and stays so. A run that was cancelled
+// before it began costs nothing.
 func TestCancelledRunKeepsItsSpend(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
-	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
+	c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
+	c.Centers = mix.Centers{Share: 0.3, ClipNorm: 1}
+	p := mustPlan(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
 	ledger := accountant.NewLedger(p.Config.Budget)
-	if _, err := mix.Fit(ctx, p, grey(t, 12, s), ledger); !errors.Is(err, context.Canceled) {
+	_, err := mix.Fit(ctx, p, grey(t, 12, s), ledger, mix.WithProgress(func(mix.Progress) { cancel() }))
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if got := ledger.Epsilon().Upper; math.Abs(got-p.Total.Upper) > 1e-9*got {
@@ -265,5 +268,9 @@ func TestCancelledRunKeepsItsSpend(t *testing.T) {
 	if _, err := mix.Fit(context.Background(), p, grey(t, 12, s), ledger); !errors.Is(err,
 		accountant.ErrBudgetExceeded) {
 		t.Errorf("a second run on a spent ledger: %v", err)
+	}
+	unused := accountant.NewLedger(p.Config.Budget)
+	if _, err := mix.Fit(ctx, p, grey(t, 12, s), unused); !errors.Is(err, context.Canceled) || len(unused.Entries()) != 0 {
+		t.Errorf("cancelled before: %v, ledger %v", err, unused.Entries())
 	}
 }

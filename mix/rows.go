@@ -34,7 +34,7 @@ func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 }
 
 // Len is the number of rows.
-func (r *Rows) Len() int { return len(r.features) / r.dim }
+func (r *Rows) Len() int { return len(r.features) / max(r.dim, 1) }
 
 // Dim is the number of features.
 func (r *Rows) Dim() int { return r.dim }

@@ -6,7 +6,7 @@ import (
 
 // A Sampling says how the records of a mixture are drawn and how many are expected in it. Its type fixes the
 // neighbouring relation, and a plan refuses a budget of the other one. The samplings of this package are the only
-// ones.
+// ones, as values.
 type Sampling interface {
 	// Relation is the neighbouring relation under which this sampling can be priced.
 	Relation() accountant.Relation

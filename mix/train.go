@@ -57,6 +57,9 @@ func (t Trainer) validate() error {
 // Shapes: the network takes rows.Dim() inputs and tells rows.Classes() classes apart.
 // Errors: *accountant.ParamError; ctx.Err().
 func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) error {
+	if net == nil || rows == nil {
+		return mistake("Trainer.Fit", nil, "a network and rows")
+	}
 	if net.Dim() != rows.Dim() || net.Classes() != rows.Classes() {
 		return mistake("Trainer.Fit.net", net.Dim(), "inputs and classes of the rows")
 	}
@@ -72,6 +75,9 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 //
 // Errors: *accountant.ParamError; ctx.Err().
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *records.Table) error {
+	if net == nil || data == nil {
+		return mistake("Trainer.FitRecords", nil, "a network and records")
+	}
 	s := data.Schema()
 	if net.Dim() != s.Dim() || net.Classes() != s.Classes() {
 		return mistake("Trainer.FitRecords.net", net.Dim(), "inputs and classes of the records")
@@ -92,6 +98,9 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *r
 //
 // Errors: *accountant.ParamError; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {
+	if net == nil || m == nil {
+		return mistake("Trainer.FitMoments", nil, "a network and moments")
+	}
 	if net.Dim() != m.schema.Dim() || net.Classes() != m.Classes() {
 		return mistake("Trainer.FitMoments.net", net.Dim(), "inputs and classes of the moments")
 	}
