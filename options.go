@@ -31,8 +31,8 @@ func collect(opts []Option) options {
 // default uses every core.
 func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 
-// OnProgress is called after every iteration of clustering and every step of
-// training, on the goroutine that called Fit.
+// OnProgress has f called after every private stage, such as an iteration of clustering or a batch of mixtures, and
+// every step of training, on the goroutine that called Fit.
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
 // OnPreview is handed the generator as it is, every so many steps and once before the first, by the systems that train one

@@ -75,7 +75,8 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the file is believed but what happened. A file
-// that was reserved beyond its budget is read, and refuses further reservations.
+// that was reserved beyond its budget is read, and refuses further reservations. Its unit and its filter are the file's, whatever the options say;
+// a policy is not saved and has to be given again.
 //
 // Errors: *ParamError or a JSON error; unknown versions, unknown fields and missing fields are errors.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {

@@ -21,7 +21,7 @@ var ErrSchema = errors.New("dpgm: the data's schema is not the plan's")
 
 // Progress is how far a run is, in public numbers only.
 type Progress struct {
-	Stage    string // PurposeCluster or PurposeTrain
+	Stage    string // PurposeCluster, PurposeMarginals or PurposeTrain
 	Step, Of int
 	Epsilon  float64 // of everything released so far, at the budget's δ; informational
 	Elapsed  time.Duration
@@ -38,7 +38,7 @@ type options struct {
 // WithBackend runs the arithmetic on the given backend; default device.CPU.
 func WithBackend(b device.Backend) Option { return func(o *options) { o.backend = b } }
 
-// WithProgress is called after every iteration and every step.
+// WithProgress has f called after every iteration of clustering, after the marginals and after every step.
 func WithProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
 // newOptions has a default for whatever is nil.

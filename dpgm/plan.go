@@ -25,7 +25,8 @@ type Stage struct {
 	Epsilon         accountant.Bound // of this stage if it were the only one
 }
 
-// The purposes under which a run writes its ledger lines.
+// The names of stages, in plans and in progress. Training and marginals write their ledger lines under them; the
+// line of the clustering is package kmeans's, which says more.
 const (
 	PurposeCluster = "k-means"
 	PurposeTrain   = "training"

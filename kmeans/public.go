@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // public clusters the caller's public records: k-means++ and ordinary Lloyd
@@ -13,7 +14,7 @@ import (
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
 	n := i.Records.Len()
 	var b device.Batch
-	i.Records.Range(0, n, &b)
+	records.Clamped(i.Records).Range(0, n, &b) // anybody may implement Data
 	m := s.be.New(n, s.f.Dim())
 	s.f.Transform(s.be, b, m)
 	rows := download(s.be, m, s.clip)

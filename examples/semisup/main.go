@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.labelled < 1 || c.labelled+2000 > all.Len() {
-		return fmt.Errorf("-labelled %d of %d images: want some, and 2000 to test on besides", c.labelled, all.Len())
+		return fmt.Errorf("-labelled %d: want some, and 2000 images to test on besides", c.labelled)
 	}
 	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000), all.Slice(c.labelled+2000, all.Len())
 	m, err := c.generator(ctx, private)

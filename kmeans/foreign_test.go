@@ -1,0 +1,41 @@
+package kmeans_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// beyond are sets of somebody else's type that hand out items outside their universe.
+type beyond struct{}
+
+func (d beyond) Schema() records.Schema { return records.Sets(4, 2) }
+func (d beyond) Len() int               { return 3 }
+
+func (d beyond) Gather(rows []int32, b *device.Batch) { d.Range(0, len(rows), b) }
+
+func (d beyond) Range(lo, hi int, b *device.Batch) {
+	*b = device.Batch{Rows: hi - lo, Sparse: &device.Sparse{Cols: 4, Offsets: []int{0}}}
+	for i := lo; i < hi; i++ {
+		b.Sparse.Items = append(b.Sparse.Items, uint32(i), 99)
+		b.Sparse.Offsets = append(b.Sparse.Offsets, len(b.Sparse.Items))
+		b.Index = append(b.Index, int32(i))
+	}
+}
+
+// TestForeignPublicRecords: public records are moved into their schema as private ones are.
+func TestForeignPublicRecords(t *testing.T) {
+	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(beyond{})}
+	private, err := records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(private.Schema()), private, ledger); err != nil {
+		t.Error(err)
+	}
+}
