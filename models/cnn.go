@@ -33,6 +33,9 @@ type CNN struct {
 	Convolutions []Convolution `json:"convolutions"`
 	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
 	Activation   Activation    `json:"activation"`
+	// LayerNorm normalises every hidden layer before its activation, over all places and maps of one record, with a
+	// gain and a shift for each map. It is for critics.
+	LayerNorm bool `json:"layerNorm,omitempty"`
 }
 
 // Name is "cnn".
@@ -100,6 +103,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.ok(be != nil, "models.CNN.Classifier", be, "a backend")
 	c.add(a.Validate())
+	c.ok(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.ok(in == a.image().Len(), "models.CNN.Classifier: in", in, "Height·Width·Channels numbers a record")
 	c.positive("models.CNN.Classifier: classes", classes)
 	if err := c.err(); err != nil {
@@ -113,18 +117,19 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 }
 
 func (a CNN) units(be device.Backend, classes int) []unit {
-	var units []unit
+	l := unitList{be: be, f: a.Activation.fn()}
+	width := a.hidden(&l)
+	return append(l.units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
+}
+
+// hidden adds all layers but the last to l, and is how many numbers they leave.
+func (a CNN) hidden(l *unitList) int {
 	m := a.image()
-	for _, l := range a.Convolutions {
-		w := l.over(m)
-		units = append(units, &convUnit{be: be, window: w, maps: l.Maps, f: a.Activation.fn()})
+	for _, c := range a.Convolutions {
+		w := c.over(m)
+		l.add(&convUnit{be: l.be, window: w, maps: c.Maps}, w.Places(), c.Maps)
 		m.Height, m.Width = w.Grid()
-		m.Channels = l.Maps
+		m.Channels = c.Maps
 	}
-	width := m.Len()
-	for _, wide := range a.Hidden {
-		units = append(units, &denseUnit{be: be, width: width, wide: wide, f: a.Activation.fn()})
-		width = wide
-	}
-	return append(units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
+	return l.dense(m.Len(), a.Hidden)
 }

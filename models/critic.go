@@ -107,29 +107,29 @@ type CriticArchitecture interface {
 	Name() string
 }
 
-// Critic builds a multilayer perceptron with one output. Its hidden layers must be piecewise linear (ReLU, LeakyReLU)
-// for Wasserstein, whose penalty then has per-example gradients of one outer product a layer, and of any kind
-// otherwise.
+// Critic builds a multilayer perceptron with one output.
 //
-// There is no layer normalisation to ask for, whose second derivatives such a product does not hold; the paper's
-// critics have none either.
+// Under Wasserstein the penalty's gradient is one outer product a layer where every layer is piecewise linear (ReLU or
+// LeakyReLU, without LayerNorm), and two, at a higher cost, where second derivatives have a share in it.
 //
 // Errors: joined *ConfigError values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
 	var c checker
 	c.add(a.Validate())
 	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
-	c.critic("models.MLP", be, in, classes, loss, a.Activation)
+	c.critic("models.MLP", be, in, classes, loss)
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	var units []unit
-	width := in
-	for _, wide := range a.Hidden {
-		units = append(units, &denseUnit{be: be, width: width, wide: wide, f: a.Activation.fn()})
-		width = wide
-	}
-	return newCritic(be, units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
+	width := l.dense(in, a.Hidden)
+	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+}
+
+// criticLayers are hidden layers to be added. A smooth activation stands apart where a penalty asks for f″.
+func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
+	smooth := f != ReLU && f != LeakyReLU
+	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}
 }
 
 // Critic builds a convolutional network with one output; see MLP.Critic.
@@ -141,28 +141,24 @@ func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss, seed ui
 	var c checker
 	c.add(a.Validate())
 	c.ok(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
-	c.critic("models.CNN", be, in, classes, loss, a.Activation)
+	c.critic("models.CNN", be, in, classes, loss)
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	units := a.units(be, 1)
-	units = units[:len(units)-1]
-	width := in
-	if len(units) > 0 {
-		width = units[len(units)-1].out()
-	}
-	return newCritic(be, units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
+	width := a.hidden(&l)
+	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
-func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss, f Activation) {
+func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss) {
 	c.ok(be != nil, path+".Critic", be, "a backend")
 	c.positive(path+".Critic: in", in)
 	c.nonNegative(path+".Critic: classes", classes)
 	c.ok(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
-	c.ok(loss != Wasserstein || f == ReLU || f == LeakyReLU, path+".Activation", f, "ReLU or LeakyReLU for the gradient penalty")
 }
 
-// critic is a chain of dense layers and convolutions that ends in a shared score and one for each class.
+// critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared score and one for each
+// class.
 type critic struct {
 	be          device.Backend
 	chain       *chain
@@ -269,9 +265,18 @@ func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(f
 func (a MLP) CriticSize(in, classes int) int64 {
 	total, width := int64(0), in
 	for _, wide := range a.Hidden {
-		total, width = addSize(total, layerSize(width, wide)), wide
+		total, width = addSize(total, criticLayerSize(width, wide, a.LayerNorm)), wide
 	}
 	return addSize(total, layerSize(width, 1+classes))
+}
+
+// criticLayerSize counts a gain and a shift for each of maps.
+func criticLayerSize(in, maps int, layerNorm bool) int64 {
+	size := layerSize(in, maps)
+	if layerNorm {
+		size = addSize(size, mulSize(2, int64(maps)))
+	}
+	return size
 }
 
 // CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
@@ -279,13 +284,13 @@ func (a CNN) CriticSize(_, classes int) int64 {
 	m, total := a.image(), int64(0)
 	for _, l := range a.Convolutions {
 		w := l.over(m)
-		total = addSize(total, layerSize(w.Patch(), l.Maps))
+		total = addSize(total, criticLayerSize(w.Patch(), l.Maps, a.LayerNorm))
 		m.Height, m.Width = w.Grid()
 		m.Channels = l.Maps
 	}
 	width := m.Len()
 	for _, wide := range a.Hidden {
-		total, width = addSize(total, layerSize(width, wide)), wide
+		total, width = addSize(total, criticLayerSize(width, wide, a.LayerNorm)), wide
 	}
 	return addSize(total, layerSize(width, 1+classes))
 }

@@ -21,12 +21,13 @@ type pairs struct {
 	rows   int // records
 	parts  int // rows of each record
 	biased int // of these the first ones that biases have a share in
+	ofPair int // parts of a record with its fake and penalty
 
 	room     int
-	x        device.Matrix // what the walk reads
-	dx       device.Matrix // ∇D(x̂), then v₀
-	tangents []device.Matrix
-	edge     device.Matrix // the first layer's delta at x̂, without gaps
+	x        device.Matrix   // what the walk reads
+	dx       device.Matrix   // ∇D(x̂), then v₀
+	tangents []device.Matrix // and, once they are where they belong, the penalty's derivative by the same outputs
+	edge     device.Matrix   // the first layer's delta at x̂, without gaps
 	scores   []float64
 	losses   []float64
 	slopes   []float32
@@ -38,14 +39,17 @@ type pairs struct {
 }
 
 func newPairs(n *critic) *pairs {
-	return &pairs{n: n, be: n.be, w: newWalk(n.chain, true), tangents: make([]device.Matrix, len(n.chain.units))}
+	p := &pairs{n: n, be: n.be, w: newWalk(n.chain, true), tangents: make([]device.Matrix, len(n.chain.units)), ofPair: partBetween + 1}
+	if curves(n.chain) {
+		p.ofPair++
+	}
+	return p
 }
 
 const (
 	partRecord = iota
 	partFake
-	partPenalty
-	partsOfPair
+	partBetween // x̂, whose tangents are the last part: this one or, where something bends, another
 )
 
 // part is every parts-th row of m, from row k on.
@@ -80,7 +84,7 @@ func (p *pairs) roomForPenalty() {
 	if p.dx.Rows >= p.rows {
 		return
 	}
-	room := p.room / partsOfPair
+	room := p.room / p.parts
 	p.dx = p.be.New(room, p.n.in)
 	p.edge = p.be.New(room, p.n.chain.units[0].out())
 	for l, u := range p.n.chain.units[:len(p.n.chain.units)-1] {
@@ -130,30 +134,37 @@ func (n *critic) dense(b device.Batch) device.Matrix {
 	return r.dense
 }
 
-// PairGradients has three parts: record, fake and penalty.
+// PairGradients has three or four parts.
 func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients {
 	p := n.pair
-	p.resize(b.Rows, partsOfPair, partPenalty)
+	p.resize(b.Rows, p.ofPair, p.ofPair-1)
 	if b.Rows == 0 {
 		return p
 	}
 	p.roomForPenalty()
-	x := p.x.RowRange(0, p.rows*partsOfPair)
-	real, fake, between := part(x, partRecord, partsOfPair), part(x, partFake, partsOfPair), part(x, partPenalty, partsOfPair)
+	x := p.x.RowRange(0, p.rows*p.parts)
+	real, fake, between := part(x, partRecord, p.parts), part(x, partFake, p.parts), p.between(x)
 	p.be.Apply(device.Identity, real, n.dense(b))
 	p.be.Apply(device.Identity, fake, fakes)
 	p.be.Sub(between, real, fake)
 	p.be.ScaleRows(between, mix[:b.Rows])
 	p.be.Axpy(1, fake, between)
+	if p.parts > partBetween+1 {
+		p.be.Apply(device.Identity, p.carried(x), between)
+	}
 	n.run(p.w, x, p.labels(b.Labels), func(i int, score float64) float64 {
 		p.scores[i] = score
-		if i%partsOfPair == partRecord {
+		if i%p.parts == partRecord {
 			return -1
 		}
 		return 1
 	})
 	p.backward()
 	p.penalise(lambda)
+	p.carry()
+	if p.parts > partBetween+1 {
+		p.bend()
+	}
 	return p
 }
 
@@ -174,11 +185,11 @@ func (p *pairs) backward() {
 	p.w.dx = device.Matrix{}
 	p.w.backward()
 	edge, dx := p.edge.RowRange(0, p.rows), p.dx.RowRange(0, p.rows)
-	p.be.Apply(device.Identity, edge, part(p.w.deltas[0], partPenalty, partsOfPair))
-	p.n.chain.units[0].(criticUnit).inputGradient(p.w, edge, dx)
+	p.be.Apply(device.Identity, edge, p.carried(p.w.deltas[0]))
+	p.n.chain.units[0].(firstUnit).inputGradient(p.w, edge, dx)
 }
 
-// penalise turns ∇D(x̂) into v₀, carries it forward and puts it in the place of the inputs at x̂.
+// penalise turns ∇D(x̂) into v₀.
 func (p *pairs) penalise(lambda float64) {
 	v := p.dx.RowRange(0, p.rows)
 	norms := p.w.na[:p.rows]
@@ -190,16 +201,20 @@ func (p *pairs) penalise(lambda float64) {
 		if norm != 0 {
 			p.slopes[i] = float32(2 * lambda * (norm - 1) / norm)
 		}
-		at := i * partsOfPair
+		at := i * p.parts
 		p.losses[i] = p.scores[at+partFake] - p.scores[at+partRecord] + lambda*(norm-1)*(norm-1)
 	}
 	p.be.ScaleRows(v, p.slopes)
-	last := len(p.n.chain.units) - 1
+}
+
+// carry takes v₀ forward and puts it in the place of the inputs of its part.
+func (p *pairs) carry() {
+	v, last := p.dx.RowRange(0, p.rows), len(p.n.chain.units)-1
 	for l, u := range p.n.chain.units {
-		at := part(p.w.input(l), partPenalty, partsOfPair)
+		at := p.carried(p.w.input(l))
 		if l < last {
 			t := p.tangents[l].RowRange(0, p.rows)
-			u.(criticUnit).tangent(p.w, v, part(p.w.outs[l], partPenalty, partsOfPair), t)
+			u.(criticUnit).tangent(p, l, v, t)
 			p.be.Apply(device.Identity, at, v)
 			v = t
 			continue
@@ -241,8 +256,10 @@ func (p *pairs) BlockSquaredNorms(dst [][]float64) {
 		return
 	}
 	for l, u := range p.n.chain.units {
-		b := p.n.chain.blocks[l]
-		u.(criticUnit).blockNorms(p, p.w.input(l), p.w.deltas[l], dst[b][:p.rows], dst[b+1][:p.rows])
+		if u, ok := u.(weightedUnit); ok {
+			b := p.n.chain.blocks[l]
+			u.blockNorms(p, p.w.input(l), p.w.deltas[l], dst[b][:p.rows], dst[b+1][:p.rows])
+		}
 	}
 }
 
@@ -261,11 +278,15 @@ func (p *pairs) AddBlockSums(dst device.Params, weights [][]float32) {
 		return
 	}
 	for l, u := range p.n.chain.units {
+		u, ok := u.(weightedUnit)
+		if !ok {
+			continue
+		}
 		b := p.n.chain.blocks[l]
 		x, delta := p.w.input(l), p.w.deltas[l]
 		p.dropNonFinite(x, delta, weights[b], weights[b+1])
-		u.(criticUnit).weightSum(p, x, delta, p.repeat(weights[b], p.parts), dst.Block(b))
-		u.(criticUnit).biasSum(p, delta, p.repeat(weights[b+1], p.biased), dst.Block(b+1))
+		u.weightSum(p, x, delta, p.repeat(weights[b], p.parts), dst.Block(b))
+		u.biasSum(p, delta, p.repeat(weights[b+1], p.biased), dst.Block(b+1))
 	}
 }
 

@@ -6,13 +6,21 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A criticUnit has weights and a bias, and knows what a gradient penalty needs of it.
+// A criticUnit knows what a gradient penalty needs of it.
 type criticUnit interface {
 	unit
+	// tangent sets t to the unit's Jacobian at x̂ times v.
+	tangent(p *pairs, l int, v, t device.Matrix)
+}
+
+// A firstUnit may stand at the chain's beginning.
+type firstUnit interface {
 	// inputGradient sets dx to the derivative by the input, delta being the derivative by the sums before f.
 	inputGradient(w *walk, delta, dx device.Matrix)
-	// tangent sets t to f′∘(vW), y being the outputs at which f′ is meant.
-	tangent(w *walk, v, y, t device.Matrix)
+}
+
+// A weightedUnit has weights and a bias.
+type weightedUnit interface {
 	// blockNorms sets the squared norms of the records' gradients by weights and by bias, rounded up.
 	blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64)
 	// weightSum and biasSum add gradients, with a weight for each part.
@@ -24,9 +32,9 @@ func (u *denseUnit) inputGradient(_ *walk, delta, dx device.Matrix) {
 	u.be.Gemm(false, true, 1, delta, u.weight, 0, dx)
 }
 
-func (u *denseUnit) tangent(_ *walk, v, y, t device.Matrix) {
+func (u *denseUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gemm(false, false, 1, v, u.weight, 0, t)
-	u.be.Gradient(u.f, t, y)
+	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
 // gram is scratch for the inner products of the parts of every record.
@@ -79,15 +87,21 @@ func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	}
 	slack := float64(terms+32) * 0x1p-51
 	for i := range weight {
-		sw, sb := 0.0, 0.0
+		sw := 0.0
 		for k := i * p.parts; k < (i+1)*p.parts; k++ {
 			sw += math.Sqrt(p.gram.a[k] * p.gram.d[k])
-			if k%p.parts < p.biased {
-				sb += math.Sqrt(p.gram.d[k])
-			}
 		}
-		weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, sb)
+		weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, p.size(p.gram.d, i, p.biased))
 	}
+}
+
+// size is the sum of the norms of the first parts of record i.
+func (p *pairs) size(squares []float64, i, share int) float64 {
+	sum := 0.0
+	for _, s := range squares[i*p.parts : i*p.parts+share] {
+		sum += math.Sqrt(s)
+	}
+	return sum
 }
 
 func above(square, slack, size float64) float64 {
@@ -116,14 +130,14 @@ func (u *convUnit) inputGradient(w *walk, delta, dx device.Matrix) {
 	}
 }
 
-func (u *convUnit) tangent(w *walk, v, y, t device.Matrix) {
+func (u *convUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	for lo, hi := 0, 0; lo < v.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, v.Rows)
-		patches := w.patches(u.window, hi-lo)
+		patches := p.w.patches(u.window, hi-lo)
 		u.be.Im2Col(u.window, patches, v.RowRange(lo, hi))
 		u.be.Gemm(false, false, 1, patches, u.weight, 0, u.places(t.RowRange(lo, hi)))
 	}
-	u.be.Gradient(u.f, t, y)
+	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
 // blockNorms takes the places of all parts of a record for one longer list: the gradient is AᵀD over all of them.
@@ -136,19 +150,19 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 		patches := w.patches(u.window, images.Rows)
 		u.be.Im2Col(u.window, patches, images)
 		u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
-		ones := u.ones(p, hi-lo)
+		ones := p.ones(rowsFor(u.window), hi-lo, places, p.biased)
 		u.be.BlockProductNorms(bias[lo:hi], p.parts*places, ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
 	}
 	p.reject(x, delta, weight, bias)
 }
 
-// ones is the column that biases have in the place of patches: ones at the places of parts they have a share in.
-func (u *convUnit) ones(p *pairs, rows int) device.Matrix {
-	places := u.window.Places()
-	m := p.w.scratch(rowsFor(u.window), rows*p.parts*places, 1)
-	u.be.Fill(m, 0)
+// ones is the column that biases have in the place of patches: ones at the places of the first parts, which they have a
+// share in.
+func (p *pairs) ones(most, rows, places, share int) device.Matrix {
+	m := p.w.scratch(most, rows*p.parts*places, 1)
+	p.be.Fill(m, 0)
 	byPart := m.Reshape(rows, p.parts*places)
-	u.be.Fill(byPart.Slice(0, rows, 0, p.biased*places), 1)
+	p.be.Fill(byPart.Slice(0, rows, 0, share*places), 1)
 	return m
 }
 

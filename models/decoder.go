@@ -151,17 +151,19 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	l.add(&convUnit{be: l.be, window: device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: maps}, pixels, maps)
 }
 
-// unitList collects units, each followed by f, with batch norm in between if so told.
+// unitList collects units, each followed by f, with batch norm or layer norm in between if so told.
 type unitList struct {
 	be        device.Backend
 	units     []unit
 	f         device.Func
-	normalise bool
+	normalise bool // over the batch
+	layerNorm bool // over each record
+	apart     bool // f is a unit of its own
 }
 
 func (l *unitList) add(u unit, pixels, channels int) {
 	f := l.f
-	if l.normalise {
+	if l.normalise || l.layerNorm || l.apart {
 		f = device.Identity
 	}
 	switch u := u.(type) {
@@ -176,6 +178,25 @@ func (l *unitList) add(u unit, pixels, channels int) {
 	if l.normalise {
 		l.units = append(l.units, newBatchNorm(l.be, pixels, channels, l.f))
 	}
+	if l.layerNorm {
+		f := l.f
+		if l.apart {
+			f = device.Identity
+		}
+		l.units = append(l.units, newLayerNorm(l.be, u.out()), newGainUnit(l.be, pixels, channels, f))
+	}
+	if l.apart {
+		l.units = append(l.units, &funcUnit{be: l.be, width: u.out(), f: l.f})
+	}
+}
+
+// dense adds dense layers, and is how many numbers they leave of width.
+func (l *unitList) dense(width int, widths []int) int {
+	for _, wide := range widths {
+		l.add(&denseUnit{be: l.be, width: width, wide: wide}, 1, wide)
+		width = wide
+	}
+	return width
 }
 
 // Decoder is a network from codes to images. It is a building block of generators, which are trained on public noise

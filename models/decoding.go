@@ -48,6 +48,7 @@ func (a MLP) NewDecoding(be device.Backend, latent int, heads []Head, seed uint6
 	c.ok(be != nil, "models.MLP.NewDecoding", be, "a backend")
 	c.positive("models.MLP.NewDecoding: latent", latent)
 	c.add(a.Validate())
+	c.ok(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.heads("models.MLP.NewDecoding: heads", heads)
 	if err := c.err(); err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type MLP struct {
 	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records only through a
 	// private release; a Classifier, whose records need gradients of their own, refuses it.
 	BatchNorm bool `json:"batchNorm,omitempty"`
+	// LayerNorm normalises every hidden layer before its activation, over the outputs of one record, then multiplied by
+	// a gain and shifted. It is for critics.
+	LayerNorm bool `json:"layerNorm,omitempty"`
 }
 
 // Name is "mlp".
@@ -38,6 +41,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.ok(be != nil, "models.MLP.Classifier", be, "a backend")
 	c.add(a.Validate())
 	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: a classifier's records are clipped one by one")
+	c.ok(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
 	if err := c.err(); err != nil {

@@ -17,6 +17,8 @@ type walk struct {
 	deltas   []device.Matrix
 	dx       device.Matrix   // where the derivative by the input goes; the zero Matrix if nobody wants it
 	stats    []device.Matrix // moments and their gradients, for batch norm only
+	roots    [][]float32     // 1/√variance of every row, for layer norm only
+	means    device.Matrix   // and room for their means
 
 	flat   device.Matrix // lowered images of a chunk
 	copies device.Matrix // a delta or an input, scaled
@@ -29,7 +31,7 @@ type walk struct {
 func newWalk(c *chain, trains bool) *walk {
 	n := len(c.units)
 	w := &walk{c: c, be: c.be, trains: trains, outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n),
-		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n), stats: make([]device.Matrix, n)}
+		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n), stats: make([]device.Matrix, n), roots: make([][]float32, n)}
 	for l, u := range c.units {
 		if b, ok := u.(*batchNorm); ok {
 			w.stats[l] = c.be.New(batchNormStats, b.channels)
@@ -44,6 +46,9 @@ func (w *walk) resize(rows int) {
 		w.capacity = roomFor(rows)
 		for l, u := range w.c.units {
 			w.outBuf[l], w.deltaBuf[l] = w.be.New(w.capacity, u.out()), device.Matrix{}
+			if _, ok := u.(*layerNorm); ok {
+				w.roots[l], w.means = make([]float32, w.capacity), w.be.New(w.capacity, 1)
+			}
 		}
 		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity), make([]float64, w.capacity)
 		w.copies = device.Matrix{}
@@ -161,13 +166,18 @@ func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
 	if weights == nil {
 		return m
 	}
-	if w.copies.Cols < w.capacity*m.Cols {
-		w.copies = w.be.New(1, w.capacity*m.Cols)
-	}
-	c := w.copies.Slice(0, 1, 0, m.Rows*m.Cols).Reshape(m.Rows, m.Cols)
+	c := w.spare(m.Rows, m.Cols)
 	w.be.Apply(device.Identity, c, m)
 	w.be.ScaleRows(c, weights)
 	return c
+}
+
+// spare is that scratch, for no more rows than the walk has.
+func (w *walk) spare(rows, cols int) device.Matrix {
+	if w.copies.Cols < w.capacity*cols {
+		w.copies = w.be.New(1, w.capacity*cols)
+	}
+	return w.copies.Slice(0, 1, 0, rows*cols).Reshape(rows, cols)
 }
 
 // chunkEnd is where a chunk of rows that begins at lo ends.

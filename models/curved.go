@@ -1,0 +1,135 @@
+package models
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A curvedUnit has a Jacobian that depends on its input: the gradient penalty's derivative does not end with tangents
+// then, but has a share by the input of every layer below.
+type curvedUnit interface {
+	criticUnit
+	// bend sets dx to the penalty's derivative by the input at x̂, v being that by the output, which it may overwrite:
+	// what backward would make of v, and the derivative of δᵀJ(x)·tangent by x.
+	bend(p *pairs, l int, v, dx device.Matrix)
+}
+
+// curves reports whether a chain has any such unit.
+func curves(c *chain) bool {
+	for _, u := range c.units {
+		if _, ok := u.(curvedUnit); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// bend carries the penalty's derivative by every unit's output down from the last, where it is zero, and puts it in the
+// place of the deltas at x̂, which the tangents' part has kept. Tangents are where they belong by now, and lend it their
+// room.
+func (p *pairs) bend() {
+	last := len(p.n.chain.units) - 1
+	p.be.Fill(p.between(p.w.deltas[last]), 0)
+	if last == 0 {
+		return
+	}
+	v := p.tangents[last-1].RowRange(0, p.rows)
+	p.be.Fill(v, 0)
+	for l := last - 1; l >= 0; l-- {
+		var dx device.Matrix
+		if l > 0 {
+			dx = p.tangents[l-1].RowRange(0, p.rows)
+		}
+		u := p.n.chain.units[l]
+		if c, ok := u.(curvedUnit); ok {
+			c.bend(p, l, v, dx)
+		} else {
+			u.backward(p.w, l, p.between(p.w.input(l)), p.between(p.w.outs[l]), v, dx)
+		}
+		if _, ok := u.(weightedUnit); ok {
+			p.be.Apply(device.Identity, p.between(p.w.deltas[l]), v)
+		}
+		v = dx
+	}
+}
+
+// between is the part at x̂, and carried that of the tangents there.
+func (p *pairs) between(m device.Matrix) device.Matrix { return part(m, partBetween, p.parts) }
+func (p *pairs) carried(m device.Matrix) device.Matrix { return part(m, p.parts-1, p.parts) }
+
+// roots are a layerNorm's at x̂.
+func (p *pairs) roots(l int) []float32 {
+	p.slopes = grow(p.slopes, p.rows)
+	for i := range p.slopes {
+		p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]
+	}
+	return p.slopes
+}
+
+// addScaled adds total·aᵢbᵢ times row i of m to that of dst.
+func (p *pairs) addScaled(dst, m device.Matrix, a []float32, b []float64, total float64) {
+	p.weights = grow(p.weights, p.rows)
+	for i := range p.weights {
+		p.weights[i] = float32(total * float64(a[i]) * b[i])
+	}
+	p.be.Axpy(1, p.w.scaled(m, p.weights), dst)
+}
+
+// parameterless is what units without parameters have in common.
+type parameterless struct{}
+
+func (parameterless) shapes(string) []device.Shape   { return nil }
+func (parameterless) bind([]device.Matrix)           {}
+func (parameterless) initialise(*rand.Rand, float64) {}
+
+func (parameterless) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
+
+func (parameterless) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
+
+// funcUnit is y = f(x) of a smooth f, by itself, because f″ wants the tangent before f′.
+type funcUnit struct {
+	parameterless
+	be    device.Backend
+	width int
+	f     device.Func
+}
+
+func (u *funcUnit) in() int  { return u.width }
+func (u *funcUnit) out() int { return u.width }
+
+func (u *funcUnit) forward(_ *walk, _ int, x, y device.Matrix) { u.be.Apply(u.f, y, x) }
+
+func (u *funcUnit) backward(_ *walk, _ int, _, y, delta, dx device.Matrix) {
+	if dx.Rows > 0 {
+		u.be.Apply(device.Identity, dx, delta)
+		u.be.Gradient(u.f, dx, y)
+	}
+}
+
+func (u *funcUnit) tangent(p *pairs, l int, v, t device.Matrix) {
+	u.backward(p.w, l, v, p.between(p.w.outs[l]), v, t)
+}
+
+// bend adds f″∘δ∘tangent, with f″ by what f is: tanh″ = −2·tanh·tanh′, σ″ = (1−2σ)σ′, softplus″ = softplus′ − softplus′².
+func (u *funcUnit) bend(p *pairs, l int, v, dx device.Matrix) {
+	w := p.w
+	y := p.between(w.outs[l])
+	u.backward(w, l, v, y, v, dx)
+	s := w.spare(p.rows, u.width)
+	u.be.Mul(s, p.carried(w.deltas[l]), p.carried(w.input(l)))
+	u.be.Gradient(u.f, s, y)
+	switch u.f {
+	case device.Tanh:
+		u.be.Mul(s, s, y)
+		u.be.Axpy(-2, s, dx)
+	case device.Sigmoid:
+		u.be.Axpy(1, s, dx)
+		u.be.Mul(s, s, y)
+		u.be.Axpy(-2, s, dx)
+	case device.Softplus:
+		u.be.Axpy(1, s, dx)
+		u.be.Gradient(u.f, s, y)
+		u.be.Axpy(-1, s, dx)
+	}
+}
