@@ -75,7 +75,7 @@ func (c Clipping) validate(k *system.Checker, all Config) {
 	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
 	k.OK(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
 	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
-	k.OK(c.Batch > 0, "gan.Clipping.Batch", c.Batch, "a positive number, or zero for the default")
+	k.OK(c.Batch > 0 && c.Batch <= maxBatch, "gan.Clipping.Batch", c.Batch, "a positive number up to 2^20, or zero for the default")
 	if !c.on() {
 		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
 		return

@@ -89,8 +89,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxLatent bounds what a file or a configuration can ask for.
-const maxLatent = 1 << 20
+// Bounds of what a file or a configuration can ask for.
+const maxLatent, maxBatch = 1 << 20, 1 << 20
 
 // Validate reports every mistake, as joined *accountant.ParamError values.
 func (c Config) Validate() error {
@@ -122,7 +122,7 @@ func (c Config) validateNumbers(k *system.Checker) {
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
 	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty, "zero: only Wasserstein has a penalty")
 	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps, "a positive integer, or zero for the default")
-	k.OK(c.GeneratorBatch > 1, "gan.Config.GeneratorBatch", c.GeneratorBatch, "at least 2, or zero for the default")
+	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch", c.GeneratorBatch, "a number from 2 to 2^20, or zero for the default")
 	k.OK(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
 	k.OK(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
 	if c.Train.Optimizer != (sgd.Optimizer{}) {
@@ -178,23 +178,25 @@ func (c Config) validateNetworks() error {
 		}
 	}
 	if c.Generator != nil {
-		g, err := c.newGenerator(device.CPU())
+		_, err := c.newGenerator(device.CPU())
 		k.Add(err)
-		if err == nil {
-			k.OK(g.Dim() == c.Schema.Dim(), "gan.Config.Generator", g.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", c.Schema.Dim()))
-		}
 	}
 	return k.Err()
 }
 
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
+	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
+		size := func() int64 { return sizer.CriticSize(c.Schema.Dim(), c.classes()) }
+		if err := system.CheckSize("gan.Config.Critic", c.Critic, size); err != nil {
+			return nil, err
+		}
+	}
 	n, err := c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
 	return n, system.ParamErrors(err)
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
-	g, err := c.Generator.NewDecoding(be, codeWidth(c.Latent, c.classes()), system.Heads(c.Schema), c.Seed+1)
-	return g, system.ParamErrors(err)
+	return system.NewDecoding("gan.Config.Generator", be, c.Generator, codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 
 // classes is how many the networks know of, 0 where they see no labels.

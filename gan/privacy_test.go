@@ -463,7 +463,13 @@ func TestMistakesComeTogether(t *testing.T) {
 		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
 		"penalty on hinge":  func(c *gan.Config) { c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4 },
 		"unused public":     func(c *gan.Config) { c.Public = some(t, c.Schema, 3, 1) },
-		"too dear":          func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },
+		"huge critic":       func(c *gan.Config) { c.Critic = models.MLP{Hidden: []int{math.MaxInt}, Activation: models.LeakyReLU} },
+		"huge generator":    func(c *gan.Config) { c.Generator = models.MLP{Hidden: []int{math.MaxInt}} },
+		"huge batch":        func(c *gan.Config) { c.GeneratorBatch = math.MaxInt },
+		"huge public batch": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Public, c.Clipping = 0, some(t, c.Schema, 9, 99), gan.Clipping{Adaptive: true, Batch: math.MaxInt}
+		},
+		"too dear": func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },
 	} {
 		c := small(records.Interval(5, 0, 1), 0)
 		change(&c)

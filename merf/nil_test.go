@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -120,4 +122,31 @@ func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Networks and batches that no memory holds are mistakes, not panics.
+func TestHugeGenerators(t *testing.T) {
+	p, data, b := someSets(t)
+	e, err := merf.Embed(t.Context(), p, data, accountant.NewLedger(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []merf.GeneratorConfig{
+		{Batch: math.MaxInt},
+		{Architecture: models.MLP{Hidden: []int{math.MaxInt}}},
+		{Architecture: wider{}},
+	} {
+		g.Steps = 1
+		var wrong *accountant.ParamError
+		if _, err := merf.Train(t.Context(), e, g); !errors.As(err, &wrong) {
+			t.Errorf("%+v: %v", g, err)
+		}
+	}
+}
+
+// wider is somebody's architecture that makes records of one coordinate too many.
+type wider struct{ models.MLP }
+
+func (a wider) NewDecoding(be device.Backend, latent int, heads []models.Head, seed uint64) (models.Decoding, error) {
+	return a.MLP.NewDecoding(be, latent, append(heads, models.Head{Width: 1, Out: models.Linear}), seed)
 }

@@ -69,9 +69,9 @@ type training struct {
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
 	s := e.config.Schema
 	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := g.Architecture.NewDecoding(be, width, system.Heads(s), g.Seed)
+	net, err := system.NewDecoding("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s, g.Seed)
 	if err != nil {
-		return nil, system.ParamErrors(err)
+		return nil, err
 	}
 	t := &training{e: e, g: g, be: be, net: net, rng: rand.New(rand.NewPCG(g.Seed, 0x6d657266)), target: e.target(g)}
 	t.each = max(g.Batch/classes, 2)

@@ -137,6 +137,7 @@ func (g GeneratorConfig) Validate() error {
 	positive("Steps", g.Steps)
 	positive("Batch", g.Batch)
 	k.OK(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent, fmt.Sprintf("at most %d", maxLatent))
+	k.OK(g.Batch <= maxBatch, "merf.GeneratorConfig.Batch", g.Batch, fmt.Sprintf("at most %d", maxBatch))
 	k.OK(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
 	k.OK(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
 	k.OK(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average, "a decay in [0, 1)")
@@ -149,8 +150,8 @@ func (g GeneratorConfig) Validate() error {
 	return k.Err()
 }
 
-// maxLatent bounds codes, so that sizes stay far from overflowing.
-const maxLatent = 1 << 20
+// Codes and batches are bounded, so that sizes stay far from overflowing.
+const maxLatent, maxBatch = 1 << 20, 1 << 20
 
 // codeWidth is the width of what a generator reads: the latent coordinates, then the class, one-hot.
 func codeWidth(latent int, s records.Schema) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -71,6 +72,15 @@ func TestReserveAsksTheContext(t *testing.T) {
 	cancel()
 	if err := trainer.Reserve(ctx); !errors.Is(err, context.Canceled) || len(ledger.Entries()) != 0 {
 		t.Errorf("%v, ledger %v", err, ledger.Entries())
+	}
+}
+
+// Buffers that no memory holds are a mistake, not a panic.
+func TestMicroBatchIsBounded(t *testing.T) {
+	cfg := valid()
+	cfg.MicroBatch = math.MaxInt
+	if got := paths(cfg.Validate()); len(got) != 1 || got[0] != "sgd.Config.MicroBatch" {
+		t.Error(got)
 	}
 }
 

@@ -40,7 +40,8 @@ type Config struct {
 	MicroBatch int
 }
 
-const defaultMicroBatch = 2048
+// Buffers of a micro-batch are made before the first batch is drawn.
+const defaultMicroBatch, largestMicroBatch = 2048, 1 << 24
 
 // Validate reports every mistake in the configuration, joined; nil if there is
 // none.
@@ -60,7 +61,7 @@ func (c Config) check() *checker {
 	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
 	c.Optimizer.check(k)
 	k.ok(c.NominalBatch >= 0 && !math.IsInf(c.NominalBatch, 0), "NominalBatch", c.NominalBatch, "a positive finite number, or zero for none")
-	k.ok(c.MicroBatch >= 0, "MicroBatch", c.MicroBatch, "a positive integer, or zero for the default")
+	k.ok(c.MicroBatch >= 0 && c.MicroBatch <= largestMicroBatch, "MicroBatch", c.MicroBatch, "a positive integer up to 2^24, or zero for the default")
 	return k
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
@@ -36,6 +37,41 @@ func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
 		}
 	}
 	return append(list, l.Decodings...)
+}
+
+// NewDecoding builds the generator of records of a schema. The path is that of the architecture. Sizes are judged before
+// anything is allocated for them.
+//
+// Errors: *accountant.ParamError values, joined.
+func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema, seed uint64) (models.Decoding, error) {
+	if sizer, ok := a.(models.DecodingSizer); ok {
+		size := func() int64 { params, _ := sizer.DecodingSize(latent, Heads(s)); return params }
+		if err := CheckSize(path, a, size); err != nil {
+			return nil, err
+		}
+	}
+	net, err := a.NewDecoding(be, latent, Heads(s), seed)
+	if err != nil {
+		return nil, ParamErrors(err)
+	}
+	var k Checker
+	k.OK(net.Dim() == s.Dim(), path, net.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", s.Dim()))
+	k.OK(net.Latent() == latent, path, net.Latent(), fmt.Sprintf("a network of %d inputs, those of a code", latent))
+	return net, k.Err()
+}
+
+// CheckSize refuses an architecture that is not sound, or whose networks no memory holds. It asks for the number of
+// parameters of sound ones alone.
+func CheckSize(path string, a any, params func() int64) error {
+	if v, ok := a.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return ParamErrors(err)
+		}
+	}
+	if n := params(); n > math.MaxInt32 {
+		return &accountant.ParamError{Path: path, Value: n, Want: "a network of at most 2^31-1 parameters"}
+	}
+	return nil
 }
 
 const (
@@ -76,12 +112,9 @@ func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture,
 				len(data), len(state), params, bytes))
 		}
 	}
-	net, err := a.NewDecoding(be, latent, Heads(s), 0)
+	net, err := NewDecoding("generator", be, a, latent, s, 0)
 	if err != nil {
-		return nil, malformed(ParamErrors(err))
-	}
-	if net.Dim() != s.Dim() {
-		return nil, malformed(fmt.Errorf("records of %d coordinates for a schema of %d", net.Dim(), s.Dim()))
+		return nil, malformed(err)
 	}
 	flat, err := artefact.ReadFloats32(data, net.Params().Len())
 	if err != nil {
