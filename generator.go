@@ -27,6 +27,14 @@ import (
 // its Guarantee. It is safe for concurrent use.
 type Generator struct{ model released }
 
+// held is the model, or what stands for one where nobody has trained any.
+func (g *Generator) held() released {
+	if g == nil || g.model == nil {
+		return nothing{}
+	}
+	return g.model
+}
+
 // released is what every system's model can do.
 type released interface {
 	Guarantee() accountant.Guarantee
@@ -45,14 +53,14 @@ type mixture interface {
 
 // Guarantee says what is promised about the records the generator was trained
 // on, every release that led to it, and what the promise does not cover.
-func (g *Generator) Guarantee() accountant.Guarantee { return g.model.Guarantee() }
+func (g *Generator) Guarantee() accountant.Guarantee { return g.held().Guarantee() }
 
 // Schema is the schema of the synthetic records.
-func (g *Generator) Schema() records.Schema { return g.model.Schema() }
+func (g *Generator) Schema() records.Schema { return g.held().Schema() }
 
 // Clusters is the number of components of a mixture, 1 for other generators.
 func (g *Generator) Clusters() int {
-	if m, ok := g.model.(mixture); ok {
+	if m, ok := g.held().(mixture); ok {
 		return m.Clusters()
 	}
 	return 1
@@ -60,7 +68,7 @@ func (g *Generator) Clusters() int {
 
 // Weights are the probabilities of the clusters.
 func (g *Generator) Weights() []float64 {
-	if m, ok := g.model.(mixture); ok {
+	if m, ok := g.held().(mixture); ok {
 		return m.Weights()
 	}
 	return []float64{1}
@@ -101,24 +109,24 @@ func draw(opts []DrawOption) release.Draw {
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := draw(opts)
 	var parts []records.Data
-	for chunk, err := range g.model.Chunks(ctx, n, d) {
+	for chunk, err := range g.held().Chunks(ctx, n, d) {
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, chunk)
 	}
-	return records.Concat(g.model.DrawSchema(d), parts...)
+	return records.Concat(g.held().DrawSchema(d), parts...)
 }
 
 // Stream generates n records in chunks, in memory that does not grow with n.
 func (g *Generator) Stream(ctx context.Context, n int, opts ...DrawOption) iter.Seq2[records.Data, error] {
-	return g.model.Chunks(ctx, n, draw(opts))
+	return g.held().Chunks(ctx, n, draw(opts))
 }
 
 // Assign says which cluster each record of a batch would belong to. It uses
 // released centres only, so it may be asked about any record.
 func (g *Generator) Assign(b device.Batch, dst []int32) {
-	if m, ok := g.model.(mixture); ok {
+	if m, ok := g.held().(mixture); ok {
 		m.Assign(b, dst)
 		return
 	}
@@ -128,7 +136,7 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Save writes the generator in a self-describing form that Load reads in any
 // process. Errors are the writer's.
 func (g *Generator) Save(w io.Writer) error {
-	f, err := g.model.Encode()
+	f, err := g.held().Encode()
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func mixOptions(opts []Option) (passed []mix.Option) {
 
 // Mixtures are the released rows with their soft labels, where the generator holds mixtures; nil otherwise.
 func (g *Generator) Mixtures() *mix.Rows {
-	if m, ok := g.model.(*mix.Model); ok {
+	if m, ok := g.held().(*mix.Model); ok {
 		return m.Rows()
 	}
 	return nil

@@ -9,6 +9,9 @@ import (
 // remove and add are the curves of the two directions; a nil add means that they are the same. Between the points chords are used, which
 // never lie below a hockey-stick curve; put points where the curve bends.
 func Tabulate(name string, epsilons []float64, remove, add func(epsilon float64) float64) (Curve, error) {
+	if remove == nil {
+		return Curve{}, &ParamError{"accountant.Tabulate.remove", nil, "a curve"}
+	}
 	c := Curve{Name: name, Epsilons: append([]float64(nil), epsilons...)}
 	for _, e := range epsilons {
 		c.Deltas = append(c.Deltas, remove(e))

@@ -294,3 +294,11 @@ func rdpSampledLaplace(q, b, order float64) float64 {
 	}
 	return math.Log1p(max(x, y)) / (order - 1)
 }
+
+// TestACurveIsNeeded: a mechanism without a curve is an error.
+func TestACurveIsNeeded(t *testing.T) {
+	var wrong *ParamError
+	if _, err := Tabulate("none", []float64{0, 1}, nil, nil); !errors.As(err, &wrong) {
+		t.Errorf("%v", err)
+	}
+}

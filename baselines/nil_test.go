@@ -49,3 +49,10 @@ func TestARunThatCannotBePaidSetsNothingAside(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlanThatNobodyMadePrints without a panic, as a forgotten error's plan is printed.
+func TestAPlanThatNobodyMadePrints(t *testing.T) {
+	if (&baselines.Plan{}).String() == "" {
+		t.Error("nothing is said")
+	}
+}

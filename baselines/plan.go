@@ -90,6 +90,9 @@ func together(stages []Stage) accountant.Event {
 
 // String is the bill.
 func (p *Plan) String() string {
+	if p.method == nil {
+		return "plan: not made yet"
+	}
 	c := p.method.common()
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: %s, %v\nbudget: ε = %g, δ = %g, %v\n", p.method.name(), c.Schema, c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)

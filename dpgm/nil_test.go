@@ -37,3 +37,10 @@ func TestAPlanIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlanThatNobodyMadePrints without a panic, as a forgotten error's plan is printed.
+func TestAPlanThatNobodyMadePrints(t *testing.T) {
+	if (&dpgm.Plan{}).String() == "" {
+		t.Error("nothing is said")
+	}
+}

@@ -135,6 +135,9 @@ func (p *Plan) bill() error {
 
 // String is the bill.
 func (p *Plan) String() string {
+	if len(p.Stages) == 0 {
+		return "plan: dpgm, not made yet"
+	}
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: dpgm, %d × %s, %v\n", c.Cluster.K, c.Model.Name(), c.Schema)

@@ -157,6 +157,9 @@ func (c *Classifier) compatible(d records.Data) error {
 	if err := given("evaluate.Classifier", d); err != nil {
 		return err
 	}
+	if c.scorer == nil {
+		return &ConfigError{"evaluate.Classifier", c.name, "a scorer"}
+	}
 	s := d.Schema()
 	lo, hi := s.Bounds()
 	wantLo, wantHi := c.schema.Bounds()

@@ -37,6 +37,8 @@ func TestNoRecordsAreAnError(t *testing.T) {
 		"no method":      second(evaluate.JensenShannon(nil, some, some, some)),
 		"Suite":          second(evaluate.Suite{}.Compare(some, nil, some)),
 		"Review":         second(evaluate.Review{}.Report(some, nil, some)),
+		"nil in a suite": second(evaluate.Suite{Methods: []evaluate.Method{nil}}.Compare(some, some, some)),
+		"no scorer":      second(evaluate.NewClassifier("none", some.Schema(), nil).Predict(some)),
 		"Utility":        second(evaluate.Learner{}.Utility(nil, some, some)),
 	}
 	for _, m := range evaluate.Methods(some.Schema(), 1) {

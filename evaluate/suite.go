@@ -70,7 +70,10 @@ func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
 		return Utilities{}, err
 	}
 	out := Utilities{Trained: fake.rows(), TrainedOn: real.rows(), Tested: test.Len()}
-	for _, m := range methods {
+	for i, m := range methods {
+		if m == nil {
+			return out, &ConfigError{fmt.Sprintf("evaluate.Suite.Methods[%d]", i), nil, "a method"}
+		}
 		a, first := fake.fitAndTest(m, test)
 		b, second := real.fitAndTest(m, test)
 		if err := errors.Join(first, second); err != nil {
