@@ -15,7 +15,10 @@ import (
 // hardSums are coordinates at which rounding, limits and formats change.
 func hardSums(grid float64) []float32 {
 	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127, 0x1.fffffep127,
-		float32(math.Inf(1)), math.Float32frombits(0x7fc00001), math.Float32frombits(0x7f800001), math.Float32frombits(0x7fffffff)}
+		float32(math.Inf(1))}
+	for _, nan := range []uint32{0x7fc00001, 0x7f800001, 0x7fffffff} {
+		hard = append(hard, math.Float32frombits(nan))
+	}
 	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, sumLimit / 2, sumLimit, sumLimit * 2} {
 		x := float32(steps * grid)
 		hard = append(hard, x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32))
@@ -39,7 +42,8 @@ func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 		k.addSum(got, sum, 1/grid, grid)
 		for i := range want {
 			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-				t.Fatalf("%s: number %d of %d, sum %x, noise %v, grid %v: %x, want %x", k.name, i, len(sum), math.Float32bits(sum[i]), noise[i], grid, got[i], want[i])
+				t.Fatalf("%s: number %d of %d, sum %x, noise %v, grid %v: %x, want %x",
+					k.name, i, len(sum), math.Float32bits(sum[i]), noise[i], grid, got[i], want[i])
 			}
 		}
 		if room[0] != 0 || room[len(room)-1] != 0 {
@@ -48,7 +52,10 @@ func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 	}
 }
 
-var testGrids = []float64{1, 0x1p-24, 0x1p-27, 0x1p10, 0x1p-77, 0x1p-149, 0x1p-180, 0x1p-200, 0x1p-201, 0x1p76, 0x1p77, 0x1p127, 0x1p-1022, 0x1p-1074, 0x1p1023}
+var testGrids = []float64{
+	1, 0x1p-24, 0x1p-27, 0x1p10, 0x1p-77, 0x1p-149, 0x1p-180, 0x1p-200, 0x1p-201,
+	0x1p76, 0x1p77, 0x1p127, 0x1p-1022, 0x1p-1074, 0x1p1023,
+}
 
 func TestAddSumSameBits(t *testing.T) {
 	rng := rand.New(fixedBits(21))
@@ -94,7 +101,10 @@ func FuzzAddSum(f *testing.F) {
 }
 
 // stepSizes are standard deviations that leave from 59 down to 14 bits to a step's fraction.
-var stepSizes = []float64{1, 1.7, 300, 0x1p24 * 1.0001, 0x1p24 * 1.37, 0x1p25 * 1.99, 0x1p33, 0x1p38, 0x1p39 * 0.99, 0x1p39, 0x1p39 * 1.5, 0x1p40, 0x1p45 * 0.99}
+var stepSizes = []float64{
+	1, 1.7, 300, 0x1p24 * 1.0001, 0x1p24 * 1.37, 0x1p25 * 1.99, 0x1p33, 0x1p38,
+	0x1p39 * 0.99, 0x1p39, 0x1p39 * 1.5, 0x1p40, 0x1p45 * 0.99,
+}
 
 // checkSteps lets every way to draw read the same words; each word at which one
 // stops is passed over. Steps and stops must be the portable ones.

@@ -70,7 +70,12 @@ func (l *lattice) coarsen() coarse {
 	if l.shift < coarseLeast {
 		return coarse{}
 	}
-	return coarse{l.half >> coarseBits, l.mask >> coarseBits, (l.edge - coarseError) >> coarseBits, uint64(l.shift) - coarseBits}
+	return coarse{
+		half:  l.half >> coarseBits,
+		mask:  l.mask >> coarseBits,
+		edge:  (l.edge - coarseError) >> coarseBits,
+		shift: uint64(l.shift) - coarseBits,
+	}
 }
 
 // newLattice prepares noise of the given standard deviation on a grid that is a

@@ -14,7 +14,8 @@ func addSumAVX2(n int, noisy *float64, sum *float32, inverse float64, grid float
 //go:noescape
 func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 
-// stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many. It may write to all of dst.
+// stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.
+// It may write to all of dst.
 //
 //go:noescape
 func stepsAVX512(n int, dst *float64, words *uint64, strips *uint64, half uint64, mask uint64, edge uint64, shift uint64) int

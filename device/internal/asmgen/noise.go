@@ -113,7 +113,8 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 //	half, mask, edge, shift  as in the coarse form of a lattice
 func steps() {
 	TEXT("stepsAVX512", NOSPLIT, "func(n int, dst *float64, words, strips *uint64, half, mask, edge, shift uint64) int")
-	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many. It may write to all of dst.")
+	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.",
+		"It may write to all of dst.")
 	Pragma("noescape")
 	n, dst, words, strips := pointer("n"), pointer("dst"), pointer("words"), pointer("strips")
 	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))
