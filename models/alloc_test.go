@@ -101,3 +101,29 @@ func TestDecodingAllocates(t *testing.T) {
 		t.Errorf("%v allocations a step", a)
 	}
 }
+
+func TestCriticTrainingDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	const rows = 20
+	for name, c := range criticCases() {
+		if c.loss != Wasserstein {
+			continue
+		}
+		n := newPaired(t, c)
+		rng := rand.New(rand.NewPCG(1, 1))
+		b, fakes := criticBatch(rng, rows, c.dim, c.classes), normalMatrix(rng, rows, c.dim)
+		norms, w, mix := make([]float64, rows), make([]float32, rows), make([]float32, rows)
+		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+		step := func() {
+			g := n.PairGradients(b, fakes, mix, 10)
+			g.SquaredNorms(norms)
+			g.AddWeightedSum(sum, w)
+		}
+		for range 3 {
+			step()
+		}
+		if a := testing.AllocsPerRun(20, step); a > 0 {
+			t.Errorf("%s: %v allocations a step", name, a)
+		}
+	}
+}

@@ -10,10 +10,15 @@ import (
 // BenchmarkCriticStep compares a step of the critic with norms and clipping against the same step without; noise and
 // optimiser, which both are measured elsewhere, come on top.
 func BenchmarkCriticStep(b *testing.B) {
+	vector, small, smooth := VectorCritic(), SmallCritic28(), VectorCritic()
+	vector.LayerNorm, small.LayerNorm, smooth.Activation = true, true, Softplus
 	for name, c := range map[string]criticCase{
-		"vector": {VectorCritic(), 100, 0, Wasserstein},
-		"small":  {SmallCritic28(), 784, 0, Wasserstein},
-		"paper":  {PaperCritic28(), 784, 0, Wasserstein},
+		"vector":            {VectorCritic(), 100, 0, Wasserstein},
+		"vector/layer norm": {vector, 100, 0, Wasserstein},
+		"vector/softplus":   {smooth, 100, 0, Wasserstein},
+		"small":             {SmallCritic28(), 784, 0, Wasserstein},
+		"small/layer norm":  {small, 784, 0, Wasserstein},
+		"paper":             {PaperCritic28(), 784, 0, Wasserstein},
 	} {
 		n := newPaired(b, c)
 		rows := 64

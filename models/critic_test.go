@@ -199,14 +199,17 @@ func (n paired) slowLoss(b device.Batch) func(p []float64, i int) float64 {
 			l, _ := n.loss.OfRecord(s.score(p, x, label))
 			return l
 		}
-		f, rho := wide(n.fake(b.Keys[i])), float64(KeyedShare(b.Keys[i]))
-		between := make([]float64, len(x))
-		for j := range x {
-			between[j] = rho*x[j] + (1-rho)*f[j]
-		}
-		g := s.slope(p, between, label)
-		return s.score(p, f, label) - s.score(p, x, label) + n.lambda*(g-1)*(g-1)
+		return s.pairLoss(p, x, wide(n.fake(b.Keys[i])), float64(KeyedShare(b.Keys[i])), label, n.lambda)
 	}
+}
+
+func (s slow) pairLoss(p, x, fake []float64, mix float64, label int32, lambda float64) float64 {
+	between := make([]float64, len(x))
+	for j := range x {
+		between[j] = mix*x[j] + (1-mix)*fake[j]
+	}
+	g := s.slope(p, between, label)
+	return s.score(p, fake, label) - s.score(p, x, label) + lambda*(g-1)*(g-1)
 }
 
 func wide(x []float32) []float64 {

@@ -47,7 +47,10 @@ func (w *walk) resize(rows int) {
 		for l, u := range w.c.units {
 			w.outBuf[l], w.deltaBuf[l] = w.be.New(w.capacity, u.out()), device.Matrix{}
 			if _, ok := u.(*layerNorm); ok {
-				w.roots[l], w.means = make([]float32, w.capacity), w.be.New(w.capacity, 1)
+				w.roots[l] = make([]float32, w.capacity)
+				if w.means.Rows < w.capacity {
+					w.means = w.be.New(w.capacity, 1)
+				}
 			}
 		}
 		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity), make([]float64, w.capacity)
