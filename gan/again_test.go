@@ -55,6 +55,25 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 	}
 }
 
+// TestWarmStartSaysWhatOthersHaveReleased: progress counts everything on the ledger, from the first step on.
+func TestWarmStartSaysWhatOthersHaveReleased(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c := small(s, 0)
+	c.Public, c.WarmSteps = some(t, s, 9, 99), 1
+	data, p := some(t, s, 30, 1), mustPlan(t, c)
+	wide := accountant.NewLedger(accountant.Budget{Epsilon: 40, Delta: 1e-5})
+	for run := range 2 {
+		_, err := gan.Fit(t.Context(), p, data, wide, gan.WithProgress(func(g gan.Progress) {
+			if g.Stage == gan.StageWarm && (g.Epsilon > 0) != (run > 0) {
+				t.Errorf("run %d: ε = %v before its first critic step", run, g.Epsilon)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestAnotherRunBesideACheckpoint: a run that keeps checkpoints takes its own steps and no others; what it has kept is
 // refused while nothing tells whose steps are left.
 func TestAnotherRunBesideACheckpoint(t *testing.T) {

@@ -214,6 +214,7 @@ func (r *run) warm(ctx context.Context) error {
 	n := r.critic.Params().Len()
 	descent := r.config.Train.Optimizer.Descent(n)
 	sum, host := device.NewParams(r.backend, r.critic.Params().Shapes...), make([]float32, 2*n)
+	epsilon := r.ledger.EpsilonSoFar() // of what others have released
 	for step := range r.config.WarmSteps {
 		for range r.config.CriticSteps {
 			if err := ctx.Err(); err != nil {
@@ -222,7 +223,7 @@ func (r *run) warm(ctx context.Context) error {
 			r.publicStep(descent, sum, host[:n], host[n:])
 		}
 		r.learner.step(r.rng)
-		r.progress(Progress{Stage: StageWarm, Step: step + 1, Of: r.config.WarmSteps, Elapsed: time.Since(r.start)})
+		r.progress(Progress{Stage: StageWarm, Step: step + 1, Of: r.config.WarmSteps, Epsilon: epsilon, Elapsed: time.Since(r.start)})
 	}
 	return nil
 }

@@ -53,5 +53,20 @@ func replaceFile(path string, file *artefact.File) (err error) {
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// syncFolder makes a new name outlast a power failure: were the last checkpoint back in its place afterwards, steps that
+// were drawn since would be drawn again. Not every system can, and one that cannot is no worse off for the attempt.
+func syncFolder(path string) {
+	folder, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	_ = folder.Sync()
+	_ = folder.Close()
 }

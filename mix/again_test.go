@@ -53,6 +53,21 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 	}
 }
 
+// TestAModelKeepsItsPlan, whatever becomes of the caller's.
+func TestAModelKeepsItsPlan(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
+	m, err := mix.Fit(t.Context(), p, grey(t, 12, s), accountant.NewLedger(p.Config.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	std := p.Std
+	*p = mix.Plan{}
+	if m.Plan().Degree() != 3 || m.Plan().Std != std {
+		t.Errorf("%v", m.Plan())
+	}
+}
+
 // TestWhatNobodyHasMade: nothing in the place of a plan, records, a ledger, rows or an option is a panic, and nothing
 // is set aside.
 func TestWhatNobodyHasMade(t *testing.T) {

@@ -63,7 +63,8 @@ func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Led
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{plan: p, rows: newRows(p, p.Config.Mixtures)}
+	own := *p // what the caller does with the plan from now on is no part of the model
+	m := &Model{plan: &own, rows: newRows(p, p.Config.Mixtures)}
 	done := 0
 	for chunk, err := range r.chunks(ctx) {
 		if err != nil {
