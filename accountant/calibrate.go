@@ -263,51 +263,53 @@ func calibrateCount(target Budget, path string, limit int, event func(int) Event
 	}
 	param := func(y float64) int { return int(min(float64(limit), max(1, math.Round(math.Exp(y))))) }
 	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
-	feasible := func(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 	guess, _ := s.start(math.Log(float64(limit)))
-	n := param(guess)
-	// Gallop outwards from the guess, then halve.
-	lo, hi := 0, limit+1
-	for step := max(1, n/1000); hi-lo > 1; step *= 4 {
+	most, err := s.largest(limit, param(guess))
+	if err != nil {
+		return 0, Bound{}, err
+	}
+	for off := 0; off < most; off = 2*off + 1 { // to where the full bracket agrees; see settle
+		b, err := Epsilon(event(most-off), target.Delta, target.Relation)
+		if err != nil || b.Upper <= target.Epsilon {
+			return most - off, b, err
+		}
+	}
+	return 0, Bound{}, ErrBudgetExceeded
+}
+
+// largest is the largest count up to limit that fits, 0 for none.
+func (s *search) largest(limit, guess int) (int, error) {
+	lo, hi := s.gallop(limit, guess)
+	for hi-lo > 1 && s.err == nil {
+		if n := lo + (hi-lo)/2; s.fits(n) {
+			lo = n
+		} else {
+			hi = n
+		}
+	}
+	return lo, s.err
+}
+
+func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
+
+// gallop goes outwards from a guess, until one count fits and another does not: 0 always does, limit+1 never.
+func (s *search) gallop(limit, n int) (lo, hi int) {
+	lo, hi = 0, limit+1
+	for step := max(1, n/1000); hi-lo > 1 && s.err == nil; step *= 4 {
 		if n <= lo || n >= hi {
 			n = lo + (hi-lo)/2
 		}
-		if feasible(n) {
+		if s.fits(n) {
 			lo = n
 			n += min(step, limit)
 		} else {
 			hi = n
 			n -= step
 		}
-		if s.err != nil {
-			return 0, Bound{}, s.err
-		}
-		if hi <= limit && lo > 0 {
+		if hi <= limit && lo > 0 || lo == limit {
 			break
 		}
 		n = min(max(n, 1), limit)
-		if lo == limit {
-			break
-		}
 	}
-	for hi-lo > 1 {
-		if n = lo + (hi-lo)/2; feasible(n) {
-			lo = n
-		} else {
-			hi = n
-		}
-		if s.err != nil {
-			return 0, Bound{}, s.err
-		}
-	}
-	if lo == 0 {
-		return 0, Bound{}, ErrBudgetExceeded
-	}
-	for off := 0; off < lo; off = 2*off + 1 { // to where the full bracket agrees; see settle
-		b, err := Epsilon(event(lo-off), target.Delta, target.Relation)
-		if err != nil || b.Upper <= target.Epsilon {
-			return lo - off, b, err
-		}
-	}
-	return 0, Bound{}, ErrBudgetExceeded
+	return lo, hi
 }

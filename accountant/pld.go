@@ -43,52 +43,68 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 		return pldAnswer{}
 	}
 	var g gridder
-	best := pldAnswer{upper: math.Inf(1)}
-	if q.byEps {
-		best.upper = 1
-	}
-	aim := q.aim(&s)
-	expected := aim.eps
-	if q.byEps {
-		expected = math.Exp(aim.logDelta)
-	}
-	refine, width := coarse, 25*pldTol
-	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
-		refine, width = 2.5*coarse, 6*width
-	}
-	for try := 0; try < pldTries; try++ {
-		view := q.view(&s, aim, refine)
+	r := q.refining(&s, coarse)
+	for range pldTries {
+		view := q.view(&s, r.aim, r.grid)
 		a := q.once(&g, view, ends)
-		if !a.ok { // the window did not hold the answer: look further out, with less tilt
-			aim.wider += 12
-			aim.theta *= 0.6
+		if !a.ok {
+			r.lookFurther()
 			continue
 		}
-		if !best.ok || a.upper < best.upper {
-			best.upper, best.limited = a.upper, view.limited
-		}
-		best.ok = true
-		best.lower = max(best.lower, a.lower)
-		if !q.byEps {
-			aim.eps = a.upper
-		}
-		if coarse > 1 || view.limited {
+		if q.take(&r, a, view.limited) || coarse > 1 || view.limited {
 			break
 		}
-		if !q.lower { // without a bracket, stop when the answer agrees with what was expected
-			if math.Abs(a.upper-expected) <= 0.02*a.upper {
-				break
-			}
-			expected = a.upper
-		}
-		if q.lower && best.upper-best.lower <= width*best.upper {
-			break
-		}
-		refine /= 2
+		r.grid /= 2
 	}
-	best.upper *= 1 + pldGuard
-	best.lower = min(best.lower, best.upper)
-	return best
+	r.best.upper *= 1 + pldGuard
+	r.best.lower = min(r.best.lower, r.best.upper)
+	return r.best
+}
+
+// refining is how far solve has come.
+type refining struct {
+	best     pldAnswer
+	aim      aim
+	expected float64 // what the answer should be near
+	grid     float64 // factor of the grid that would do
+	width    float64 // relative width of a bracket that is narrow enough
+}
+
+func (q *pldQuestion) refining(s *sketch, coarse float64) refining {
+	r := refining{best: pldAnswer{upper: math.Inf(1)}, aim: q.aim(s), grid: coarse, width: 25 * pldTol}
+	r.expected = r.aim.eps
+	if q.byEps {
+		r.best.upper, r.expected = 1, math.Exp(r.aim.logDelta)
+	}
+	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
+		r.grid, r.width = 2.5*coarse, 6*r.width
+	}
+	return r
+}
+
+// lookFurther is for a window that did not hold the answer: further out, with less tilt.
+func (r *refining) lookFurther() {
+	r.aim.wider += 12
+	r.aim.theta *= 0.6
+}
+
+// take keeps the better of the answers, and says whether it is narrow enough: of answers without a bracket, whether it agrees with
+// what was expected.
+func (q *pldQuestion) take(r *refining, a pldAnswer, limited bool) bool {
+	if !r.best.ok || a.upper < r.best.upper {
+		r.best.upper, r.best.limited = a.upper, limited
+	}
+	r.best.ok = true
+	r.best.lower = max(r.best.lower, a.lower)
+	if !q.byEps {
+		r.aim.eps = a.upper
+	}
+	if q.lower {
+		return r.best.upper-r.best.lower <= r.width*r.best.upper
+	}
+	expected := r.expected
+	r.expected = a.upper
+	return math.Abs(a.upper-expected) <= 0.02*a.upper
 }
 
 // tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of δ. A longer tail would be tilted up and
