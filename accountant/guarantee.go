@@ -144,20 +144,27 @@ func (g Guarantee) String() string {
 		b.WriteString("  nothing\n")
 	}
 	for _, e := range g.Entries {
-		mark := ""
-		if e.Late {
-			mark = " *"
-		}
-		fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved, e.Description, e.Spent)
-		for _, c := range e.NoiseClass {
-			fmt.Fprintf(&b, "; noise: %s", c)
-		}
-		b.WriteByte('\n')
+		b.WriteString(e.lines())
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
 		fmt.Fprintf(&b, "  - %s\n", s)
 	}
+	return b.String()
+}
+
+// lines are the entry in words.
+func (e GuaranteeEntry) lines() string {
+	var b strings.Builder
+	mark := ""
+	if e.Late {
+		mark = " *"
+	}
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved, e.Description, e.Spent)
+	for _, c := range e.NoiseClass {
+		fmt.Fprintf(&b, "; noise: %s", c)
+	}
+	b.WriteByte('\n')
 	return b.String()
 }
 

@@ -75,41 +75,58 @@ func (m mwem) fit(ctx context.Context, data records.Data, noise float64, next fu
 	if err != nil {
 		return nil, err
 	}
-	measure := func(count int64) (float64, error) {
-		grant, err := next(1)
-		if err != nil {
-			return 0, err
-		}
-		return measured(grant, count, noise)
-	}
-	n, err := measure(rows)
+	r := rounds{truth: truth, scores: make([]int64, len(truth)), noise: noise, next: next}
+	n, err := r.measure(rows)
 	if err != nil {
 		return nil, err
 	}
-	s := newWeights(m.domain(), w, max(n, 1))
-	scores := make([]int64, len(truth))
+	r.weights = newWeights(m.domain(), w, max(n, 1))
 	for range m.Rounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for q, t := range truth {
-			scores[q] = distance(t, s.answer(q))
-		}
-		grant, err := next(0)
-		if err != nil {
+		if err := r.round(); err != nil {
 			return nil, err
 		}
-		q, err := grant.Exponential(scores)
-		if err != nil {
-			return nil, err
-		}
-		value, err := measure(truth[q])
-		if err != nil {
-			return nil, err
-		}
-		s.learn(q, value)
 	}
-	return s, nil
+	return r.weights, nil
+}
+
+// rounds learn from true answers, which are private; choices and measurements are all that leaves.
+type rounds struct {
+	truth, scores []int64
+	weights       *weights
+	noise         float64
+	next          func(stage int) (*mechanism.Grant, error)
+}
+
+// round measures the query that is answered worst.
+func (r *rounds) round() error {
+	for q, t := range r.truth {
+		r.scores[q] = distance(t, r.weights.answer(q))
+	}
+	grant, err := r.next(0)
+	if err != nil {
+		return err
+	}
+	q, err := grant.Exponential(r.scores)
+	if err != nil {
+		return err
+	}
+	value, err := r.measure(r.truth[q])
+	if err != nil {
+		return err
+	}
+	r.weights.learn(q, value)
+	return nil
+}
+
+func (r *rounds) measure(count int64) (float64, error) {
+	grant, err := r.next(1)
+	if err != nil {
+		return 0, err
+	}
+	return measured(grant, count, r.noise)
 }
 
 // distance is a whole number that changes by at most 1 with the true count, since the answer is rounded by itself.
