@@ -371,3 +371,35 @@ func TestMomentsOfAnyRows(t *testing.T) {
 		}
 	}
 }
+
+// TestMomentsOfNoClass: where noise left no class a positive count, all classes are drawn alike.
+func TestMomentsOfNoClass(t *testing.T) {
+	f, err := mixed(t, false).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+3 < len(f.Sections[1].Data); i += 4 {
+		copy(f.Sections[1].Data[i:], []byte{0, 0, 0x80, 0xbf}) // −1
+	}
+	m, err := mix.Decode(f, release.Loading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moments, err := m.Moments(mix.MomentsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := moments.Sample(context.Background(), 200, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int32]int{}
+	for _, l := range drawn.Labels() {
+		seen[l]++
+	}
+	for class := range moments.Classes() {
+		if seen[int32(class)] < 40/moments.Classes() {
+			t.Errorf("class %d is drawn %d times of 200", class, seen[int32(class)])
+		}
+	}
+}

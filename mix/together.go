@@ -19,17 +19,14 @@ func (e *estimator) together(out *Moments) {
 	}
 	u, sum := e.coefficients(0, 1, center)
 	means := e.regress(e.cross(center, sum, mean), counts)
-	total := 0.0
-	for _, h := range held {
-		total += max(h, 0)
-	}
+	weights, total := shares(held)
+	out.weights = weights
 	for class := range classes {
 		row := mat.Col(nil, class, means)
 		for j, v := range center {
 			row[j] += float64(v)
 		}
 		out.means = append(out.means, row)
-		out.weights = append(out.weights, max(held[class], 0)/max(total, 1e-9))
 	}
 	s := e.covariance(u)
 	e.within(s, means, counts)
@@ -37,6 +34,21 @@ func (e *estimator) together(out *Moments) {
 	for range classes {
 		out.factors = append(out.factors, common.beside(spectrum{}, e.basis.rows.Rows))
 	}
+}
+
+// shares are the parts of noisy counts, clamped at zero, of their total; equal parts if none is positive.
+func shares(counts []float64) (parts []float64, total float64) {
+	for _, n := range counts {
+		total += max(n, 0)
+	}
+	for _, n := range counts {
+		part := 1 / float64(len(counts))
+		if total > 0 {
+			part = max(n, 0) / total
+		}
+		parts = append(parts, part)
+	}
+	return parts, total
 }
 
 // regress is M = Cov(X, Y)·Cov(N)⁻¹, with as much of a ridge as it takes to invert.
