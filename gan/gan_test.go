@@ -94,6 +94,11 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		c.Train.ClipNorm = 0
 		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
 	})
+	add("layer norm, weights and biases", func(c *gan.Config) {
+		c.Critic = models.MLP{Hidden: []int{6, 5}, Activation: models.Softplus, LayerNorm: true}
+		c.Train.ClipNorm = 0
+		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
+	})
 	add("averaged, labels left out", func(c *gan.Config) { c.Average, c.IgnoreLabels = 0.9, true })
 	if s.Sparse() || s.Kind() == records.MixedTable {
 		return out
@@ -115,6 +120,9 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		add("convolutions", func(c *gan.Config) {
 			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1, Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}, Activation: models.LeakyReLU}
 			c.Generator = models.ConvDecoder{Height: s.Height(), Width: s.Width(), Channels: 1, Maps: []int{4}, Size: 3, BatchNorm: true}
+		})
+		add("normalised convolutions", func(c *gan.Config) {
+			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1, Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}, Activation: models.LeakyReLU, LayerNorm: true}
 		})
 	}
 	return out

@@ -56,6 +56,18 @@ func TestGroupsPartition(t *testing.T) {
 	}
 }
 
+// Gains of layer norm are grouped with weights and shifts with biases.
+func TestGroupsOfLayerNorm(t *testing.T) {
+	critic, err := models.MLP{Hidden: []int{4}, LayerNorm: true}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := (Clipping{Groups: WeightsAndBiases}).groups(critic, []float64{1, 2, 3, 4, 5, 6})
+	if len(g) != 2 || !slices.Equal(g[0].Blocks, []int{0, 2, 4}) || !slices.Equal(g[1].Blocks, []int{1, 3, 5}) {
+		t.Errorf("groups %v", g)
+	}
+}
+
 // Norms of public gradients that are zero or no numbers leave clip norms that are.
 func TestFloored(t *testing.T) {
 	for _, norms := range [][]float64{{0, 0}, {math.NaN(), 2}, {math.Inf(1), 1e-30}, {1e300, 1}} {

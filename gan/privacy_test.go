@@ -412,6 +412,9 @@ func TestPlanJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || back.Total != p.Total || back.String() != p.String() {
 			t.Errorf("%s: %v\n%v\n%v", name, err, &back, p)
 		}
+		if !reflect.DeepEqual(back.Config.Critic, c.Critic) {
+			t.Errorf("%s: the critic became %+v", name, back.Config.Critic)
+		}
 	}
 }
 

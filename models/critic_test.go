@@ -399,6 +399,33 @@ func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	}
 }
 
+// Where record and fake cancel to nothing, the stated norm is still that share of their own which rounding may leave.
+func TestCriticNormsWhereAllCancels(t *testing.T) {
+	for name, c := range criticCases() {
+		if _, ok := c.arch.(MLP); !ok || c.loss != Wasserstein {
+			continue
+		}
+		n := newPaired(t, c)
+		n.lambda = 0
+		b := criticBatch(rand.New(rand.NewPCG(8, 2)), 1, c.dim, c.classes)
+		copy(b.Dense.Data, n.fake(b.Keys[0]))
+		blocks := func(g BlockGradients) [][]float64 {
+			list := make([][]float64, n.Params().Blocks())
+			for k := range list {
+				list[k] = make([]float64, 1)
+			}
+			g.BlockSquaredNorms(list)
+			return list
+		}
+		alone := blocks(n.RecordGradients(b, Wasserstein))
+		for k, norms := range blocks(n.Gradients(b).(BlockGradients)) {
+			if want := 4 * cancelled * cancelled * alone[k][0]; !(norms[0] >= want*(1-1e-3)) || norms[0] > 20*want {
+				t.Errorf("%s: block %d of squared norm %v, want about %v", name, k, norms[0], want)
+			}
+		}
+	}
+}
+
 // A gradient of one record must not notice the others, to the bit.
 func TestCriticRecordsDoNotMix(t *testing.T) {
 	for name, c := range criticCases() {
