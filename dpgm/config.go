@@ -3,6 +3,7 @@ package dpgm
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -106,10 +107,8 @@ func (c Config) validateModel() error {
 	if c.Model == nil {
 		return &accountant.ParamError{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
 	}
-	if v, ok := c.Model.(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return system.ParamErrors(err)
-		}
+	if err := system.CheckSize("dpgm.Config.Model", c.Model, c.parameters); err != nil {
+		return err
 	}
 	if c.Schema.Validate() != nil {
 		return nil // reported by itself
@@ -122,6 +121,19 @@ func (c Config) validateModel() error {
 		return &accountant.ParamError{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
 	}
 	return nil
+}
+
+// parameters is the number of those of all networks together, 0 where the architecture does not say.
+func (c Config) parameters() int64 {
+	s, ok := c.Model.(models.Sizer)
+	if !ok || c.Schema.Validate() != nil {
+		return 0
+	}
+	n, _ := s.Size(visible(c.Schema))
+	if k := int64(c.Cluster.K); k > 1 && n > math.MaxInt64/k {
+		return math.MaxInt64
+	}
+	return n * int64(max(c.Cluster.K, 1))
 }
 
 // clustered reports whether there is a clustering stage.

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -45,7 +46,7 @@ func (m *Model) Encode() (*artefact.File, error) {
 	}
 	file := &artefact.File{Kind: Kind, Header: head}
 	for i, p := range m.parts {
-		file.Sections = append(file.Sections, artefact.Section{Name: paramsOf(i), Data: m.download(p.Params())})
+		file.Sections = append(file.Sections, artefact.Section{Name: paramsOf(i), Data: system.Floats(m.backend, p.Params())})
 		if s, ok := p.(models.Stateful); ok {
 			file.Sections = append(file.Sections, artefact.Section{Name: stateOf(i), Data: s.AppendState(nil)})
 		}
@@ -55,12 +56,6 @@ func (m *Model) Encode() (*artefact.File, error) {
 
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
-
-func (m *Model) download(p device.Params) []byte {
-	flat := make([]float32, p.Len())
-	m.backend.Download(flat, p.Flat)
-	return artefact.Floats32(flat)
-}
 
 // Decode rebuilds a released model.
 //

@@ -1,0 +1,39 @@
+package dpgm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestNetworksThatNoMemoryHolds are refused before one of them is built, in a configuration and in a plan's file.
+func TestNetworksThatNoMemoryHolds(t *testing.T) {
+	c := small(records.Binary(6), accountant.AddOrRemoveOne)
+	for name, change := range map[string]func(*dpgm.Config){
+		"wide": func(c *dpgm.Config) { c.Model = models.VAE{Hidden: []int{1 << 24, 1 << 24}, Latent: 2} },
+		"many": func(c *dpgm.Config) { c.Model, c.Cluster.K = models.VAE{Hidden: []int{1 << 12}, Latent: 2}, 1<<20 },
+	} {
+		huge := c
+		change(&huge)
+		var wrong *accountant.ParamError
+		if _, err := huge.Plan(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Path, "dpgm.Config.Model") &&
+			!strings.HasPrefix(wrong.Path, "models.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	text, err := json.Marshal(mustPlan(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile := strings.Replace(string(text), `"hidden":[6]`, `"hidden":[16777216,16777216]`, 1)
+	var read dpgm.Plan
+	if err := json.Unmarshal([]byte(hostile), &read); err == nil || !strings.Contains(hostile, "16777216") {
+		t.Errorf("a hostile plan: %v", err)
+	}
+}
