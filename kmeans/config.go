@@ -119,6 +119,9 @@ func (c Config) Validate() error {
 const (
 	maxClusters   = 1 << 20
 	maxIterations = 1 << 20
+
+	// maxCoordinates is what memory holds of a sum for every cluster: 2 GiB a worker.
+	maxCoordinates = 1 << 28
 )
 
 // isClipNorm keeps clipped float32 rows away from subnormal numbers, to which

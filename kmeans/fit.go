@@ -3,6 +3,7 @@ package kmeans
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 
@@ -64,6 +65,9 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, &accountant.ParamError{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})
+	} else if cfg.K > maxCoordinates/f.Dim() {
+		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.K", Value: cfg.K,
+			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})

@@ -2,6 +2,7 @@ package kmeans_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -9,6 +10,21 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/records"
 )
+
+// TestCentresThatNoMemoryHolds are refused before anything is spent.
+func TestCentresThatNoMemoryHolds(t *testing.T) {
+	s := records.Binary(1000)
+	data, err := records.FromFlat(s, make([]float32, 2000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+	var wrong *accountant.ParamError
+	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
+	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+		t.Errorf("%v, with %d lines on the ledger", err, len(ledger.Entries()))
+	}
+}
 
 // beyond are sets of somebody else's type that hand out items outside their universe.
 type beyond struct{}
