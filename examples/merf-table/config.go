@@ -72,7 +72,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.most, "most", 5000, "records that each classifier of the report learns from at most")
 	f.BoolVar(&c.quick, "quick", false, "leave out the report")
 	f.StringVar(&c.embedding, "embedding", "", "train against an embedding that was released before, at no cost")
-	f.StringVar(&c.out, "out", "merf-table-out", "folder for what is written")
+	f.StringVar(&c.out, "out", "out", "folder for what is written")
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
