@@ -16,30 +16,15 @@ import (
 // held-out real ones. None of it is private, and every line says so.
 func report(synthetic, train, test *records.Table) error {
 	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
-	for _, m := range []evaluate.Method{evaluate.Convolutional{}, evaluate.Learner{}} {
-		u, err := utility(m, synthetic, train, test)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%-22s %v\n", m.Name(), u)
+	suite := evaluate.Suite{Methods: []evaluate.Method{evaluate.Convolutional{}, evaluate.Learner{}}}
+	all, err := suite.Compare(synthetic, train, test)
+	if err != nil {
+		return err
+	}
+	for _, u := range all.Methods {
+		fmt.Printf("%-22s %v\n", u.Real.Model, u)
 	}
 	return nil
-}
-
-func utility(m evaluate.Method, synthetic, train, test *records.Table) (u evaluate.Utility, err error) {
-	for _, part := range []struct {
-		from *records.Table
-		to   *evaluate.Classification
-	}{{synthetic, &u.Synthetic}, {train, &u.Real}} {
-		judge, err := m.Fit(part.from)
-		if err != nil {
-			return u, err
-		}
-		if *part.to, err = judge.Test(test); err != nil {
-			return u, err
-		}
-	}
-	return u, nil
 }
 
 // across is how many images a row of the picture holds.
