@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -53,9 +54,7 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.holdout, "holdout", 0, "without -test: the part of the records that is held out")
 	f.BoolVar(&c.split, "write-split", false, "also write the real records as train.csv and test.csv, for judges outside this program; they are private")
 	f.IntVar(&c.n, "n", 30000, "number of synthetic records, public")
-	f.Float64Var(&c.budget.Epsilon, "epsilon", 1, "ε")
-	f.Float64Var(&c.budget.Delta, "delta", 1e-5, "δ")
-	f.TextVar(&c.budget.Relation, "relation", accountant.AddOrRemoveOne, "neighbours: add_or_remove_one or replace_one")
+	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.StringVar(&c.kernel, "kernel", "pairs", "features: pairs, sum (of the paper) or scales")
 	f.IntVar(&c.dim, "features", 10000, "number of features of sum and scales")
 	f.IntVar(&c.order, "order", 2, "for pairs: 2, or 1 for columns alone, where there are few records or very many columns")
