@@ -59,6 +59,9 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		return nil, &ConfigError{"evaluate labels", len(labels), "one for each record"}
 	}
 	for i, l := range labels {
+		if l < 0 || int(l) >= k {
+			return nil, &ConfigError{fmt.Sprintf("evaluate labels[%d]", i), "no class", fmt.Sprintf("a class in [0, %d)", k)}
+		}
 		confusion[l][named[i]]++
 	}
 	return confusion, nil

@@ -40,6 +40,7 @@ func newLayout(s records.Schema, bins int) layout {
 func (l layout) read(d records.Data) []column {
 	const chunk = 1024
 	var b device.Batch
+	d = inSchema(d)
 	out := l.empty(d.Len())
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)

@@ -41,7 +41,7 @@ func load(d records.Data) (*design, error) {
 		return nil, err
 	}
 	x := &design{schema: s, dim: s.Dim(), classes: s.Classes()}
-	d.Range(0, d.Len(), &x.batch)
+	inSchema(d).Range(0, d.Len(), &x.batch)
 	toUnit(s, &x.batch)
 	x.labels = x.batch.Labels
 	return x, nil

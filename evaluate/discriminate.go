@@ -109,7 +109,7 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 		for r := first; r < d.Len(); r += 2 {
 			rows, labels = append(rows, int32(r)), append(labels, int32(label))
 		}
-		d.Gather(rows, &b)
+		inSchema(d).Gather(rows, &b)
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))

@@ -58,6 +58,7 @@ func NewIndex(d records.Data) (*Index, error) {
 	if !s.IsBinary() {
 		return nil, &ConfigError{"evaluate.NewIndex", s, "binary records or sets"}
 	}
+	d = inSchema(d)
 	x := &Index{data: d, records: d.Len(), postings: make([]posting, s.Dim())}
 	blocks := make([]indexedBlock, (d.Len()+blockRows-1)/blockRows)
 	inParallel(len(blocks), func() func(int) {

@@ -140,13 +140,14 @@ func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []f
 	const chunk = 1024
 	var (
 		b   device.Batch
+		own = inSchema(d)
 		n   = d.Len()
 		k   = c.schema.Classes()
 		out = make([]float64, n*k)
 	)
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
-		d.Range(lo, hi, &b)
+		own.Range(lo, hi, &b)
 		toUnit(d.Schema(), &b)
 		by(b, out[lo*k:hi*k])
 	}

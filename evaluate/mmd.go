@@ -91,7 +91,7 @@ type cloud struct {
 }
 
 func newCloud(d records.Data) *cloud {
-	s := d.Schema()
+	s, d := d.Schema(), inSchema(d)
 	dim := s.Dim()
 	width := dim + s.Classes()
 	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)), norms: make([]float64, d.Len())}

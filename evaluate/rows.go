@@ -26,6 +26,14 @@ func (r rowsOf) Gather(rows []int32, b *device.Batch) {
 	r.of.Gather(picked, b)
 }
 
+// inSchema is the same records as their schema has them, since anybody may implement Data.
+func inSchema(d records.Data) records.Data {
+	if some, ok := d.(rowsOf); ok {
+		return rowsOf{records.Clamped(some.of), some.rows}
+	}
+	return records.Clamped(d)
+}
+
 // someRows draws want of n rows without replacement, ascending.
 func someRows(rng *rand.Rand, n, want int) []int32 {
 	rows := make([]int32, 0, min(want, n))
