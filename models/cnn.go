@@ -33,8 +33,8 @@ type CNN struct {
 	Convolutions []Convolution `json:"convolutions"`
 	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
 	Activation   Activation    `json:"activation"`
-	// LayerNorm normalises every hidden layer before its activation, over all places and maps of one record, with a
-	// gain and a shift for each map. It is for critics.
+	// LayerNorm normalises every hidden layer before its activation, as MLP's does, over all places and maps of one
+	// record, with a gain and a shift for each map. It is for critics.
 	LayerNorm bool `json:"layerNorm,omitempty"`
 }
 

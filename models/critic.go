@@ -112,6 +112,9 @@ type CriticArchitecture interface {
 // Under Wasserstein the penalty's gradient is one outer product a layer where every layer is piecewise linear (ReLU or
 // LeakyReLU, without LayerNorm), and two, at a higher cost, where second derivatives have a share in it.
 //
+// Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still belong to records; gains
+// and shifts are parameters like all others, in norms and sums.
+//
 // Errors: joined *ConfigError values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
 	var c checker

@@ -24,7 +24,8 @@
 //
 // A Critic scores records for a generator to learn from. Its gradient penalty is itself a function of a gradient, but where
 // activations are piecewise linear one record's penalty has one outer product a layer: the forward pass of a tangent times
-// the ordinary delta. Record, fake and penalty are then three rows, whose Gram matrices give norms.
+// the ordinary delta. Record, fake and penalty are then three rows, whose Gram matrices give norms. Layer norm, which
+// normalises each record by itself, and smooth activations have second derivatives, and a critic with any a fourth row.
 //
 // Any type with the small interfaces Network and Gradients goes wherever the
 // networks of this package go.
