@@ -26,7 +26,7 @@ func curves(c *chain) bool {
 }
 
 // bend carries the penalty's derivative by every unit's output down from the last, where it is zero, and puts it in the
-// place of the deltas at x̂, which the tangents' part has kept. Tangents are where they belong by now, and lend it their
+// place of the deltas at x̂, which the tangents' part keeps. Tangents are where they belong by now, and lend it their
 // room.
 func (p *pairs) bend() {
 	last := len(p.n.chain.units) - 1
@@ -111,7 +111,7 @@ func (u *funcUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.backward(p.w, l, v, p.between(p.w.outs[l]), v, t)
 }
 
-// bend adds f″∘δ∘tangent, with f″ by what f is: tanh″ = −2·tanh·tanh′, σ″ = (1−2σ)σ′, softplus″ = softplus′ − softplus′².
+// bend adds f″∘δ∘tangent: tanh″ = −2·tanh·tanh′, σ″ = (1−2σ)σ′, softplus″ = softplus′ − softplus′².
 func (u *funcUnit) bend(p *pairs, l int, v, dx device.Matrix) {
 	w := p.w
 	y := p.between(w.outs[l])
