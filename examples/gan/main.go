@@ -88,6 +88,7 @@ type config struct {
 	publicShare          float64
 	budget               accountant.Budget
 	critic, loss         string
+	width                int
 	batch                float64
 	steps, criticSteps   int
 	threshold            float64
@@ -112,6 +113,7 @@ func parse(args []string) (config, error) {
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
 	f.StringVar(&c.critic, "critic", "mlp", "networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
+	f.IntVar(&c.width, "width", 64, "hidden units of the critic mlp; its generator's layers have twice and four times as many")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
 	f.Float64Var(&c.batch, "batch", 512, "expected images of a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")

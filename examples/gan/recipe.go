@@ -49,7 +49,7 @@ func (c config) networks() (models.CriticArchitecture, models.DecodingArchitectu
 	case "paper":
 		return models.PaperCritic28(), models.PaperGenerator28()
 	}
-	return models.MLP{Hidden: []int{64}, Activation: models.LeakyReLU}, models.MLP{Hidden: []int{128, 256}, BatchNorm: true}
+	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU}, models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
 }
 
 // data are the images of a run.
