@@ -209,6 +209,7 @@ func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
 			sizes:       counts.Shrink(sizes[c*bins:(c+1)*bins], m.sizeStd),
 			bins:        m.bins,
 		}
+		m.bins.continued(out[c].sizes, sizes[c*bins:(c+1)*bins], m.sizeStd)
 		counts.Normalise(out[c].sizes)
 		total := max(totals[c], m.countStd, clusterFloor) * m.kept(out[c].sizes)
 		for j, n := range out[c].frequencies {
