@@ -37,7 +37,9 @@ type latticeStrip struct {
 
 // uncertain bounds, in 2^-shift steps, what the fast path's truncations lose:
 // one for the strip's tabulated width, one for its product with std, one for the
-// product with the position, and 2^63·2^-54 for the position's unknown bits.
+// product with the position, and for the position's unknown bits 2^-54 of the
+// width, which is below 2^63 by enough to leave room for those three (see
+// TestStripsCoverTheNormal).
 const uncertain = 1 << 9
 
 // coarse is what vectors of words are decided by: the same fixed-point numbers

@@ -67,8 +67,9 @@ func checkWidth(t *testing.T, i int) {
 	if got := new(big.Int).SetUint64(stripWidth[i]); floorRat(w).Cmp(got) != 0 {
 		t.Errorf("strip %d: tabulated width %v, want %v", i, got, floorRat(w))
 	}
-	if stripWidth[i] >= 1<<63 {
-		t.Errorf("strip %d: width of 8 or more overflows the fast path", i)
+	// Beside the position's open bits, three truncations and a remainder below 2^-53.
+	if stripWidth[i] > (uncertain-4)<<positionBits {
+		t.Errorf("strip %d: so wide that the fast path may lose more than uncertain, or overflow", i)
 	}
 }
 
