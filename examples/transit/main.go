@@ -85,7 +85,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
 	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates")
-	f.Float64Var(&c.lr, "lr", 3e-3, "learning rate of Adam")
+	f.Float64Var(&c.lr, "lr", 3e-3, "learning rate of Adam for up to 1,000 steps; of more it is divided by the root of as many times more")
 	f.Float64Var(&c.clip, "clip", 5, "clip norm of a record's gradient")
 	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
 	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")

@@ -90,7 +90,8 @@ func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.B
 // chain is the run in the library's own words.
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
 	q := min(c.batch/float64(c.nominal), 1)
-	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: or(c.steps, c.epochs*int(math.Ceil(1/q))), Optimizer: sgd.Adam(c.lr)}
+	steps := or(c.steps, c.epochs*int(math.Ceil(1/q)))
+	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: steps, Optimizer: sgd.Adam(c.rate(steps))}
 	chain := privgen.DPGM(s, b).Model(models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, Activation: models.ReLU}).Train(train).Average(c.average).Seed(seed)
 	if c.marginals > 0 {
 		chain = chain.Marginals(dpgm.Marginals{Share: c.marginals, ClipNorm: math.Sqrt(float64(c.cut))})
@@ -103,3 +104,7 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 	}
 	return chain.Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest})
 }
+
+// rate is the learning rate of a run of so many steps. Adam makes noise a random walk of steps of one size: their number must not decide how
+// far it strays.
+func (c config) rate(steps int) float64 { return c.lr * math.Sqrt(min(1000/float64(steps), 1)) }
