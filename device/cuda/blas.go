@@ -41,16 +41,13 @@ func blasError(s C.int) error {
 	return blasStatus(s)
 }
 
-func newBLAS(tf32 bool) (*blas, error) {
+// newBLAS asks for products whose operands keep all their bits: a row of a clipped sum must be the row whose norm was measured.
+func newBLAS() (*blas, error) {
 	var b blas
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {
 		return nil, &Error{"cuBLAS", err}
 	}
-	mode := C.cublasMath_t(C.CUBLAS_DEFAULT_MATH)
-	if tf32 {
-		mode = C.CUBLAS_TF32_TENSOR_OP_MATH
-	}
-	if err := blasError(C.int(C.cublasSetMathMode(b.handle, mode))); err != nil {
+	if err := blasError(C.int(C.cublasSetMathMode(b.handle, C.CUBLAS_PEDANTIC_MATH))); err != nil {
 		b.close()
 		return nil, &Error{"cuBLAS' mathematics mode", err}
 	}

@@ -11,8 +11,8 @@
 //
 // # Numbers
 //
-// Everything is float32 with float64 sums of squares, as package device has it; tensor cores are not used unless TF32
-// asks for them. Element-wise functions are our own and give the same bits on every device. Sums are taken in a fixed
+// Everything is float32 with float64 sums of squares, as package device has it; tensor cores are not used, because their 11
+// bits would make a clipped sum another than the one whose norms were measured. Element-wise functions are our own and give the same bits on every device. Sums are taken in a fixed
 // order, products in that of cuBLAS: a device and library version repeat their own results, but they are not the CPU's
 // to the bit.
 //
@@ -32,20 +32,10 @@ import (
 // Option is a choice about a device.
 type Option func(*settings)
 
-type settings struct {
-	ordinal int
-	tf32    bool
-}
+type settings struct{ ordinal int }
 
 // Device chooses one of several devices by its number; the default is 0.
 func Device(ordinal int) Option { return func(s *settings) { s.ordinal = ordinal } }
-
-// TF32 lets products run on tensor cores: several times faster where a device has them, with operands rounded to 11
-// bits of precision instead of 24 and thus errors of about 10⁻³ of the terms' size instead of 10⁻⁷.
-//
-// Guarantee: clipping stays what it is, since norms and the bounds of BlockProductNorms do not use these products for
-// what they promise; but gradients are no longer within the tolerances of devicetest.
-func TF32() Option { return func(s *settings) { s.tf32 = true } }
 
 // Open makes a backend of a device.
 //

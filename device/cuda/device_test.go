@@ -24,31 +24,6 @@ func TestOpenOtherDevices(t *testing.T) {
 			t.Errorf("device %d: %v, %v", ordinal, b, err)
 		}
 	}
-	if b := open(t, cuda.TF32()); !strings.Contains(b.Name(), "tf32") {
-		t.Errorf("the name %q does not own up to TF32", b.Name())
-	}
-}
-
-// TF32 products are within what their operands' 11 bits allow.
-func TestTF32(t *testing.T) {
-	b, rng := open(t, cuda.TF32()), rand.New(rand.NewPCG(1, 1))
-	x, c := b.New(64, 64), b.New(64, 64)
-	numbers := make([]float32, 64*64)
-	for i := range numbers {
-		numbers[i] = float32(rng.NormFloat64())
-	}
-	b.Upload(x, numbers)
-	b.Gemm(false, true, 1, x, x, 0, c)
-	for i, got := range host(b, c) {
-		want, size := 0.0, 0.0
-		for k := range 64 {
-			p := float64(numbers[i/64*64+k]) * float64(numbers[i%64*64+k])
-			want, size = want+p, size+math.Abs(p)
-		}
-		if math.Abs(float64(got)-want) > 0x1p-9*size {
-			t.Fatalf("element %d is %v, want %v", i, got, want)
-		}
-	}
 }
 
 // Functions are right to a few units in the last place for every kind of number there is.

@@ -38,27 +38,24 @@ func open(s settings) (device.Backend, error) {
 		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
 	g := &gpu{ctx: ctx, pool: newPool(ctx)}
-	if err := g.load(dev, s); err != nil {
+	if err := g.load(dev); err != nil {
 		return nil, errors.Join(err, dev.ReleasePrimaryCtx())
 	}
 	runtime.AddCleanup(g, release, resources{g.pool, g.blas})
 	return g, nil
 }
 
-func (g *gpu) load(dev cu.Device, s settings) error {
+func (g *gpu) load(dev cu.Device) error {
 	defer bind(g.ctx)()
 	name, err := dev.Name()
 	if err != nil {
 		return &Error{"name of the device", err}
 	}
 	g.name = "cuda (" + name + ")"
-	if s.tf32 {
-		g.name = "cuda (" + name + ", tf32)"
-	}
 	if g.kernels, err = loadKernels(); err != nil {
 		return err
 	}
-	g.blas, err = newBLAS(s.tf32)
+	g.blas, err = newBLAS()
 	return err
 }
 

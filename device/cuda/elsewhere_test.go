@@ -15,7 +15,7 @@ import (
 func elsewhere(testing.TB) device.Backend { return devicetest.Apart(device.CPU()) }
 
 func TestOpenWithoutTheTag(t *testing.T) {
-	b, err := cuda.Open(cuda.Device(1), cuda.TF32())
+	b, err := cuda.Open(cuda.Device(1))
 	if b != nil || !errors.Is(err, device.ErrUnavailable) {
 		t.Errorf("%v, %v: want device.ErrUnavailable", b, err)
 	}
