@@ -14,7 +14,7 @@ func generic() *kernels {
 			Identity: func(delta, out []float32) {}, ReLU: reluGradient, LeakyReLU: leakyGradient, Tanh: tanhGradient,
 			Sigmoid: sigmoidGradient, Softplus: softplusGradient, Exp: expGradient, Log: logGradient,
 		},
-		axpy: axpyGeneric, scale: scaleGeneric, mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
+		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric, mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
 	}
 }
@@ -185,5 +185,34 @@ func adamGeneric(p, g, m, v []float32, r *adamRates) {
 		m[i] = r.beta1*m[i] + r.rest1*x
 		v[i] = r.beta2*v[i] + r.rest2*(x*x)
 		p[i] -= r.step * m[i] / (float32(math.Sqrt(float64(v[i])))*r.root + r.eps)
+	}
+}
+
+// clampGeneric selects among bit patterns, which compiles to conditional moves, where selecting among floats would
+// branch on data that no predictor can guess. Adding zero turns −0 into 0.
+func clampGeneric(dst, src []float32, lo, hi float32) {
+	dst = dst[:len(src)]
+	below, above := math.Float32bits(lo), math.Float32bits(hi)
+	for i, v := range src {
+		bits := math.Float32bits(v + 0)
+		if v > hi {
+			bits = above
+		}
+		if !(v > lo) {
+			bits = below
+		}
+		dst[i] = math.Float32frombits(bits)
+	}
+}
+
+func thresholdGeneric(dst, src []float32, t float32) {
+	const one = 0x3f800000 // the bits of 1
+	dst = dst[:len(src)]
+	for i, v := range src {
+		var bits uint32
+		if v >= t {
+			bits = one
+		}
+		dst[i] = math.Float32frombits(bits)
 	}
 }

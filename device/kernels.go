@@ -9,10 +9,13 @@ type kernels struct {
 	gradient [funcs]func(delta, out []float32)
 	axpy     func(alpha float32, x, y []float32)
 	scale    func(alpha float32, x []float32)
-	mul, sub func(dst, a, b []float32)
-	dot      func(a, b []float32) float64
-	cosSin   func(cos, sin, src []float32, scale float32)
-	adam     func(p, g, m, v []float32, r *adamRates)
+	// clamp and threshold bring what was read into a schema; see Clamp and Threshold.
+	clamp     func(dst, src []float32, lo, hi float32)
+	threshold func(dst, src []float32, t float32)
+	mul, sub  func(dst, a, b []float32)
+	dot       func(a, b []float32) float64
+	cosSin    func(cos, sin, src []float32, scale float32)
+	adam      func(p, g, m, v []float32, r *adamRates)
 	// gather adds the named rows of w (stride numbers apart) to dst.
 	gather func(dst, w []float32, stride int, items []uint32)
 	// scatter adds src to the named rows of c.

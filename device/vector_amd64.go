@@ -59,6 +59,12 @@ func axpyAVX2(n int, alpha float32, x *float32, y *float32)
 func scaleAVX2(n int, alpha float32, x *float32)
 
 //go:noescape
+func clampAVX2(n int, lo float32, hi float32, dst *float32, src *float32)
+
+//go:noescape
+func thresholdAVX2(n int, t float32, dst *float32, src *float32)
+
+//go:noescape
 func cosSinAVX2(n int, cos *float32, sin *float32, src *float32, scale float32)
 
 // tooWideAVX2 reports whether a number is NaN or too large for cosSin.

@@ -1913,6 +1913,127 @@ end:
 	VZEROUPPER
 	RET
 
+// func clampAVX2(n int, lo float32, hi float32, dst *float32, src *float32)
+// Requires: AVX
+TEXT ·clampAVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSS lo+8(FP), Y0
+	VBROADCASTSS hi+12(FP), Y1
+	MOVQ         dst+16(FP), AX
+	MOVQ         src+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	SUBQ         $0x10, DX
+	JL           behind2
+
+loop2:
+	VMOVUPS   (CX)(BX*1), Y2
+	VMOVUPS   32(CX)(BX*1), Y3
+	VADDPS    vectorConstants<>+1920(SB), Y2, Y4
+	VADDPS    vectorConstants<>+1920(SB), Y3, Y5
+	VCMPPS    $0x1e, Y1, Y2, Y6
+	VCMPPS    $0x1e, Y1, Y3, Y7
+	VBLENDVPS Y6, Y1, Y4, Y4
+	VBLENDVPS Y7, Y1, Y5, Y5
+	VCMPPS    $0x1a, Y0, Y2, Y2
+	VCMPPS    $0x1a, Y0, Y3, Y3
+	VBLENDVPS Y2, Y0, Y4, Y2
+	VBLENDVPS Y3, Y0, Y5, Y3
+	VMOVUPS   Y2, (AX)(BX*1)
+	VMOVUPS   Y3, 32(AX)(BX*1)
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x10, DX
+	JGE       loop2
+
+behind2:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind1
+
+loop1:
+	VMOVUPS   (CX)(BX*1), Y2
+	VADDPS    vectorConstants<>+1920(SB), Y2, Y3
+	VCMPPS    $0x1e, Y1, Y2, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VCMPPS    $0x1a, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y2
+	VMOVUPS   Y2, (AX)(BX*1)
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x08, DX
+	JGE       loop1
+
+behind1:
+	ADDQ       $0x08, DX
+	TESTQ      DX, DX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), SI
+	NEGQ       DX
+	VMOVUPS    (SI)(DX*4), Y2
+	VMASKMOVPS (CX)(BX*1), Y2, Y3
+	VADDPS     vectorConstants<>+1920(SB), Y3, Y4
+	VCMPPS     $0x1e, Y1, Y3, Y5
+	VBLENDVPS  Y5, Y1, Y4, Y1
+	VCMPPS     $0x1a, Y0, Y3, Y3
+	VBLENDVPS  Y3, Y0, Y1, Y0
+	VMASKMOVPS Y0, Y2, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func thresholdAVX2(n int, t float32, dst *float32, src *float32)
+// Requires: AVX
+TEXT ·thresholdAVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSS t+8(FP), Y0
+	MOVQ         dst+16(FP), AX
+	MOVQ         src+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	SUBQ         $0x10, DX
+	JL           behind2
+
+loop2:
+	VMOVUPS (CX)(BX*1), Y1
+	VMOVUPS 32(CX)(BX*1), Y2
+	VCMPPS  $0x1d, Y0, Y1, Y1
+	VCMPPS  $0x1d, Y0, Y2, Y2
+	VANDPS  vectorConstants<>+704(SB), Y1, Y1
+	VANDPS  vectorConstants<>+704(SB), Y2, Y2
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y2, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop2
+
+behind2:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind1
+
+loop1:
+	VMOVUPS (CX)(BX*1), Y1
+	VCMPPS  $0x1d, Y0, Y1, Y1
+	VANDPS  vectorConstants<>+704(SB), Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, DX
+	JGE     loop1
+
+behind1:
+	ADDQ       $0x08, DX
+	TESTQ      DX, DX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), SI
+	NEGQ       DX
+	VMOVUPS    (SI)(DX*4), Y1
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VCMPPS     $0x1d, Y0, Y2, Y0
+	VANDPS     vectorConstants<>+704(SB), Y0, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
 // func cosSinAVX2(n int, cos *float32, sin *float32, src *float32, scale float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·cosSinAVX2(SB), NOSPLIT, $0-36

@@ -30,6 +30,8 @@ func useVectors(k *kernels) {
 	}
 	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }
 	k.scale = func(alpha float32, x []float32) { scaleAVX2(len(x), alpha, first(x)) }
+	k.clamp = func(dst, src []float32, lo, hi float32) { clampAVX2(len(src), lo, hi, first(dst), first(src)) }
+	k.threshold = func(dst, src []float32, t float32) { thresholdAVX2(len(src), t, first(dst), first(src)) }
 	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.dot = dotVector

@@ -1,8 +1,9 @@
 package records
 
 import (
-	"math"
 	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
 )
 
 // encoder turns raw values into a schema's values. It is total: whatever the
@@ -20,10 +21,10 @@ func newEncoder(s Schema) encoder {
 // row encodes src into dst, which has the same length.
 func (e encoder) row(dst, src []float32) {
 	if e.binary {
-		threshold(dst, src, 0.5)
+		device.Threshold(dst, src, 0.5)
 		return
 	}
-	clamp(dst, src, e.lo, e.hi)
+	device.Clamp(dst, src, e.lo, e.hi)
 }
 
 // Clamp moves coordinates into the schema, in place, just as records are clamped
@@ -43,40 +44,17 @@ func (s Schema) Clamp(values []float32) {
 	newEncoder(s).row(values, values)
 }
 
+// value is row for one number.
 func (e encoder) value(v float32) float32 {
-	var one [1]float32
-	e.row(one[:], []float32{v})
-	return one[0]
-}
-
-// clamp writes every value inside [lo, hi]. The comparisons are written so that
-// NaN fails the first and becomes lo; adding zero turns -0 into 0. Selecting
-// among bit patterns compiles to conditional moves, where selecting among floats
-// would branch on data that no predictor can guess.
-func clamp(dst, src []float32, lo, hi float32) {
-	dst = dst[:len(src)]
-	below, above := math.Float32bits(lo), math.Float32bits(hi)
-	for i, v := range src {
-		bits := math.Float32bits(v + 0)
-		if v > hi {
-			bits = above
-		}
-		if !(v > lo) {
-			bits = below
-		}
-		dst[i] = math.Float32frombits(bits)
+	switch {
+	case e.binary && v >= 0.5:
+		return 1
+	case e.binary:
+		return 0
+	case !(v > e.lo):
+		return e.lo
+	case v > e.hi:
+		return e.hi
 	}
-}
-
-// threshold writes 1 where a value reaches t and 0 elsewhere, NaN included.
-func threshold(dst, src []float32, t float32) {
-	const one = 0x3f800000 // the bits of 1
-	dst = dst[:len(src)]
-	for i, v := range src {
-		var bits uint32
-		if v >= t {
-			bits = one
-		}
-		dst[i] = math.Float32frombits(bits)
-	}
+	return v + 0 // -0 becomes 0
 }

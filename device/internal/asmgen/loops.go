@@ -186,6 +186,25 @@ func scale() {
 	loop(func(l lanes) { l.store(mul(l.load(x), alpha), x) })
 }
 
+// clamp moves numbers into [lo, hi] by comparisons that NaN fails: it becomes lo. Adding zero turns −0 into 0.
+func clamp() {
+	begin("clamp", "func(n int, lo, hi float32, dst, src *float32)")
+	lo, hi, dst, src := single("lo"), single("hi"), pointer("dst"), pointer("src")
+	loop(func(l lanes) {
+		x := l.load(src)
+		kept := add(x, c.f(0))
+		kept = blend(kept, hi, compare(greater, x, hi))
+		l.store(blend(kept, lo, compare(notGreater, x, lo)), dst)
+	})
+}
+
+// threshold is 1 where a number reaches t and 0 elsewhere, NaN included.
+func threshold() {
+	begin("threshold", "func(n int, t float32, dst, src *float32)")
+	t, dst, src := single("t"), pointer("dst"), pointer("src")
+	loop(func(l lanes) { l.store(and(compare(atLeast, l.load(src), t).v, c.f(1)), dst) })
+}
+
 // widest is the largest argument the reduction of cosSin is exact for.
 const widest = 65536
 

@@ -32,6 +32,8 @@ func vector() {
 	binary("sub", func(a, b bundle) { emit(VSUBPS, b, a, a) })
 	axpy()
 	scale()
+	clamp()
+	threshold()
 	cosSin()
 	tooWide()
 	dot()
@@ -213,11 +215,13 @@ func round(x bundle) {
 }
 
 const (
-	less      = 0x11 // ordered, quiet
-	lessEqual = 0x12
-	equal     = 0x00
-	unordered = 0x03
-	atLeast   = 0x1d
+	less       = 0x11 // ordered, quiet
+	lessEqual  = 0x12
+	equal      = 0x00
+	unordered  = 0x03
+	atLeast    = 0x1d
+	greater    = 0x1e
+	notGreater = 0x1a // or unordered, quiet
 )
 
 func absolute(x bundle) bundle { return and(x, c.bits(0x7fffffff)) }
