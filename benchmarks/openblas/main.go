@@ -147,7 +147,7 @@ func random(rows, cols int, transposed bool) device.Matrix {
 func compare(b device.Backend, s shape, samples int, clock func() float64) (ours, theirs float64) {
 	p := newProblem(s)
 	flops := 2 * float64(s.m) * float64(s.n) * float64(s.k)
-	times := max(int(3e8/flops), 1) // some 3 ms a sample
+	times := max(int(2e9/flops), 1) // some 20 ms a sample
 	if flops > 1e10 {
 		samples = min(samples, 3)
 	}
