@@ -2,8 +2,9 @@ package dpgm
 
 import "math"
 
-// Where sizes are rare their bins hold more noise than records, and bins of large sizes are wide: a few records too many there are many ones
-// too many, in every frequency that scaling is made up for by. What the released sizes say of their own tail is worth more.
+// Where sizes are rare their bins hold more noise than records, and bins of large sizes are wide: a few records too
+// many there are many ones too many, in every frequency that scaling is made up for by. What the released sizes say of
+// their own tail is worth more.
 const (
 	standsOut  = 5.0 // standard deviations of the noise from which a bin speaks for itself
 	tailBins   = 14  // bins that a tail is continued from, at most
@@ -13,8 +14,9 @@ const (
 	tailMisfit = 0.01 // a law of sizes is no parabola to more than a tenth
 )
 
-// continued replaces the bins above the last one that stands out of the noise: the logarithm of the records per size goes on as a
-// parabola of the logarithm of the size, or as a line, that falls and never turns up. Sizes without such a tail stay as they are.
+// continued replaces the bins above the last one that stands out of the noise: the logarithm of the records per size
+// goes on as a parabola of the logarithm of the size, or as a line, that falls and never turns up. Sizes without such a
+// tail stay as they are.
 func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	first, last := b.tail(noisy, std)
 	if last-first+1 < tailLeast {
@@ -33,7 +35,8 @@ func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	}
 }
 
-// tail is the run of bins up to the last that stands out, above the commonest size and above 0, of which no two neighbours drown.
+// tail is the run of bins up to the last that stands out, above the commonest size and above 0, of which no two
+// neighbours drown.
 func (b sizeBins) tail(noisy []float64, std float64) (first, last int) {
 	mode := 0
 	for i, n := range noisy {
@@ -63,8 +66,8 @@ func (b sizeBins) width(bin int) float64 {
 // beyond is how far a bin lies above another.
 func (b sizeBins) beyond(bin, from int) float64 { return math.Log(b.middle(bin) / b.middle(from)) }
 
-// fitTail is a polynomial by weighted least squares: first of the logarithms of the bins that stand out, which is what chose them, and therefore
-// then of all bins from the first on as they are.
+// fitTail is a polynomial by weighted least squares: first of the logarithms of the bins that stand out, which is what
+// chose them, and therefore then of all bins from the first on as they are.
 func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int) [3]float64 {
 	start := b.leastSquares(first, last, last, degree, func(bin int, _ float64) (y, weight float64) {
 		n := noisy[bin]
