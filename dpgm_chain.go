@@ -78,7 +78,7 @@ func (c DPGMChain) Seed(seed uint64) DPGMChain {
 // Plan validates the chain, finds every noise multiplier and adds up the bill.
 // No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake;
+// Errors: joined *param.Error values, one for each mistake;
 // accountant.ErrBudgetExceeded; accountant.ErrUnsupported where no sound
 // analysis is known.
 func (c DPGMChain) Plan() (*DPGMPlan, error) {

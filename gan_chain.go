@@ -50,7 +50,7 @@ func (c GANChain) Train(g gan.Config) GANChain {
 
 // Plan validates the chain, finds the noise and adds up the bill. No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded;
+// Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.
 func (c GANChain) Plan() (*GANPlan, error) {
 	c.config.Schema, c.config.Budget = c.schema, c.budget

@@ -105,7 +105,7 @@ func draw(opts []DrawOption) release.Draw {
 // Sample generates n records. The caller chooses n; how many records were trained
 // on is private and plays no part.
 //
-// Errors: ctx.Err(); *accountant.ParamError for a negative n or a cluster that does not exist.
+// Errors: ctx.Err(); *param.Error for a negative n or a cluster that does not exist.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := draw(opts)
 	var parts []records.Data

@@ -61,7 +61,7 @@ func (c MERFChain) Seed(seed uint64) MERFChain {
 
 // Plan validates the chain, finds the noise and adds up the bill. No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded.
+// Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded.
 func (c MERFChain) Plan() (*MERFPlan, error) {
 	if err := errors.Join(c.config.Validate(), c.generator.Validate()); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (c MixChain) Mixtures(m mix.Config) MixChain {
 
 // Plan validates the chain, finds degree and noise and adds up the bill. No record is read.
 //
-// Errors: joined *accountant.ParamError values, one for each mistake; accountant.ErrBudgetExceeded;
+// Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.
 func (c MixChain) Plan() (*MixPlan, error) {
 	c.config.Schema, c.config.Budget = c.schema, c.budget

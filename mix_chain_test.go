@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -83,7 +84,7 @@ func TestMixChain(t *testing.T) {
 			t.Errorf("a row of class %d", l)
 		}
 	}
-	var param *accountant.ParamError
+	var param *param.Error
 	if _, err := gen.Sample(ctx, 1, privgen.OfClass(7)); !errors.As(err, &param) {
 		t.Errorf("a class that does not exist: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -15,7 +16,7 @@ import (
 type nothing struct{}
 
 func (nothing) err() error {
-	return &accountant.ParamError{Path: "privgen.Generator", Value: nil, Want: "a generator, from a plan's Fit or a file"}
+	return &param.Error{Path: "privgen.Generator", Value: nil, Want: "a generator, from a plan's Fit or a file"}
 }
 
 func (nothing) Guarantee() accountant.Guarantee {

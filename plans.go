@@ -2,6 +2,7 @@ package privgen
 
 import (
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -10,7 +11,7 @@ func made(yes bool, path string) error {
 	if yes {
 		return nil
 	}
-	return &accountant.ParamError{Path: path, Value: nil, Want: "a plan, made by a chain's Plan or read from a file"}
+	return &param.Error{Path: path, Value: nil, Want: "a plan, made by a chain's Plan or read from a file"}
 }
 
 func (p *DPGMPlan) made() error { return made(p != nil && p.plan != nil, "privgen.DPGMPlan") }

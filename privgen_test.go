@@ -23,6 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -137,7 +138,7 @@ func TestOptionsCannotChangeThePlan(t *testing.T) {
 	}
 }
 
-// TestEveryMistakeIsReportedAtOnce, as *accountant.ParamError with a path.
+// TestEveryMistakeIsReportedAtOnce, as *param.Error with a path.
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	_, err := privgen.DPGM(records.Binary(0), accountant.Budget{Epsilon: -1, Delta: 2}).
 		Features(rff.RBF{Dim: 3, Bandwidth: 0}).
@@ -153,9 +154,9 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 			t.Errorf("no mention of %s in:\n%v", path, err)
 		}
 	}
-	var p *accountant.ParamError
+	var p *param.Error
 	if !errors.As(err, &p) {
-		t.Errorf("no *accountant.ParamError in %v", err)
+		t.Errorf("no *param.Error in %v", err)
 	}
 }
 
@@ -221,7 +222,7 @@ func TestOtherSchemasAreRefused(t *testing.T) {
 	if _, err := plan.Fit(context.Background(), other); !errors.Is(err, dpgm.ErrSchema) {
 		t.Errorf("got %v", err)
 	}
-	var p *accountant.ParamError
+	var p *param.Error
 	if _, err := plan.Fit(context.Background(), nil); !errors.As(err, &p) {
 		t.Errorf("no data at all: %v", err)
 	}
@@ -274,7 +275,7 @@ func TestSamplesAreRepeatableAndOfAnyNumber(t *testing.T) {
 		n    int
 		opts []privgen.DrawOption
 	}{{-1, nil}, {1, []privgen.DrawOption{privgen.FromCluster(3)}}, {1, []privgen.DrawOption{privgen.FromCluster(-2)}}} {
-		var p *accountant.ParamError
+		var p *param.Error
 		if _, err := g.Sample(context.Background(), bad.n, bad.opts...); !errors.As(err, &p) {
 			t.Errorf("n = %d: %v", bad.n, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -84,7 +85,7 @@ func TestOnePlanTwiceOnOneLedger(t *testing.T) {
 // TestWhatNoChainHasMade: neither a missing plan nor an option that is nil is a panic.
 func TestWhatNoChainHasMade(t *testing.T) {
 	data := people(t, 5)
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	for _, p := range []onALedger{&privgen.DPGMPlan{}, &privgen.MERFPlan{}, &privgen.MixPlan{}, &privgen.GANPlan{},
 		(*privgen.DPGMPlan)(nil), (*privgen.MERFPlan)(nil), (*privgen.MixPlan)(nil), (*privgen.GANPlan)(nil)} {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
@@ -115,7 +116,7 @@ func TestWhatNoChainHasMade(t *testing.T) {
 // TestAGeneratorThatNobodyTrained has nothing to hand out, and says so without a panic.
 func TestAGeneratorThatNobodyTrained(t *testing.T) {
 	for _, g := range []*privgen.Generator{nil, {}} {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := g.Sample(context.Background(), 0); !errors.As(err, &wrong) {
 			t.Errorf("Sample: %v", err)
 		}

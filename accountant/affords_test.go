@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // TestAffordsAnswersAsReserveWould, with nothing set aside: on a plain ledger, on a filter, whose price is higher, and on
@@ -51,7 +52,7 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 			t.Errorf("%s: %d yes and %d no show nothing", name, yes, no)
 		}
 	}
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	for _, e := range []accountant.Event{nil, accountant.Gaussian{}} {
 		if err := accountant.NewLedger(budget).Affords(e); !errors.As(err, &wrong) {
 			t.Errorf("%v: %v", e, err)

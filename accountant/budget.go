@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // MinDelta is the smallest δ the package answers for.
@@ -16,11 +18,11 @@ type Budget struct {
 	Relation Relation `json:"relation"`
 }
 
-// Validate reports every mistake at once, as *ParamError joined by errors.Join.
+// Validate reports every mistake at once, as *param.Error joined by errors.Join.
 func (b Budget) Validate() error {
 	var errs []error
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {
-		errs = append(errs, &ParamError{"accountant.Budget.Epsilon", b.Epsilon, "a positive finite number"})
+		errs = append(errs, param.New("accountant.Budget.Epsilon", b.Epsilon, "a positive finite number"))
 	}
 	if err := checkDelta("accountant.Budget.Delta", b.Delta); err != nil {
 		errs = append(errs, err)
@@ -38,7 +40,7 @@ func (b Budget) String() string {
 
 func checkDelta(path string, delta float64) error {
 	if !(delta >= MinDelta && delta < 1) {
-		return &ParamError{path, delta, "a number in [1e-12, 1)"}
+		return param.New(path, delta, "a number in [1e-12, 1)")
 	}
 	return nil
 }

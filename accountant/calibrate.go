@@ -3,6 +3,8 @@ package accountant
 import (
 	"errors"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // CalibrateNoise finds the smallest tested noise multiplier σ whose event fits the target, and what it achieves. The event may
@@ -40,7 +42,7 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 // CalibrateNoise): joint composition costs less than the sum of the shares.
 func CalibrateShare(target Budget, share float64, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {
-		return 0, Bound{}, &ParamError{"accountant.CalibrateShare.share", share, "a number in (0, 1)"}
+		return 0, Bound{}, param.New("accountant.CalibrateShare.share", share, "a number in (0, 1)")
 	}
 	if err := target.Validate(); err != nil {
 		return 0, Bound{}, err
@@ -135,7 +137,7 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 		return 0, Bound{}, err
 	}
 	if event == nil {
-		return 0, Bound{}, &ParamError{path, nil, "a function"}
+		return 0, Bound{}, param.New(path, nil, "a function")
 	}
 	sign := -1.0
 	if costs {
@@ -259,7 +261,7 @@ func calibrateCount(target Budget, path string, limit int, event func(int) Event
 		return 0, Bound{}, err
 	}
 	if event == nil {
-		return 0, Bound{}, &ParamError{path + ".event", nil, "a function"}
+		return 0, Bound{}, param.New(path+".event", nil, "a function")
 	}
 	param := func(y float64) int { return int(min(float64(limit), max(1, math.Round(math.Exp(y))))) }
 	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}

@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Tabulate makes an event of a mechanism whose hockey-stick curve δ(ε) is known, by reading it at the given increasing losses.
@@ -10,7 +12,7 @@ import (
 // never lie below a hockey-stick curve; put points where the curve bends.
 func Tabulate(name string, epsilons []float64, remove, add func(epsilon float64) float64) (Curve, error) {
 	if remove == nil {
-		return Curve{}, &ParamError{"accountant.Tabulate.remove", nil, "a curve"}
+		return Curve{}, param.New("accountant.Tabulate.remove", nil, "a curve")
 	}
 	c := Curve{Name: name, Epsilons: append([]float64(nil), epsilons...)}
 	for _, e := range epsilons {
@@ -70,7 +72,7 @@ func tablePair(eps, delta []float64) (*discretePair, error) {
 	for i, e := range eps {
 		p := point{math.Exp(e), e, delta[i]}
 		if delta[i] < -math.Expm1(e)-1e-12 {
-			return nil, &ParamError{"accountant.Curve.Deltas", delta[i], "at least 1−e^ε, as every mechanism has"}
+			return nil, param.New("accountant.Curve.Deltas", delta[i], "at least 1−e^ε, as every mechanism has")
 		}
 		for len(hull) > 1 && slope(hull[len(hull)-2], hull[len(hull)-1]) >= slope(hull[len(hull)-1], p) {
 			hull = hull[:len(hull)-1]

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Defects that other accountants have had.
@@ -91,7 +93,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 		RepeatAndSelect{Gaussian{1}, 2, nan, false}, RepeatAndSelect{Gaussian{1}, nan, 0, true}, Curve{}, Curve{"x", []float64{0, nan}, []float64{1, 0}, nil}, Curve{"x", []float64{0, 1}, []float64{nan, 0}, nil},
 		Repeated{Repeated{Repeated{PoissonSampled{0.1, Gaussian{1}}, 1 << 40}, 1 << 40}, 1 << 40},
 	} {
-		var p *ParamError
+		var p *param.Error
 		if b, err := Epsilon(bad, 1e-5, AddOrRemoveOne); !errors.As(err, &p) {
 			t.Errorf("%#v: %v, %v", bad, b, err)
 		}

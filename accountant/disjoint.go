@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // disjoint lowers disjoint parts. Used once, a record stays in one part, so the event is one list of terms for each part it may
@@ -36,7 +38,7 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	case len(choice) == 1:
 		for _, t := range choice[0] {
 			if n > maxCount/t.n {
-				return &ParamError{"accountant.Repeated.Count", n, "fewer events in total"}
+				return param.New("accountant.Repeated.Count", n, "fewer events in total")
 			}
 			if err := c.pushTerm(term{t.atom, t.n * n}); err != nil {
 				return err

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // DPAccounting writes an event as a Python expression in the names of the dp_accounting library's module dp_event, so that an auditor can price
@@ -16,7 +18,7 @@ import (
 // Errors: ErrUnsupported for events the library has no name for.
 func DPAccounting(e Event, r Relation) (string, error) {
 	if e == nil {
-		return "", &ParamError{"accountant.DPAccounting.event", nil, "an event"}
+		return "", param.New("accountant.DPAccounting.event", nil, "an event")
 	}
 	if err := e.Validate(); err != nil {
 		return "", err

@@ -1,11 +1,15 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // Epsilon is the smallest ε the package can prove for e at the given δ under r.
 //
 // Guarantee: Bound.Upper is never below the true ε of the event's worst case.
-// Errors: *ParamError for parameters out of range, ErrUnsupported where no sound analysis is known.
+// Errors: *param.Error for parameters out of range, ErrUnsupported where no sound analysis is known.
 func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	if err := checkDelta("accountant.Epsilon.delta", delta); err != nil {
 		return Bound{}, err
@@ -21,7 +25,7 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 // Delta is the smallest δ the package can prove for e at the given ε ≥ 0 under r.
 func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
-		return Bound{}, &ParamError{"accountant.Delta.epsilon", epsilon, "a finite number, zero or more"}
+		return Bound{}, param.New("accountant.Delta.epsilon", epsilon, "a finite number, zero or more")
 	}
 	alts, err := reduce(e, r)
 	if err != nil {

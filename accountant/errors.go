@@ -3,6 +3,8 @@ package accountant
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 var (
@@ -14,18 +16,8 @@ var (
 	ErrReservationExhausted = errors.New("accountant: reservation exhausted")
 )
 
-// ParamError is a configuration mistake: where it is, what was found, and what would be accepted. It never
-// carries a record's value.
-type ParamError struct {
-	Path  string // such as sgd.Config.Steps
-	Value any
-	Want  string
-}
-
-// Error reads `sgd.Config.Steps: 0: want a positive integer`.
-func (e *ParamError) Error() string {
-	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
-}
+// ParamError is the module's error for a mistake in a public parameter.
+type ParamError = param.Error
 
 func unsupported(what string, r Relation) error {
 	return fmt.Errorf("%w of %s under %s", ErrUnsupported, what, r)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Event describes one thing that happened to private records, completely enough to price it. Events are plain
@@ -13,7 +15,7 @@ import (
 // discrete Laplace scales) under the relation the event is priced for. A sum of records clipped to norm C has
 // sensitivity C under AddOrRemoveOne and 2C under ReplaceOne: the caller states the multiplier for the relation in use.
 type Event interface {
-	// Validate reports every out-of-range parameter as a *ParamError.
+	// Validate reports every out-of-range parameter as a *param.Error.
 	Validate() error
 	kind() string
 }
@@ -205,35 +207,35 @@ func EffectiveMultiplier(multipliers ...float64) float64 {
 
 func positive(path string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 0) {
-		return &ParamError{path, v, "a positive finite number"}
+		return param.New(path, v, "a positive finite number")
 	}
 	return nil
 }
 
 func positiveInt(path string, v int) error {
 	if v <= 0 {
-		return &ParamError{path, v, "a positive integer"}
+		return param.New(path, v, "a positive integer")
 	}
 	return nil
 }
 
 func populationSize(path string, v int) error {
 	if v <= 0 || v > 1<<40 {
-		return &ParamError{path, v, "a positive integer of at most 2^40"}
+		return param.New(path, v, "a positive integer of at most 2^40")
 	}
 	return nil
 }
 
 func probability(path string, v float64) error {
 	if !(v >= 0 && v <= 1) {
-		return &ParamError{path, v, "a probability in [0, 1]"}
+		return param.New(path, v, "a probability in [0, 1]")
 	}
 	return nil
 }
 
 func inner(path string, e Event) error {
 	if e == nil {
-		return &ParamError{path, nil, "an event"}
+		return param.New(path, nil, "an event")
 	}
 	return e.Validate()
 }
@@ -262,10 +264,10 @@ func (e DiscreteLaplace) Validate() error {
 func (e RandomizedResponse) Validate() error {
 	var errs []error
 	if !(e.Noise > 0 && e.Noise <= 1) {
-		errs = append(errs, &ParamError{"accountant.RandomizedResponse.Noise", e.Noise, "a number in (0, 1]"})
+		errs = append(errs, param.New("accountant.RandomizedResponse.Noise", e.Noise, "a number in (0, 1]"))
 	}
 	if e.Categories < 2 {
-		errs = append(errs, &ParamError{"accountant.RandomizedResponse.Categories", e.Categories, "at least 2"})
+		errs = append(errs, param.New("accountant.RandomizedResponse.Categories", e.Categories, "at least 2"))
 	}
 	return errors.Join(errs...)
 }
@@ -282,10 +284,10 @@ func (e Pure) Validate() error { return positive("accountant.Pure.Epsilon", e.Ep
 func (e Approximate) Validate() error {
 	var errs []error
 	if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 0) {
-		errs = append(errs, &ParamError{"accountant.Approximate.Epsilon", e.Epsilon, "a finite number, zero or more"})
+		errs = append(errs, param.New("accountant.Approximate.Epsilon", e.Epsilon, "a finite number, zero or more"))
 	}
 	if !(e.Delta >= 0 && e.Delta < 1) {
-		errs = append(errs, &ParamError{"accountant.Approximate.Delta", e.Delta, "a number in [0, 1)"})
+		errs = append(errs, param.New("accountant.Approximate.Delta", e.Delta, "a number in [0, 1)"))
 	}
 	return errors.Join(errs...)
 }
@@ -305,7 +307,7 @@ func (e SampledWithoutReplacement) Validate() error {
 	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err != nil {
 		errs = append(errs, err)
 	} else if e.Sample < 1 || e.Sample > e.Population {
-		errs = append(errs, &ParamError{"accountant.SampledWithoutReplacement.Sample", e.Sample, "between 1 and the population"})
+		errs = append(errs, param.New("accountant.SampledWithoutReplacement.Sample", e.Sample, "between 1 and the population"))
 	}
 	return errors.Join(append(errs, inner("accountant.SampledWithoutReplacement.Event", e.Event))...)
 }
@@ -327,7 +329,7 @@ func (e TruncatedPoisson) Validate() error {
 // Validate implements Event.
 func (e SameBatch) Validate() error {
 	if len(e.NoiseMultipliers) == 0 {
-		return &ParamError{"accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers, "at least one noise multiplier"}
+		return param.New("accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers, "at least one noise multiplier")
 	}
 	var errs []error
 	for i, s := range e.NoiseMultipliers {
@@ -340,18 +342,18 @@ func (e SameBatch) Validate() error {
 func (e GaussianMixture) Validate() error {
 	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
 	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
-		return errors.Join(append(errs, &ParamError{"accountant.GaussianMixture.Sensitivities", len(e.Sensitivities), "as many as probabilities, at least one"})...)
+		return errors.Join(append(errs, param.New("accountant.GaussianMixture.Sensitivities", len(e.Sensitivities), "as many as probabilities, at least one"))...)
 	}
 	sum := 0.0
 	for i, s := range e.Sensitivities {
 		if !(s >= 0) || math.IsInf(s, 0) {
-			errs = append(errs, &ParamError{fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s, "a finite number, zero or more"})
+			errs = append(errs, param.New(fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s, "a finite number, zero or more"))
 		}
 		errs = append(errs, probability(fmt.Sprintf("accountant.GaussianMixture.Probabilities[%d]", i), e.Probabilities[i]))
 		sum += e.Probabilities[i]
 	}
 	if !(math.Abs(sum-1) <= 1e-12) {
-		errs = append(errs, &ParamError{"accountant.GaussianMixture.Probabilities", sum, "a sum of 1"})
+		errs = append(errs, param.New("accountant.GaussianMixture.Probabilities", sum, "a sum of 1"))
 	}
 	return errors.Join(errs...)
 }
@@ -374,13 +376,13 @@ func (e Composed) Validate() error {
 func (e Disjoint) Validate() error {
 	var errs []error
 	if len(e.Parts) == 0 {
-		errs = append(errs, &ParamError{"accountant.Disjoint.Parts", 0, "at least one part"})
+		errs = append(errs, param.New("accountant.Disjoint.Parts", 0, "at least one part"))
 	}
 	for i, p := range e.Parts {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Parts[%d]", i), p))
 	}
 	if len(e.Moving) != 0 && len(e.Moving) != len(e.Parts) {
-		errs = append(errs, &ParamError{"accountant.Disjoint.Moving", len(e.Moving), "none, or one for each part"})
+		errs = append(errs, param.New("accountant.Disjoint.Moving", len(e.Moving), "none, or one for each part"))
 	}
 	for i, p := range e.Moving {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Moving[%d]", i), p))
@@ -393,10 +395,10 @@ func (e RepeatAndSelect) Validate() error {
 	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event), positive("accountant.RepeatAndSelect.Mean", e.Mean)}
 	if !e.Poisson {
 		if e.Mean < 1 {
-			errs = append(errs, &ParamError{"accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"})
+			errs = append(errs, param.New("accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"))
 		}
 		if !(e.Shape > -1) || math.IsInf(e.Shape, 0) {
-			errs = append(errs, &ParamError{"accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"})
+			errs = append(errs, param.New("accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"))
 		}
 	}
 	return errors.Join(errs...)
@@ -406,17 +408,17 @@ func (e RepeatAndSelect) Validate() error {
 func (e Curve) Validate() error {
 	n := len(e.Epsilons)
 	if n < 2 || len(e.Deltas) != n || (len(e.AddDeltas) != 0 && len(e.AddDeltas) != n) {
-		return &ParamError{"accountant.Curve.Epsilons", n, "two points or more and one δ for each"}
+		return param.New("accountant.Curve.Epsilons", n, "two points or more and one δ for each")
 	}
 	for i, x := range e.Epsilons {
 		if math.IsNaN(x) || math.Abs(x) > 700 || (i > 0 && !(x > e.Epsilons[i-1])) {
-			return &ParamError{fmt.Sprintf("accountant.Curve.Epsilons[%d]", i), x, "increasing numbers within ±700"}
+			return param.New(fmt.Sprintf("accountant.Curve.Epsilons[%d]", i), x, "increasing numbers within ±700")
 		}
 	}
 	for _, deltas := range [][]float64{e.Deltas, e.AddDeltas} {
 		for i, d := range deltas {
 			if !(d >= 0 && d <= 1) || (i > 0 && d > deltas[i-1]) {
-				return &ParamError{fmt.Sprintf("accountant.Curve.Deltas[%d]", i), d, "probabilities that do not increase"}
+				return param.New(fmt.Sprintf("accountant.Curve.Deltas[%d]", i), d, "probabilities that do not increase")
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.
@@ -14,7 +16,7 @@ const maxEventDepth = 32
 // MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an equal value.
 func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
-		return nil, &ParamError{"accountant.MarshalEvent", nil, "an event"}
+		return nil, param.New("accountant.MarshalEvent", nil, "an event")
 	}
 	if err := e.Validate(); err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func covers(path string, given, whole any) error {
 		g, _ := given.(map[string]any)
 		for k, v := range w {
 			if x, ok := g[k]; !ok || x == nil && v != nil {
-				errs = append(errs, &ParamError{path + "." + k, nil, "a value"})
+				errs = append(errs, param.New(path+"."+k, nil, "a value"))
 			} else {
 				errs = append(errs, covers(path+"."+k, x, v))
 			}
@@ -198,7 +200,7 @@ func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
 
 func decodeEvent(data []byte, depth int) (Event, error) {
 	if depth > maxEventDepth {
-		return nil, &ParamError{"accountant.Event", depth, fmt.Sprintf("events nested at most %d deep", maxEventDepth)}
+		return nil, param.New("accountant.Event", depth, fmt.Sprintf("events nested at most %d deep", maxEventDepth))
 	}
 	var head struct {
 		Kind string `json:"kind"`
@@ -278,7 +280,7 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 		return Disjoint{parts, moving}, err
 	case "poisson_sampled", "sampled_without_replacement", "repeated", "repeat_and_select":
 	default:
-		return nil, &ParamError{"accountant.Event.kind", kind, "a known kind of event"}
+		return nil, param.New("accountant.Event.kind", kind, "a known kind of event")
 	}
 	e, err := decodeEvent(raw.Event, depth)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Guarantee is what can be said to an auditor about everything a ledger has set aside. It prints itself, and survives JSON.
@@ -211,11 +213,11 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 	}
 	for _, k := range []string{"epsilon", "delta", "relation"} { // that are not there must not read as 0
 		if x, ok := fields[k]; !ok || string(x) == "null" {
-			return &ParamError{"accountant.Guarantee." + k, nil, "a value"}
+			return param.New("accountant.Guarantee."+k, nil, "a value")
 		}
 	}
 	if !(v.Epsilon >= 0) || !(g.Delta >= 0 && g.Delta < 1) {
-		return &ParamError{"accountant.Guarantee.epsilon", float64(v.Epsilon), "a number, zero or more, at a delta in [0, 1)"}
+		return param.New("accountant.Guarantee.epsilon", float64(v.Epsilon), "a number, zero or more, at a delta in [0, 1)")
 	}
 	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
 	return nil

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // With very little noise the loss of the opposite pair needs more than floating point can hold: the price must not fall because of it.
@@ -169,7 +171,7 @@ func TestLedgerCountsDoNotOverflow(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 	for range 6 {
 		if _, err := l.Reserve("nothing", Composed{}, maxCount); err != nil {
-			var p *ParamError
+			var p *param.Error
 			if !errors.As(err, &p) {
 				t.Fatal(err)
 			}
@@ -297,7 +299,7 @@ func rdpSampledLaplace(q, b, order float64) float64 {
 
 // TestACurveIsNeeded: a mechanism without a curve is an error.
 func TestACurveIsNeeded(t *testing.T) {
-	var wrong *ParamError
+	var wrong *param.Error
 	if _, err := Tabulate("none", []float64{0, 1}, nil, nil); !errors.As(err, &wrong) {
 		t.Errorf("%v", err)
 	}

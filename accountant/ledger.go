@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"sync"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Ledger holds a budget and the list of everything that was set aside from it. It is the only holder of spend, asks the
@@ -124,7 +126,7 @@ func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
 		if !(order > 1.01) || order > 1e6 {
-			l.fault = &ParamError{"accountant.WithFilter.order", order, "a number above 1.01, at most 1e6"}
+			l.fault = param.New("accountant.WithFilter.order", order, "a number above 1.01, at most 1e6")
 		}
 	}
 }
@@ -150,13 +152,13 @@ func (l *Ledger) Relation() Relation { return l.budget.Relation }
 
 // Reserve sets count uses of e aside for good, if they fit beside everything already set aside.
 //
-// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *ParamError, or the policy's error.
+// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *param.Error, or the policy's error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
 	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
 		return nil, err
 	}
 	if e == nil {
-		return nil, &ParamError{"accountant.Ledger.Reserve.event", nil, "an event"}
+		return nil, param.New("accountant.Ledger.Reserve.event", nil, "an event")
 	}
 	key, err := eventKey(e)
 	if err != nil {
@@ -189,7 +191,7 @@ func (l *Ledger) own(id, key string, count int) (Event, error) {
 	defer l.shared.state.Unlock()
 	if en := l.index[id]; en != nil {
 		if count > maxCount-en.reserved {
-			return nil, &ParamError{"accountant.Ledger.Reserve.count", count, "fewer events in total"}
+			return nil, param.New("accountant.Ledger.Reserve.count", count, "fewer events in total")
 		}
 		return en.event, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // ledgerVersion is written into every saved ledger; a reader refuses versions it does not know.
@@ -78,14 +80,14 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 // that was reserved beyond its budget is read, and refuses further reservations. Its unit and its filter are the file's, whatever the options say;
 // a policy is not saved and has to be given again.
 //
-// Errors: *ParamError or a JSON error; unknown versions, unknown fields and missing fields are errors.
+// Errors: *param.Error or a JSON error; unknown versions, unknown fields and missing fields are errors.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
 	if err := strictUnmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("accountant: ledger: %w", err)
 	}
 	if s.Version != ledgerVersion {
-		return nil, &ParamError{"accountant.Ledger.version", s.Version, fmt.Sprintf("version %d", ledgerVersion)}
+		return nil, param.New("accountant.Ledger.version", s.Version, fmt.Sprintf("version %d", ledgerVersion))
 	}
 	whole, err := json.Marshal(s)
 	if err != nil {
@@ -102,7 +104,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 		return nil, l.fault
 	}
 	if l.filter != s.FilterOrder {
-		return nil, &ParamError{"accountant.WithFilter.order", l.filter, "the order the ledger was kept with"}
+		return nil, param.New("accountant.WithFilter.order", l.filter, "the order the ledger was kept with")
 	}
 	l.notPrivate = s.NotPrivate
 	l.unit = s.Unit
@@ -118,7 +120,7 @@ const maxPartDepth = 8
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 func (l *Ledger) restore(s savedLedger, depth int) error {
 	if depth > maxPartDepth {
-		return &ParamError{"accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth)}
+		return param.New("accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
 	var errs []error
 	for i, en := range s.Entries {
@@ -130,7 +132,7 @@ func (l *Ledger) restore(s savedLedger, depth int) error {
 		g := &partGroup{purpose: p.Purpose}
 		for _, sc := range p.Ledgers {
 			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget || sc.FilterOrder != s.FilterOrder {
-				errs = append(errs, &ParamError{"accountant.Ledger.parts", p.Purpose, "the budget and the filter of the ledger they belong to, and no version"})
+				errs = append(errs, param.New("accountant.Ledger.parts", p.Purpose, "the budget and the filter of the ledger they belong to, and no version"))
 				continue
 			}
 			c := l.child()
@@ -153,7 +155,7 @@ func (l *Ledger) restoreEntry(s savedEntry) error {
 		return err
 	}
 	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
-		return &ParamError{"accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved"}
+		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved")
 	}
 	id := s.Purpose + "\x00" + key
 	en := l.index[id]
@@ -163,14 +165,14 @@ func (l *Ledger) restoreEntry(s savedEntry) error {
 		l.entries = append(l.entries, en)
 	}
 	if en.reserved > maxCount-s.Reserved {
-		return &ParamError{"accountant.Entry.Reserved", s.Reserved, "fewer events in total"}
+		return param.New("accountant.Entry.Reserved", s.Reserved, "fewer events in total")
 	}
 	en.reserved += s.Reserved
 	en.spent += s.Spent
 	en.late = en.late || s.Late
 	for _, c := range s.Notes {
 		if c != ExactNoise && c != RealNoise {
-			return &ParamError{"accountant.Entry.Notes", string(c), "exact or real"}
+			return param.New("accountant.Entry.Notes", string(c), "exact or real")
 		}
 		en.note(c)
 	}

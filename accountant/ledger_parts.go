@@ -3,6 +3,8 @@ package accountant
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // partGroup is a set of child ledgers, one for each disjoint part of the records.
@@ -56,7 +58,7 @@ func (l *Ledger) Children() []PartGroup {
 }
 
 // Merge joins ledgers that were kept for the same records, on several machines say, into a new one: everything in any of them counts.
-// Errors: *ParamError when relations differ. A sum over the budget is not an error, since it has happened; Epsilon tells.
+// Errors: *param.Error when relations differ. A sum over the budget is not an error, since it has happened; Epsilon tells.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -94,7 +96,7 @@ func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error
 // absorb copies everything set aside in from.
 func (l *Ledger) absorb(from *Ledger, path string) error {
 	if from == nil {
-		return &ParamError{path, nil, "a ledger"}
+		return param.New(path, nil, "a ledger")
 	}
 	// A saved copy is taken first, so that two families are never locked at once.
 	saved, err := from.snapshot()
@@ -102,10 +104,10 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 		return err
 	}
 	if saved.Budget.Relation != l.budget.Relation {
-		return &ParamError{path, saved.Budget.Relation, "a ledger under " + l.budget.Relation.String()}
+		return param.New(path, saved.Budget.Relation, "a ledger under "+l.budget.Relation.String())
 	}
 	if saved.FilterOrder != l.filter {
-		return errors.Join(&ParamError{path, saved.FilterOrder, "the same Rényi filter, or none"})
+		return errors.Join(param.New(path, saved.FilterOrder, "the same Rényi filter, or none"))
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

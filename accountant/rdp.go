@@ -2,6 +2,8 @@ package accountant
 
 import (
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // rdpOrders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond.
@@ -24,7 +26,7 @@ func rdpOrders() []float64 {
 // Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
 func RDP(e Event, order float64, r Relation) (float64, error) {
 	if !(order > 1) || math.IsInf(order, 0) {
-		return 0, &ParamError{"accountant.RDP.order", order, "a finite number above 1"}
+		return 0, param.New("accountant.RDP.order", order, "a finite number above 1")
 	}
 	alts, err := reduce(e, r)
 	if err != nil {
@@ -86,7 +88,7 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 	}
 	for _, a := range orders {
 		if !(a > 1) || math.IsInf(a, 0) {
-			return RDPReport{}, &ParamError{"accountant.RDPEpsilon.orders", a, "finite numbers above 1"}
+			return RDPReport{}, param.New("accountant.RDPEpsilon.orders", a, "finite numbers above 1")
 		}
 	}
 	var worst RDPReport

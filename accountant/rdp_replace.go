@@ -1,6 +1,10 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // rdp of the glued curve: with u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is
 // ∫ φ(x)·((1+u)^α + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
@@ -64,7 +68,7 @@ func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
 		return 0, err
 	}
 	if !(order > 1 && order <= 4096) {
-		return 0, &ParamError{"accountant.RDPWithoutReplacement.order", order, "a number in (1, 4096]"}
+		return 0, param.New("accountant.RDPWithoutReplacement.order", order, "a number in (1, 4096]")
 	}
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier

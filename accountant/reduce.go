@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // An atom is one indivisible mechanism under one relation, with what is needed to price any number of uses.
@@ -28,7 +30,7 @@ const maxCount = math.MaxInt64 / 4
 // there is one such list for each part it may be in, and the price is the largest.
 func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
-		return nil, &ParamError{"accountant.Event", nil, "an event"}
+		return nil, param.New("accountant.Event", nil, "an event")
 	}
 	if err := r.validate("accountant.Relation"); err != nil {
 		return nil, err
@@ -116,7 +118,7 @@ func (c *collector) push(a atom, n int) error {
 		c.terms = append(c.terms, term{atom: a})
 	}
 	if n > maxCount-c.terms[i].n {
-		return &ParamError{"accountant.Repeated.Count", n, "fewer events in total"}
+		return param.New("accountant.Repeated.Count", n, "fewer events in total")
 	}
 	c.terms[i].n += n
 	return nil
@@ -156,7 +158,7 @@ func (c *collector) add(e Event, n int) error {
 		return nil
 	case Repeated:
 		if v.Count > maxCount/n {
-			return &ParamError{"accountant.Repeated.Count", v.Count, "fewer events in total"}
+			return param.New("accountant.Repeated.Count", v.Count, "fewer events in total")
 		}
 		return c.add(v.Event, n*v.Count)
 	case Composed:

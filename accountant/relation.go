@@ -1,6 +1,10 @@
 package accountant
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // Relation says which pairs of data sets a guarantee compares.
 //
@@ -53,14 +57,14 @@ func (r *Relation) UnmarshalText(text []byte) error {
 	case "replace_one":
 		*r = ReplaceOne
 	default:
-		return &ParamError{Path: "accountant.Relation", Value: string(text), Want: "add_or_remove_one or replace_one"}
+		return &param.Error{Path: "accountant.Relation", Value: string(text), Want: "add_or_remove_one or replace_one"}
 	}
 	return nil
 }
 
 func (r Relation) validate(path string) error {
 	if r != AddOrRemoveOne && r != ReplaceOne {
-		return &ParamError{Path: path, Value: int(r), Want: "AddOrRemoveOne or ReplaceOne"}
+		return &param.Error{Path: path, Value: int(r), Want: "AddOrRemoveOne or ReplaceOne"}
 	}
 	return nil
 }

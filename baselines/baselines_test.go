@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -180,7 +181,7 @@ func TestEmptyCancelledAndWrong(t *testing.T) {
 		if _, err := p.Fit(context.Background(), other, accountant.NewLedger(budget)); !errors.Is(err, baselines.ErrSchema) {
 			t.Errorf("%s: another schema: %v", name, err)
 		}
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		for what, err := range map[string]error{
 			"no data":          second(p.Fit(context.Background(), nil, accountant.NewLedger(budget))),
 			"no ledger":        second(p.Fit(context.Background(), some, nil)),
@@ -198,7 +199,7 @@ func TestEmptyCancelledAndWrong(t *testing.T) {
 		"tree":        second(baselines.Tree{Common: bad, Items: -1}.Plan()),
 		"mwem":        second(baselines.MWEM{Common: bad, Rounds: -1, Queries: 1 << 30}.Plan()),
 	} {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}

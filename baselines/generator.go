@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -40,11 +41,11 @@ const chunkRows = 1 << 13
 
 // Chunks generates n records in pieces of bounded size.
 //
-// Errors: ctx.Err(); *accountant.ParamError for a negative n.
+// Errors: ctx.Err(); *param.Error for a negative n.
 func (g *Generator) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		if n < 0 {
-			yield(nil, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
+			yield(nil, &param.Error{Path: "n", Value: n, Want: "the number of records, zero or more"})
 			return
 		}
 		rng := rand.New(rand.NewPCG(d.Seed, 0x62617365))

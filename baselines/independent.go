@@ -19,7 +19,7 @@ type Independent struct{ Common }
 
 // Plan finds the noise and adds up the bill.
 //
-// Errors: *accountant.ParamError, joined.
+// Errors: *param.Error, joined.
 func (c Independent) Plan() (*Plan, error) {
 	if err := errors.Join(c.validate()...); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -37,7 +38,7 @@ const (
 
 // Plan finds the noise and adds up the bill.
 //
-// Errors: *accountant.ParamError, joined.
+// Errors: *param.Error, joined.
 func (c MWEM) Plan() (*Plan, error) {
 	errs := c.validate()
 	for _, f := range []struct {
@@ -45,7 +46,7 @@ func (c MWEM) Plan() (*Plan, error) {
 		value, most int
 	}{{"Rounds", c.Rounds, 1 << 16}, {"Domain", c.Domain, 1 << 22}, {"Queries", c.Queries, 1 << 16}} {
 		if f.value < 0 || f.value > f.most {
-			errs = append(errs, &accountant.ParamError{Path: "baselines.MWEM." + f.name, Value: f.value, Want: "a positive number, 0 for the default"})
+			errs = append(errs, &param.Error{Path: "baselines.MWEM." + f.name, Value: f.value, Want: "a positive number, 0 for the default"})
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

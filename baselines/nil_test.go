@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,7 +18,7 @@ func TestAPlanIsNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*baselines.Plan{nil, {}} {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
 		if _, err := p.Fit(context.Background(), data, ledger); !errors.As(err, &wrong) {
 			t.Errorf("%v", err)

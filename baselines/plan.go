@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -28,7 +29,7 @@ type Common struct {
 func (c Common) validate() []error {
 	errs := []error{c.Budget.Validate()}
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "baselines.Common." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "baselines.Common." + field, Value: value, Want: want})
 	}
 	switch err := c.Schema.Validate(); {
 	case err != nil:
@@ -107,7 +108,7 @@ func (p *Plan) String() string {
 //
 // Guarantee: everything in the generator is a function of releases that the ledger holds; all of them are reserved before a
 // record is read, and the events are the plan's. Nothing is refunded.
-// Errors: ErrSchema, *accountant.ParamError, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error depends on a record.
+// Errors: ErrSchema, *param.Error, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error depends on a record.
 func (p *Plan) Fit(ctx context.Context, data records.Data, ledger *accountant.Ledger) (*Generator, error) {
 	if err := p.check(data, ledger); err != nil {
 		return nil, err
@@ -149,5 +150,5 @@ func (p *Plan) check(data records.Data, ledger *accountant.Ledger) error {
 }
 
 func missing(field, want string) error {
-	return &accountant.ParamError{Path: "baselines.Fit." + field, Value: nil, Want: want}
+	return &param.Error{Path: "baselines.Fit." + field, Value: nil, Want: want}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -33,11 +34,11 @@ const (
 
 // Plan finds the noise and adds up the bill.
 //
-// Errors: *accountant.ParamError, joined.
+// Errors: *param.Error, joined.
 func (c Tree) Plan() (*Plan, error) {
 	errs := c.validate()
 	if c.Items < 0 || c.Items > mostTreeItems {
-		errs = append(errs, &accountant.ParamError{Path: "baselines.Tree.Items", Value: c.Items, Want: "a number up to 4096, 0 for the default"})
+		errs = append(errs, &param.Error{Path: "baselines.Tree.Items", Value: c.Items, Want: "a number up to 4096, 0 for the default"})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -38,12 +39,12 @@ type Config struct {
 	Seed      uint64  // of public randomness: frequencies, initial centres and weights
 }
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	var errs []error
-	errs = append(errs, system.ParamErrors(c.Schema.Validate()), c.Budget.Validate())
+	errs = append(errs, c.Schema.Validate(), c.Budget.Validate())
 	if c.Schema.Kind() == records.MixedTable {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Schema", Value: c.Schema.String(),
+		errs = append(errs, &param.Error{Path: "dpgm.Config.Schema", Value: c.Schema.String(),
 			Want: "vectors, images or sets: the columns of a table depend on one another within a one-hot block"})
 	}
 	errs = append(errs, c.validateClustering()...)
@@ -55,7 +56,7 @@ func (c Config) Validate() error {
 	}
 	errs = append(errs, train.Validate())
 	if !(c.Average >= 0 && c.Average < 1) {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Average", Value: c.Average, Want: "a decay in [0, 1)"})
+		errs = append(errs, &param.Error{Path: "dpgm.Config.Average", Value: c.Average, Want: "a decay in [0, 1)"})
 	}
 	return errors.Join(errs...)
 }
@@ -68,18 +69,18 @@ func (c Config) validateClustering() []error {
 	var errs []error
 	if cluster.NoiseMultiplier == 0 {
 		if !(cluster.Share > 0 && cluster.Share < 1) {
-			errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.Share", Value: cluster.Share,
+			errs = append(errs, &param.Error{Path: "kmeans.Config.Share", Value: cluster.Share,
 				Want: "the part of ε for clustering, between 0 and 1, or a NoiseMultiplier"})
 		}
 		cluster = cluster.WithNoise(1)
 	} else if cluster.Share != 0 {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.Share", Value: cluster.Share,
+		errs = append(errs, &param.Error{Path: "kmeans.Config.Share", Value: cluster.Share,
 			Want: "zero where a NoiseMultiplier is given: one of them decides"})
 	}
 	errs = append(errs, cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
 		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
-		errs = append(errs, system.ParamErrors(err))
+		errs = append(errs, err)
 	}
 	return errs
 }
@@ -87,15 +88,15 @@ func (c Config) validateClustering() []error {
 func (c Config) validateSingle() []error {
 	var errs []error
 	if c.Features != nil {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Config.Features", Value: fmt.Sprintf("%T", c.Features),
+		errs = append(errs, &param.Error{Path: "dpgm.Config.Features", Value: fmt.Sprintf("%T", c.Features),
 			Want: "none: one cluster needs no feature space"})
 	}
 	if c.Cluster.Share != 0 || c.Cluster.NoiseMultiplier != 0 || c.Cluster.Iterations != 0 {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config", Value: "K 1",
+		errs = append(errs, &param.Error{Path: "kmeans.Config", Value: "K 1",
 			Want: "no Share, NoiseMultiplier or Iterations: one cluster costs nothing"})
 	}
 	if c.Train.NominalBatch == 0 && !c.Train.Optimizer.ScaleFree() {
-		errs = append(errs, &accountant.ParamError{Path: "sgd.Config.NominalBatch", Value: 0.0,
+		errs = append(errs, &param.Error{Path: "sgd.Config.NominalBatch", Value: 0.0,
 			Want: "a positive public number to divide gradient sums by, since only Adam does without"})
 	}
 	return errs
@@ -105,7 +106,7 @@ func (c Config) validateSingle() []error {
 // fit the records: what would fail must fail before anything is spent.
 func (c Config) validateModel() error {
 	if c.Model == nil {
-		return &accountant.ParamError{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
+		return &param.Error{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
 	}
 	if err := system.CheckSize("dpgm.Config.Model", c.Model, c.parameters); err != nil {
 		return err
@@ -115,10 +116,10 @@ func (c Config) validateModel() error {
 	}
 	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
 	if err != nil {
-		return system.ParamErrors(err)
+		return err
 	}
 	if _, able := net.(models.Marginal); c.Marginals != nil && !able {
-		return &accountant.ParamError{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
+		return &param.Error{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -64,13 +65,13 @@ func newOptions(opts []Option) options {
 // progress function, is a function of releases that the ledger holds; the events
 // are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn,
-// ctx.Err(); *accountant.ParamError for what is missing and must not be. No error depends on a record's value.
+// ctx.Err(); *param.Error for what is missing and must not be. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	if p == nil || len(p.Stages) == 0 {
-		return nil, &accountant.ParamError{Path: "dpgm.Fit.p", Value: nil, Want: "a plan, made by Config.Plan"}
+		return nil, &param.Error{Path: "dpgm.Fit.p", Value: nil, Want: "a plan, made by Config.Plan"}
 	}
 	if data == nil {
-		return nil, &accountant.ParamError{Path: "dpgm.Fit.data", Value: nil, Want: "records"}
+		return nil, &param.Error{Path: "dpgm.Fit.data", Value: nil, Want: "records"}
 	}
 	if !data.Schema().Equal(p.Config.Schema) {
 		return nil, ErrSchema
@@ -219,7 +220,7 @@ func newParts(be device.Backend, c Config) ([]models.Generator, error) {
 	for i := range parts {
 		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
 		if err != nil {
-			return nil, system.ParamErrors(err)
+			return nil, err
 		}
 		parts[i] = g
 	}

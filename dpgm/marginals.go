@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -44,7 +45,7 @@ func (c Config) validateMarginals() []error {
 	m := *c.Marginals
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Marginals." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "dpgm.Marginals." + field, Value: value, Want: want})
 	}
 	switch {
 	case m.NoiseMultiplier == 0 && !(m.Share > 0 && m.Share < 1):

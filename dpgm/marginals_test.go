@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -157,7 +158,7 @@ func TestMarginalsRefuse(t *testing.T) {
 	} {
 		c := good
 		change(&c)
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := c.Plan(); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -79,13 +80,13 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 func (m *Model) check(n int, d Draw) error {
 	var errs []error
 	if n < 0 {
-		errs = append(errs, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
+		errs = append(errs, &param.Error{Path: "n", Value: n, Want: "the number of records, zero or more"})
 	}
 	if d.Class != -1 {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Draw.Class", Value: d.Class, Want: "no class: labels are not modelled"})
+		errs = append(errs, &param.Error{Path: "dpgm.Draw.Class", Value: d.Class, Want: "no class: labels are not modelled"})
 	}
 	if d.Cluster < -1 || d.Cluster >= len(m.parts) {
-		errs = append(errs, &accountant.ParamError{Path: "dpgm.Draw.Cluster", Value: d.Cluster, Want: fmt.Sprintf("a cluster in [0, %d), or -1 for all", len(m.parts))})
+		errs = append(errs, &param.Error{Path: "dpgm.Draw.Cluster", Value: d.Cluster, Want: fmt.Sprintf("a cluster in [0, %d), or -1 for all", len(m.parts))})
 	}
 	return errors.Join(errs...)
 }

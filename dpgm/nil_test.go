@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -28,7 +29,7 @@ func TestAPlanIsNeeded(t *testing.T) {
 	c.Model = nil
 	for _, p := range []*dpgm.Plan{nil, {}, {Config: c}} {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := dpgm.Fit(context.Background(), p, bits(t, 20, 6, 1), ledger); !errors.As(err, &wrong) {
 			t.Errorf("%v", err)
 		}

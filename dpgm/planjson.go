@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -59,7 +59,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("dpgm: plan: %w", err)
 	}
 	if j.Version != planVersion {
-		return &accountant.ParamError{Path: "dpgm.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+		return &param.Error{Path: "dpgm.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
 	c := Config{Schema: j.Schema, Budget: j.Budget, Cluster: j.Cluster, Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
 	var err error
@@ -69,7 +69,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if c.Model, err = models.UnmarshalArchitecture(j.Model); err != nil {
-		return system.ParamErrors(err)
+		return err
 	}
 	read, err := c.Plan()
 	if err != nil {

@@ -2,7 +2,6 @@ package dpgm
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
@@ -19,7 +18,7 @@ func newFeatures(c Config) (kmeans.Features, error) {
 	}
 	m, err := c.Features.New(c.Schema.Dim(), c.Seed)
 	if err != nil {
-		return nil, system.ParamErrors(err)
+		return nil, err
 	}
 	return m, nil
 }

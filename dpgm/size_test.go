@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,7 +22,7 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	} {
 		huge := c
 		change(&huge)
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := huge.Plan(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Path, "dpgm.Config.Model") &&
 			!strings.HasPrefix(wrong.Path, "models.") {
 			t.Errorf("%s: %v", name, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,7 +18,7 @@ func TestTablesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = small(s, accountant.AddOrRemoveOne).Plan()
-	var p *accountant.ParamError
+	var p *param.Error
 	if !errors.As(err, &p) || !strings.Contains(err.Error(), "dpgm.Config.Schema") {
 		t.Errorf("a plan for a table: %v", err)
 	}

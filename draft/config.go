@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -44,11 +45,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	errs := []error{c.Budget.Validate()}
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "draft.Config." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "draft.Config." + field, Value: value, Want: want})
 	}
 	if err := c.Candidates.Validate(); err != nil || c.Candidates.Kind() != records.MixedTable {
 		bad("Candidates", c.Candidates.String(), "a schema of tables, made by records.NewSchema")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -378,7 +379,7 @@ func TestMistakesAreReported(t *testing.T) {
 	} {
 		c := ok
 		change(&c)
-		var p *accountant.ParamError
+		var p *param.Error
 		if _, err := c.Plan(); !errors.As(err, &p) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s, got %v", want, err)
 		}
@@ -405,7 +406,7 @@ func TestMistakesAreReported(t *testing.T) {
 		"no stream":  second(draft.FitStream(context.Background(), p, parts, accountant.NewLedger(ok.Budget))),
 		"wrong plan": new(draft.Plan).UnmarshalJSON([]byte(`{"version":2}`)),
 	} {
-		var p *accountant.ParamError
+		var p *param.Error
 		if !errors.As(err, &p) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,7 +22,7 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // ledger holds; the event is the plan's, noise of the exact class. It is reserved
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *accountant.ParamError for a plan that Config.Plan has not made, for data that is
+// *param.Error for a plan that Config.Plan has not made, for data that is
 // no table, and for a ledger that promises what the data cannot keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -68,7 +69,7 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 }
 
 func refused(field string, value any, want string) error {
-	return &accountant.ParamError{Path: "draft.Fit." + field, Value: value, Want: want}
+	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
 // frame checks public things about the data: its type, its schema, its unit.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -23,7 +24,7 @@ func TestAPlanIsNeeded(t *testing.T) {
 	parts := func(yield func(records.Data, error) bool) { yield(data, nil) }
 	for _, p := range []*draft.Plan{nil, {}} {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5})
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := draft.Fit(context.Background(), p, data, ledger); !errors.As(err, &wrong) {
 			t.Errorf("Fit: %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -124,7 +125,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("draft: plan: %w", err)
 	}
 	if j.Version != planVersion {
-		return &accountant.ParamError{Path: "draft.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+		return &param.Error{Path: "draft.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
 	read, err := Config{j.Candidates, j.Budget, j.NoiseMultiplier, j.FalseAlarm, j.BinsPerDoubling}.Plan()
 	if err != nil {

@@ -23,7 +23,7 @@ func (AdaBoost) Name() string { return "AdaBoost" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m AdaBoost) Validate() error {
 	return notNegative("AdaBoost", setting{"Trees", m.Trees}, setting{"Depth", m.Depth}, setting{"Rate", m.Rate})
 }

@@ -18,7 +18,7 @@ type Agreement struct {
 // Agreement names generated records. A group that shows one thing is called the
 // same throughout.
 //
-// Errors: *[ConfigError] for records of another dimension than those the
+// Errors: *[param.Error] for records of another dimension than those the
 // classifier was trained on. They need no labels.
 // Guarantee: none where the classifier was trained on real records.
 func (c *Classifier) Agreement(samples records.Data) (Agreement, error) {

@@ -18,7 +18,7 @@ func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m GaussianBayes) Validate() error {
 	return notNegative("GaussianBayes", setting{"Smoothing", m.Smoothing})
 }
@@ -134,7 +134,7 @@ func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m BernoulliBayes) Validate() error {
 	return notNegative("BernoulliBayes", setting{"Smoothing", m.Smoothing}, part("Threshold", m.Threshold))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -26,7 +27,7 @@ type Classification struct {
 
 // Test names the classes of labelled records and compares.
 //
-// Errors: *[ConfigError] for records of another dimension or with other classes
+// Errors: *[param.Error] for records of another dimension or with other classes
 // than the classifier's.
 // Guarantee: none; see the package.
 func (c *Classifier) Test(d records.Data) (Classification, error) {
@@ -36,7 +37,7 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	s := d.Schema()
 	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
 		want := fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())
-		return Classification{}, &ConfigError{"evaluate.Classifier.Test", s, want}
+		return Classification{}, param.New("evaluate.Classifier.Test", s, want)
 	}
 	scores, err := c.Scores(d)
 	if err != nil {
@@ -56,11 +57,11 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 		confusion[i] = make([]int, k)
 	}
 	if len(labels) != len(named) {
-		return nil, &ConfigError{"evaluate labels", len(labels), "one for each record"}
+		return nil, param.New("evaluate labels", len(labels), "one for each record")
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
-			return nil, &ConfigError{fmt.Sprintf("evaluate labels[%d]", i), "no class", fmt.Sprintf("a class in [0, %d)", k)}
+			return nil, param.New(fmt.Sprintf("evaluate labels[%d]", i), "no class", fmt.Sprintf("a class in [0, %d)", k))
 		}
 		confusion[l][named[i]]++
 	}

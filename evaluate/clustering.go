@@ -3,6 +3,8 @@ package evaluate
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Clustering says how well clusters agree with classes that they were found
@@ -20,14 +22,14 @@ type Clustering struct {
 // counts as wrong.
 //
 // Shapes: assignments, in [0, k), and labels, from 0, have one entry a record.
-// Errors: *[ConfigError] for entries outside their range, naming the record.
+// Errors: *[param.Error] for entries outside their range, naming the record.
 // Guarantee: none; see the package.
 func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) {
 	if k < 1 {
-		return Clustering{}, &ConfigError{"evaluate.ClusteringAccuracy k", k, "at least one cluster"}
+		return Clustering{}, param.New("evaluate.ClusteringAccuracy k", k, "at least one cluster")
 	}
 	if len(assignments) != len(labels) {
-		return Clustering{}, &ConfigError{"evaluate.ClusteringAccuracy labels", len(labels), fmt.Sprintf("%d, one for each assignment", len(assignments))}
+		return Clustering{}, param.New("evaluate.ClusteringAccuracy labels", len(labels), fmt.Sprintf("%d, one for each assignment", len(assignments)))
 	}
 	counts, err := tabulate(assignments, labels, k)
 	if err != nil {
@@ -52,7 +54,7 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	classes := int32(0)
 	for i, l := range labels {
 		if l < 0 || l >= 1<<20 {
-			return nil, &ConfigError{fmt.Sprintf("evaluate labels[%d]", i), "no class", "a class number from 0"}
+			return nil, param.New(fmt.Sprintf("evaluate labels[%d]", i), "no class", "a class number from 0")
 		}
 		classes = max(classes, l+1)
 	}
@@ -62,7 +64,7 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	}
 	for i, c := range assignments {
 		if c < 0 || int(c) >= k {
-			return nil, &ConfigError{fmt.Sprintf("evaluate assignments[%d]", i), "no cluster", fmt.Sprintf("a cluster in [0, %d)", k)}
+			return nil, param.New(fmt.Sprintf("evaluate assignments[%d]", i), "no cluster", fmt.Sprintf("a cluster in [0, %d)", k))
 		}
 		counts[c][labels[i]]++
 	}

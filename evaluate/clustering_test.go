@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 func TestClusteringAccuracy(t *testing.T) {
@@ -83,7 +84,7 @@ func TestClusteringAccuracyRefuses(t *testing.T) {
 		"negative label":   second(evaluate.ClusteringAccuracy([]int32{0}, []int32{-1}, 1)),
 		"huge label":       second(evaluate.ClusteringAccuracy([]int32{0}, []int32{math.MaxInt32}, 1)),
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -22,18 +23,18 @@ func (Convolutional) Name() string { return "convolutional network" }
 // Validate reports every setting that makes no sense, but for what depends on
 // the records.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m Convolutional) Validate() error { return m.Training.Validate() }
 
 // Fit trains a classifier; see [Learner.Fit] for guarantee.
 //
-// Errors: those of [Learner.Fit], *[ConfigError] for records that are no images,
+// Errors: those of [Learner.Fit], *[param.Error] for records that are no images,
 // and mistakes in the description of the network.
 func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m Convolutional) learn(x *design) (Scorer, error) {
 	if !x.schema.IsImage() {
-		return nil, &ConfigError{"evaluate.Convolutional", x.schema, "images"}
+		return nil, param.New("evaluate.Convolutional", x.schema, "images")
 	}
 	m = m.withDefaults()
 	height, width := x.schema.Height(), x.schema.Width()
@@ -44,7 +45,7 @@ func (m Convolutional) learn(x *design) (Scorer, error) {
 	l := m.Training.withDefaults(x.rows())
 	net, err := cnn.Classifier(l.Backend, x.dim, x.classes, l.Seed)
 	if err != nil {
-		return nil, errors.Join(&ConfigError{"evaluate.Convolutional", x.schema, "a network that fits the images"}, err)
+		return nil, errors.Join(param.New("evaluate.Convolutional", x.schema, "a network that fits the images"), err)
 	}
 	l.train(net, x)
 	return network{net}, nil

@@ -22,7 +22,7 @@ func (DecisionTree) Name() string { return "decision tree" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m DecisionTree) Validate() error { return notNegative("DecisionTree", setting{"Depth", m.Depth}) }
 
 // Fit trains a classifier; see [Learner.Fit] for errors and guarantee.
@@ -65,7 +65,7 @@ func (RandomForest) Name() string { return "random forest" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m RandomForest) Validate() error {
 	return notNegative("RandomForest", setting{"Trees", m.Trees}, setting{"Depth", m.Depth})
 }
@@ -95,7 +95,7 @@ func (Bagging) Name() string { return "bagging" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m Bagging) Validate() error {
 	return notNegative("Bagging", setting{"Trees", m.Trees}, part("Part", m.Part))
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -24,7 +25,7 @@ type design struct {
 
 // load reads labelled records.
 //
-// Errors: *[ConfigError], joined, for records without classes or no records.
+// Errors: *[param.Error], joined, for records without classes or no records.
 func load(d records.Data) (*design, error) {
 	err := given("evaluate.Method.Fit", d)
 	if err != nil {
@@ -32,10 +33,10 @@ func load(d records.Data) (*design, error) {
 	}
 	s := d.Schema()
 	if s.Classes() < 1 {
-		err = &ConfigError{"evaluate.Method.Fit", s, "records with classes"}
+		err = param.New("evaluate.Method.Fit", s, "records with classes")
 	}
 	if d.Len() == 0 {
-		err = errors.Join(err, &ConfigError{"evaluate.Method.Fit", "no records", "some to learn from"})
+		err = errors.Join(err, param.New("evaluate.Method.Fit", "no records", "some to learn from"))
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (x *design) atMost(dim int, name string) error {
 	if x.dim <= dim {
 		return nil
 	}
-	return &ConfigError{"evaluate." + name, x.schema, fmt.Sprintf("at most %d coordinates", dim)}
+	return param.New("evaluate."+name, x.schema, fmt.Sprintf("at most %d coordinates", dim))
 }
 
 // rowReader hands out the records of a batch as dense rows.

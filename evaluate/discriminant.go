@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"gonum.org/v1/gonum/mat"
 )
@@ -25,14 +26,14 @@ func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m DiscriminantAnalysis) Validate() error {
 	return notNegative("DiscriminantAnalysis", part("Shrinkage", m.Shrinkage))
 }
 
 // Fit trains a classifier; see [Learner.Fit] for guarantee.
 //
-// Errors: those of [Learner.Fit], and *[ConfigError] for records of more than
+// Errors: those of [Learner.Fit], and *[param.Error] for records of more than
 // 8192 coordinates.
 func (m DiscriminantAnalysis) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
@@ -51,11 +52,11 @@ func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(cov) {
-		return nil, &ConfigError{"evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that can be inverted"}
+		return nil, param.New("evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that can be inverted")
 	}
 	var weights mat.Dense
 	if err := factor.SolveTo(&weights, mat.NewDense(x.classes, x.dim, means).T()); err != nil {
-		return nil, &ConfigError{"evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that is well conditioned"}
+		return nil, param.New("evaluate.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that is well conditioned")
 	}
 	return discriminant(x, means, &weights), nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -31,7 +32,7 @@ const probabilityFloor = 1e-6
 // JensenShannon trains a method to tell synthetic from real records, on half of
 // as many of each as there are of the fewest, and scores the other half.
 //
-// Errors: those of [Method.Fit] and [Classifier.Probabilities]; *[ConfigError]
+// Errors: those of [Method.Fit] and [Classifier.Probabilities]; *[param.Error]
 // for records of different schemas or fewer than four.
 // Guarantee: none; see the package.
 func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonScore, error) {
@@ -39,11 +40,11 @@ func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonS
 		return JensenShannonScore{}, err
 	}
 	if m == nil {
-		return JensenShannonScore{}, &ConfigError{"evaluate.JensenShannon m", nil, "a method"}
+		return JensenShannonScore{}, param.New("evaluate.JensenShannon m", nil, "a method")
 	}
 	n := min(synthetic.Len(), real.Len(), held.Len())
 	if n < 4 {
-		return JensenShannonScore{}, &ConfigError{"evaluate.JensenShannon records", n, "at least four of each kind"}
+		return JensenShannonScore{}, param.New("evaluate.JensenShannon records", n, "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
 	real = atMostRows(real, n, 0)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -65,22 +66,22 @@ func (f Fidelity) withDefaults() Fidelity {
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (f Fidelity) Validate() error {
 	err := notNegative("Fidelity",
 		setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
 	if f.Bins > 1000 {
-		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Bins", f.Bins, "at most 1000"})
+		err = errors.Join(err, param.New("evaluate.Fidelity.Bins", f.Bins, "at most 1000"))
 	}
 	if f.Way > 8 {
-		err = errors.Join(err, &ConfigError{"evaluate.Fidelity.Way", f.Way, "at most 8"})
+		err = errors.Join(err, param.New("evaluate.Fidelity.Way", f.Way, "at most 8"))
 	}
 	return errors.Join(err, f.Kernels.Validate())
 }
 
 // Compare compares synthetic records, and held-out real ones, with real ones.
 //
-// Errors: those of [Fidelity.Validate], and *[ConfigError] for records of
+// Errors: those of [Fidelity.Validate], and *[param.Error] for records of
 // different schemas or fewer than two of a kind.
 // Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
@@ -91,7 +92,7 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	f = f.withDefaults()
 	f.Rows = min(f.Rows, synthetic.Len(), real.Len(), held.Len())
 	if f.Rows < 2 {
-		return Similarity{}, &ConfigError{"evaluate.Fidelity records", f.Rows, "at least two of each kind"}
+		return Similarity{}, param.New("evaluate.Fidelity records", f.Rows, "at least two of each kind")
 	}
 	synthetic, real, held = atMostRows(synthetic, f.Rows, f.Seed), atMostRows(real, f.Rows, f.Seed), atMostRows(held, f.Rows, f.Seed)
 	l := newLayout(real.Schema(), f.Bins)

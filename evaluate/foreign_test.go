@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -56,7 +57,7 @@ func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 		if _, err := c.Predict(d); err != nil {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
-		var wrong *evaluate.ConfigError
+		var wrong *param.Error
 		if _, err := c.Test(d); !errors.As(err, &wrong) {
 			t.Errorf("%s: labels that do not exist: %v", m.Name(), err)
 		}

@@ -28,7 +28,7 @@ func (GradientBoosting) Name() string { return "gradient boosting" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m GradientBoosting) Validate() error {
 	return notNegative("GradientBoosting",
 		setting{"Stages", m.Stages}, setting{"Depth", m.Depth}, setting{"Rate", m.Rate}, part("Part", m.Part))

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Match assigns rows to columns one to one at the smallest total cost: row i to
@@ -10,7 +12,7 @@ import (
 // have match -1.
 //
 // Shapes: cost is rows × columns, every row of the same length.
-// Errors: *[ConfigError] for a ragged matrix or a cost that is not finite.
+// Errors: *[param.Error] for a ragged matrix or a cost that is not finite.
 // Source: Kuhn 1955; found by shortest augmenting paths with potentials, as in
 // Jonker and Volgenant 1987, in O(n²·m) for n ≤ m.
 func Match(cost [][]float64) (match []int, total float64, err error) {
@@ -20,11 +22,11 @@ func Match(cost [][]float64) (match []int, total float64, err error) {
 	}
 	for i, row := range cost {
 		if len(row) != columns {
-			return nil, 0, &ConfigError{fmt.Sprintf("evaluate.Match row %d", i), len(row), fmt.Sprintf("%d columns", columns)}
+			return nil, 0, param.New(fmt.Sprintf("evaluate.Match row %d", i), len(row), fmt.Sprintf("%d columns", columns))
 		}
 		for j, c := range row {
 			if math.IsNaN(c) || math.IsInf(c, 0) {
-				return nil, 0, &ConfigError{fmt.Sprintf("evaluate.Match cost %d,%d", i, j), c, "a finite cost"}
+				return nil, 0, param.New(fmt.Sprintf("evaluate.Match cost %d,%d", i, j), c, "a finite cost")
 			}
 		}
 	}

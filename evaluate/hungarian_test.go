@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // cheapest tries every matching of rows to columns.
@@ -90,7 +91,7 @@ func TestMatchOfManyRows(t *testing.T) {
 
 func TestMatchRefuses(t *testing.T) {
 	for _, cost := range [][][]float64{{{1, 2}, {1}}, {{math.NaN()}}, {{math.Inf(1)}}} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if _, _, err := evaluate.Match(cost); !errors.As(err, &config) {
 			t.Errorf("%v: %v", cost, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -29,7 +30,7 @@ const inceptionSplits = 10
 // Inception scores synthetic records, and real ones that were held out, by how
 // the classifier sees them. Neither needs labels.
 //
-// Errors: those of [Classifier.Probabilities], and *[ConfigError] for fewer than
+// Errors: those of [Classifier.Probabilities], and *[param.Error] for fewer than
 // ten records.
 // Guarantee: none; see the package.
 func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, error) {
@@ -51,7 +52,7 @@ func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, er
 
 func (c *Classifier) inception(d records.Data) (mean, deviation float64, err error) {
 	if d.Len() < inceptionSplits {
-		return 0, 0, &ConfigError{"evaluate.Classifier.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits)}
+		return 0, 0, param.New("evaluate.Classifier.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
 	}
 	p, err := c.Probabilities(d)
 	if err != nil {

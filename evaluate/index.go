@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -49,14 +50,14 @@ const (
 // NewIndex reads binary vectors, binary images or sets once. An item is a
 // coordinate that is 1.
 //
-// Errors: *[ConfigError] for records of another kind.
+// Errors: *[param.Error] for records of another kind.
 func NewIndex(d records.Data) (*Index, error) {
 	if err := given("evaluate.NewIndex", d); err != nil {
 		return nil, err
 	}
 	s := d.Schema()
 	if !s.IsBinary() {
-		return nil, &ConfigError{"evaluate.NewIndex", s, "binary records or sets"}
+		return nil, param.New("evaluate.NewIndex", s, "binary records or sets")
 	}
 	d = inSchema(d)
 	x := &Index{data: d, records: d.Len(), postings: make([]posting, s.Dim())}

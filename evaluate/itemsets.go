@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -35,7 +36,7 @@ func (s ItemStatistics) withDefaults() ItemStatistics {
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (s ItemStatistics) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -44,7 +45,7 @@ func (s ItemStatistics) Validate() error {
 		lo, most int
 	}{{"Pairs", s.Pairs, 2, 1 << 12}, {"Top", s.Top, 1, 1 << 16}, {"Size", s.Size, 2, 16}} {
 		if f.value != 0 && (f.value < f.lo || f.value > f.most) {
-			errs = append(errs, &ConfigError{"evaluate.ItemStatistics." + f.name, f.value, fmt.Sprintf("a number in [%d, %d], 0 for the default", f.lo, f.most)})
+			errs = append(errs, param.New("evaluate.ItemStatistics."+f.name, f.value, fmt.Sprintf("a number in [%d, %d], 0 for the default", f.lo, f.most)))
 		}
 	}
 	return errors.Join(errs...)
@@ -70,7 +71,7 @@ type Difference struct {
 
 // Compare compares synthetic with real sets (or binary vectors).
 //
-// Errors: *[ConfigError] for settings that make no sense, records that are not binary, different universes, or no records at all.
+// Errors: *[param.Error] for settings that make no sense, records that are not binary, different universes, or no records at all.
 // Guarantee: none; see the package.
 func (s ItemStatistics) Compare(real, synthetic records.Data) (ItemReport, error) {
 	truth, err := NewIndex(real)
@@ -101,13 +102,13 @@ func (s ItemStatistics) CompareIndexes(real, synthetic *Index) (ItemReport, erro
 
 func checkPair(real, synthetic *Index) error {
 	if real == nil || synthetic == nil {
-		return &ConfigError{"evaluate index", nil, "an index, made by NewIndex"}
+		return param.New("evaluate index", nil, "an index, made by NewIndex")
 	}
 	if real.Universe() != synthetic.Universe() {
-		return &ConfigError{"evaluate universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe())}
+		return param.New("evaluate universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe()))
 	}
 	if real.records == 0 || synthetic.records == 0 {
-		return &ConfigError{"evaluate records", "none", "real and synthetic records"}
+		return param.New("evaluate records", "none", "real and synthetic records")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -122,7 +123,7 @@ func TestItemStatistics(t *testing.T) {
 		"grey":     second(evaluate.ItemStatistics{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), fake)),
 		"grey too": second(evaluate.ItemStatistics{}.Compare(real, must(records.FromFlat(records.Image(1, 1), nil))(t))),
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}

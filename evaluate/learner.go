@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -48,11 +49,11 @@ func (l Learner) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (l Learner) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &ConfigError{"evaluate.Learner." + field, value, want})
+		errs = append(errs, param.New("evaluate.Learner."+field, value, want))
 	}
 	l = l.withDefaults(1)
 	if l.Epochs < 1 {
@@ -82,7 +83,7 @@ func (l Learner) Name() string {
 
 // Fit trains a classifier on labelled records.
 //
-// Errors: *[ConfigError] for settings that make no sense, records without
+// Errors: *[param.Error] for settings that make no sense, records without
 // classes, or no records.
 // Guarantee: none; see the package. The classifier itself remembers what it was
 // trained on.

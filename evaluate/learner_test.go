@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -147,7 +148,7 @@ func TestLearnerRefuses(t *testing.T) {
 		"samples":       second(c.Agreement(other)),
 		"utility train": second(evaluate.Learner{}.Utility(data.WithoutLabels(), data, data)),
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}

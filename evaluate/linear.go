@@ -23,7 +23,7 @@ func (SupportVectors) Name() string { return "linear support vector machine" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m SupportVectors) Validate() error {
 	return notNegative("SupportVectors", setting{"C", m.C}, setting{"Iterations", m.Iterations})
 }
@@ -52,7 +52,7 @@ func (LogisticRegression) Name() string { return "logistic regression" }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (m LogisticRegression) Validate() error {
 	return notNegative("LogisticRegression", setting{"C", m.C}, setting{"Iterations", m.Iterations})
 }

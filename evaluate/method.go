@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -80,7 +81,7 @@ func (c *Classifier) Name() string { return c.name }
 
 // Predict names the likeliest class of every record, the first of equals.
 //
-// Errors: *[ConfigError] for records of another dimension or other bounds than
+// Errors: *[param.Error] for records of another dimension or other bounds than
 // those it was trained on.
 func (c *Classifier) Predict(d records.Data) ([]int32, error) {
 	scores, err := c.Scores(d)
@@ -123,12 +124,12 @@ func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 
 // Probabilities are the probabilities of the classes of every record.
 //
-// Errors: those of [Classifier.Predict], and *[ConfigError] for a classifier that
+// Errors: those of [Classifier.Predict], and *[param.Error] for a classifier that
 // has margins only.
 func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	p, ok := c.scorer.(Prober)
 	if !ok {
-		return nil, &ConfigError{"evaluate.Classifier.Probabilities", c.name, "a classifier that knows probabilities"}
+		return nil, param.New("evaluate.Classifier.Probabilities", c.name, "a classifier that knows probabilities")
 	}
 	if err := c.compatible(d); err != nil {
 		return nil, err
@@ -159,13 +160,13 @@ func (c *Classifier) compatible(d records.Data) error {
 		return err
 	}
 	if c.scorer == nil {
-		return &ConfigError{"evaluate.Classifier", c.name, "a scorer"}
+		return param.New("evaluate.Classifier", c.name, "a scorer")
 	}
 	s := d.Schema()
 	lo, hi := s.Bounds()
 	wantLo, wantHi := c.schema.Bounds()
 	if s.Dim() != c.schema.Dim() || s.Sparse() != c.schema.Sparse() || lo != wantLo || hi != wantHi {
-		return &ConfigError{"evaluate.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema)}
+		return param.New("evaluate.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema))
 	}
 	return nil
 }

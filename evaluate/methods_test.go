@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -235,7 +236,7 @@ func TestMethodsRefuse(t *testing.T) {
 		evaluate.DiscriminantAnalysis{Shrinkage: -1}, evaluate.SupportVectors{C: -1}, evaluate.LogisticRegression{Iterations: -1},
 		evaluate.Convolutional{Training: evaluate.Learner{Epochs: -1}},
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if _, err := m.Fit(data); !errors.As(err, &config) || !strings.HasPrefix(config.Path, "evaluate.") {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
@@ -248,7 +249,7 @@ func TestMethodsRefuse(t *testing.T) {
 			t.Errorf("%s learns from nothing", m.Name())
 		}
 	}
-	var config *evaluate.ConfigError
+	var config *param.Error
 	empty := must(records.FromItems(records.Sets(10000, 2).WithLabels("a", "b"), [][]uint32{{1}, {2}}, 0, 1))(t)
 	if _, err := (evaluate.DiscriminantAnalysis{}).Fit(empty); !errors.As(err, &config) {
 		t.Errorf("ten thousand coordinates: %v", err)

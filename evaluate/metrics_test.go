@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -40,7 +41,7 @@ func TestAreasUnderCurves(t *testing.T) {
 	if r := must(evaluate.Rank([]float64{1, 2}, []bool{true, true}))(t); r.ROC != 0.5 || r.PRC != 1 {
 		t.Errorf("one kind only: %+v", r)
 	}
-	var config *evaluate.ConfigError
+	var config *param.Error
 	for _, err := range []error{
 		second(evaluate.Rank([]float64{1}, nil)), second(evaluate.Rank([]float64{math.NaN()}, []bool{true})),
 	} {

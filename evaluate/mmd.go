@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,12 +18,12 @@ type Gaussians struct {
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (g Gaussians) Validate() error {
 	var errs []error
 	for i, s := range g.Bandwidths {
 		if !(s > 0 && s < 1e9) {
-			errs = append(errs, &ConfigError{fmt.Sprintf("evaluate.Gaussians.Bandwidths[%d]", i), s, "a positive finite number"})
+			errs = append(errs, param.New(fmt.Sprintf("evaluate.Gaussians.Bandwidths[%d]", i), s, "a positive finite number"))
 		}
 	}
 	return errors.Join(errs...)
@@ -41,13 +42,13 @@ type Discrepancy struct {
 // Discrepancy compares all records given, at a cost of the square of their
 // number; [Fidelity] draws some first.
 //
-// Errors: those of [Gaussians.Validate], and *[ConfigError] for records of
+// Errors: those of [Gaussians.Validate], and *[param.Error] for records of
 // different schemas or fewer than two of a kind.
 // Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
 	err := errors.Join(g.Validate(), sameRecords("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {
-		err = &ConfigError{"evaluate.Gaussians records", "too few", "at least two of each kind"}
+		err = param.New("evaluate.Gaussians records", "too few", "at least two of each kind")
 	}
 	if err != nil {
 		return Discrepancy{}, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -45,7 +46,7 @@ func TestNoRecordsAreAnError(t *testing.T) {
 		got[m.Name()] = second(m.Fit(nil))
 	}
 	for name, err := range got {
-		var wrong *evaluate.ConfigError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -2,8 +2,8 @@ package evaluate
 
 import (
 	"encoding/json"
-	"fmt"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -25,24 +25,11 @@ func marshal(kind string, result any) ([]byte, error) {
 	return json.Marshal(marked{Caveat: caveat, Kind: kind, Result: result})
 }
 
-// ConfigError says what is wrong with a setting or with the shapes that were
-// compared. It names public sizes and places, never a record's value. Its fields
-// are those of accountant.ParamError.
-type ConfigError struct {
-	Path  string
-	Value any
-	Want  string
-}
-
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
-}
-
 // given refuses records that are missing.
 func given(path string, all ...records.Data) error {
 	for _, d := range all {
 		if d == nil {
-			return &ConfigError{path, nil, "records"}
+			return param.New(path, nil, "records")
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -45,11 +46,11 @@ func (q Queries) withDefaults() Queries {
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ConfigError], joined.
+// Errors: *[param.Error], joined.
 func (q Queries) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &ConfigError{"evaluate.Queries." + field, value, want})
+		errs = append(errs, param.New("evaluate.Queries."+field, value, want))
 	}
 	q = q.withDefaults()
 	if q.Classes < 1 || q.Classes > 1<<16 {
@@ -69,7 +70,7 @@ func (q Queries) Validate() error {
 // Draw draws the queries of each class over a universe, items uniformly. A query's items are
 // distinct.
 //
-// Errors: those of [Queries.Validate], and *[ConfigError] for an empty universe.
+// Errors: those of [Queries.Validate], and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
 	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 { return drawItems(rng, universe, n) })
 }
@@ -79,7 +80,7 @@ func (q Queries) draw(universe, maxLength int, items func(*rand.Rand, int) []uin
 		return nil, err
 	}
 	if universe < 1 {
-		return nil, &ConfigError{"evaluate.Queries universe", universe, "at least one item"}
+		return nil, param.New("evaluate.Queries universe", universe, "at least one item")
 	}
 	q = q.withDefaults()
 	rng := rand.New(rand.NewPCG(q.Seed, 0x71756572))
@@ -177,7 +178,7 @@ type Summary struct {
 // synthetic records are scaled to the number of the real ones, so the two may
 // differ in size.
 //
-// Errors: *[ConfigError] for settings that make no sense, records that are not
+// Errors: *[param.Error] for settings that make no sense, records that are not
 // binary, different universes, or no records at all.
 // Guarantee: none; see the package.
 func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {

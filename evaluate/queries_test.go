@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -185,7 +186,7 @@ func TestQueriesRefuse(t *testing.T) {
 		"grey":      second(evaluate.Queries{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), one)),
 		"grey too":  second(evaluate.Queries{}.Compare(one, must(records.FromFlat(records.Image(1, 1), nil))(t))),
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"math"
 	"slices"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Ranking says how well numbers put the records of one class before all others.
@@ -19,13 +21,13 @@ type Ranking struct {
 // Without records of either kind there is nothing to rank: ROC is ½, PRC the
 // share of the class.
 //
-// Errors: *[ConfigError] where the lengths differ or a number is NaN.
+// Errors: *[param.Error] where the lengths differ or a number is NaN.
 func Rank(scores []float64, positive []bool) (Ranking, error) {
 	if len(scores) != len(positive) {
-		return Ranking{}, &ConfigError{"evaluate.Rank positive", len(positive), "one for each score"}
+		return Ranking{}, param.New("evaluate.Rank positive", len(positive), "one for each score")
 	}
 	if slices.ContainsFunc(scores, math.IsNaN) {
-		return Ranking{}, &ConfigError{"evaluate.Rank scores", "NaN", "numbers"}
+		return Ranking{}, param.New("evaluate.Rank scores", "NaN", "numbers")
 	}
 	return rank(scores, positive), nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -50,7 +51,7 @@ func (r Review) withDefaults(s records.Schema) Review {
 // Report compares synthetic with real records and tests what is learnt from
 // either on held-out real ones.
 //
-// Errors: *[ConfigError], joined, for settings that make no sense, records of
+// Errors: *[param.Error], joined, for settings that make no sense, records of
 // different schemas, or too few records.
 // Guarantee: none; see the package.
 func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
@@ -59,7 +60,7 @@ func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
 	}
 	r = r.withDefaults(train.Schema())
 	if r.Most < 0 {
-		return Report{}, &ConfigError{"evaluate.Review.Most", r.Most, "a number of records, or 0 for all"}
+		return Report{}, param.New("evaluate.Review.Most", r.Most, "a number of records, or 0 for all")
 	}
 	out := Report{Schema: train.Schema().String()}
 	var errs [3]error

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -22,7 +23,7 @@ func TestInceptionScoreByHand(t *testing.T) {
 	if s := must(c.Inception(same, data))(t); math.Abs(s.Score.Synthetic-1) > 1e-12 || s.Score.HeldOut < 1.99 {
 		t.Errorf("one class alone: %+v", s)
 	}
-	var config *evaluate.ConfigError
+	var config *param.Error
 	if _, err := c.Inception(data.Slice(0, 9), data); !errors.As(err, &config) {
 		t.Errorf("nine records: %v", err)
 	}
@@ -47,7 +48,7 @@ func TestJensenShannonScore(t *testing.T) {
 	if math.Abs(sure.Divergence.Synthetic-0.311278) > 1e-4 {
 		t.Errorf("certainty: %+v", sure)
 	}
-	var config *evaluate.ConfigError
+	var config *param.Error
 	if _, err := evaluate.JensenShannon(m, real.Slice(0, 3), real, held); !errors.As(err, &config) {
 		t.Errorf("three records: %v", err)
 	}
@@ -107,7 +108,7 @@ func TestReviewRefuses(t *testing.T) {
 		"suite most":    second(evaluate.Suite{Most: -1}.Compare(data, data, data)),
 		"suite records": second(evaluate.Suite{}.Compare(data, data, other)),
 	} {
-		var config *evaluate.ConfigError
+		var config *param.Error
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
 		}

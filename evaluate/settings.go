@@ -3,6 +3,8 @@ package evaluate
 import (
 	"errors"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // setting is a named number of some method.
@@ -31,7 +33,7 @@ func notNegative(method string, settings ...setting) error {
 			bad = !(v >= 0 && v < math.MaxFloat32)
 		}
 		if bad {
-			errs = append(errs, &ConfigError{"evaluate." + method + "." + s.field, s.value, "a number in its range, or 0 for the default"})
+			errs = append(errs, param.New("evaluate."+method+"."+s.field, s.value, "a number in its range, or 0 for the default"))
 		}
 	}
 	return errors.Join(errs...)

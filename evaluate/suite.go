@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -72,7 +73,7 @@ func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
 	out := Utilities{Trained: fake.rows(), TrainedOn: real.rows(), Tested: test.Len()}
 	for i, m := range methods {
 		if m == nil {
-			return out, &ConfigError{fmt.Sprintf("evaluate.Suite.Methods[%d]", i), nil, "a method"}
+			return out, param.New(fmt.Sprintf("evaluate.Suite.Methods[%d]", i), nil, "a method")
 		}
 		a, first := fake.fitAndTest(m, test)
 		b, second := real.fitAndTest(m, test)
@@ -92,7 +93,7 @@ type source struct {
 
 func (s Suite) read(d records.Data) (source, error) {
 	if s.Most < 0 {
-		return source{}, &ConfigError{"evaluate.Suite.Most", s.Most, "a number of records, or 0 for all"}
+		return source{}, param.New("evaluate.Suite.Most", s.Most, "a number of records, or 0 for all")
 	}
 	if s.Most > 0 && s.Most < d.Len() {
 		rng := rand.New(rand.NewPCG(s.Seed, 0x6d6f7374))
@@ -126,7 +127,7 @@ func sameRecords(path string, want records.Data, others ...records.Data) error {
 		lo, hi := s.Bounds()
 		same := s.Dim() == w.Dim() && s.Sparse() == w.Sparse() && lo == wantLo && hi == wantHi
 		if !same || !slices.Equal(s.ClassNames(), w.ClassNames()) || !slices.Equal(s.Blocks(), w.Blocks()) {
-			return &ConfigError{path, s, fmt.Sprintf("records like the real ones: %v", w)}
+			return param.New(path, s, fmt.Sprintf("records like the real ones: %v", w))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -99,7 +100,7 @@ func TestAnotherRunBesideACheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	if _, err := kept.Resume(t.Context(), p, data); !errors.As(err, &wrong) {
 		t.Errorf("of %d steps: %v", kept.Of, err)
 	}
@@ -168,7 +169,7 @@ func TestWhatNobodyHasMade(t *testing.T) {
 	k.Ledger = nil
 	mistakes["resume on no ledger"] = second(k.Resume(ctx, p, data))
 	for name, err := range mistakes {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}

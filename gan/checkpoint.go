@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/artefact"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -93,11 +94,11 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 // run that was complete gives its model again.
 //
 // Guarantee: as for Checkpoint; the model's is the whole reservation's.
-// Errors: those of Fit; ErrPlan; ErrTaken; *accountant.ParamError where another run took the same critic steps on the
+// Errors: those of Fit; ErrPlan; ErrTaken; *param.Error where another run took the same critic steps on the
 // same ledger, so that nothing tells whose are left.
 func (c *Checkpoint) Resume(ctx context.Context, p *Plan, data records.Data, opts ...Option) (*Model, error) {
 	if c == nil || c.file == nil {
-		return nil, &accountant.ParamError{Path: "gan.Checkpoint", Value: nil, Want: "a checkpoint read by OpenCheckpoint"}
+		return nil, &param.Error{Path: "gan.Checkpoint", Value: nil, Want: "a checkpoint read by OpenCheckpoint"}
 	}
 	if err := p.judge("gan.Checkpoint.Ledger", data, c.Ledger); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (c *Checkpoint) Resume(ctx context.Context, p *Plan, data records.Data, opt
 		return nil, ErrPlan
 	}
 	if steps := p.Config.Train.Steps; c.Of != steps {
-		return nil, &accountant.ParamError{Path: "gan.Checkpoint.Of", Value: c.Of, Want: fmt.Sprintf("the plan's %d critic steps, and no other run's", steps)}
+		return nil, &param.Error{Path: "gan.Checkpoint.Of", Value: c.Of, Want: fmt.Sprintf("the plan's %d critic steps, and no other run's", steps)}
 	}
 	if err := r.restore(c); err != nil {
 		return nil, err

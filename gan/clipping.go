@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -71,7 +71,7 @@ func (g *GroupMethod) UnmarshalText(text []byte) error {
 // on reports whether gradients are clipped by groups.
 func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
-func (c Clipping) validate(k *system.Checker, all Config) {
+func (c Clipping) validate(k *param.Checker, all Config) {
 	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
 	k.OK(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
 	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
@@ -91,7 +91,7 @@ func (c Clipping) validate(k *system.Checker, all Config) {
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 
 // validateBlocks checks what depends on the critic.
-func (c Clipping) validateBlocks(k *system.Checker, critic models.Critic) {
+func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 	blocks := critic.Params().Blocks()
 	k.OK(c.K <= blocks, "gan.Clipping.K", c.K, fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
 	if c.Norms == nil {

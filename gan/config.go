@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -92,11 +93,11 @@ func (c Config) withDefaults() Config {
 // Bounds of what a file or a configuration can ask for.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	var k system.Checker
-	k.Add(system.ParamErrors(c.Schema.Validate()))
+	var k param.Checker
+	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.Add(c.validateTrain())
 	c.validateNumbers(&k)
@@ -116,7 +117,7 @@ func (c Config) validateTrain() error {
 	return t.Validate()
 }
 
-func (c Config) validateNumbers(k *system.Checker) {
+func (c Config) validateNumbers(k *param.Checker) {
 	k.OK(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent, "an integer from 1 to 2^20")
 	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
@@ -139,7 +140,7 @@ func (c Config) validateNumbers(k *system.Checker) {
 	k.OK(c.Loss != models.Wasserstein, "gan.Config.Frequency", c.Loss, "Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
 }
 
-func (c Config) validateLabels(k *system.Checker) {
+func (c Config) validateLabels(k *param.Checker) {
 	if c.ClassWeights == nil {
 		return
 	}
@@ -152,7 +153,7 @@ func (c Config) validateLabels(k *system.Checker) {
 	k.OK(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total, "a positive finite sum")
 }
 
-func (c Config) validatePublic(k *system.Checker) {
+func (c Config) validatePublic(k *param.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
 	if c.Public == nil {
@@ -167,7 +168,7 @@ func (c Config) validatePublic(k *system.Checker) {
 // validateNetworks builds both, since architectures may be sound and yet not fit the records: what would fail must fail
 // before anything is spent.
 func (c Config) validateNetworks() error {
-	var k system.Checker
+	var k param.Checker
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
 	k.OK(c.Generator != nil, "gan.Config.Generator", nil, "an architecture such as models.MLP")
 	if c.Critic != nil {
@@ -192,7 +193,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 		}
 	}
 	n, err := c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
-	return n, system.ParamErrors(err)
+	return n, err
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {

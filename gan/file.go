@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -72,7 +73,7 @@ func (m *Model) checkHeader() error {
 	if c.Latent < 1 || c.Latent > maxLatent {
 		return malformed(fmt.Errorf("codes of %d coordinates", c.Latent))
 	}
-	var k system.Checker
+	var k param.Checker
 	c.validateLabels(&k)
 	if k.Err() != nil {
 		return malformed(k.Err())

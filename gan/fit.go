@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -20,7 +21,7 @@ import (
 // function, is a function of releases that the ledger holds; the events are the plan's, all reserved before the
 // first. An interrupted run keeps what it reserved: nothing is refunded.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(), those of the file system for
-// checkpoints; *accountant.ParamError for what is nil and must not be, or a ledger that promises what the run cannot
+// checkpoints; *param.Error for what is nil and must not be, or a ledger that promises what the run cannot
 // keep. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	if err := p.judge("gan.Fit.ledger", data, ledger); err != nil {
@@ -52,7 +53,7 @@ func (p *Plan) judge(path string, data records.Data, ledger *accountant.Ledger) 
 		return err
 	}
 	if data == nil {
-		return &accountant.ParamError{Path: "gan.Fit.data", Value: nil, Want: "records"}
+		return &param.Error{Path: "gan.Fit.data", Value: nil, Want: "records"}
 	}
 	if !data.Schema().Equal(p.Config.Schema) {
 		return ErrSchema

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // keeper writes a run's checkpoints.
@@ -49,7 +50,7 @@ func (k *keeper) vacant() error {
 		return nil
 	}
 	if _, reserved := criticSteps(k.r.ledger, k.r.trainer.Event()); reserved > 0 && !k.r.reserved {
-		return &accountant.ParamError{Path: "gan.Fit.ledger", Value: "holds the same critic steps already", Want: "a ledger without them, so that a checkpoint knows its own"}
+		return &param.Error{Path: "gan.Fit.ledger", Value: "holds the same critic steps already", Want: "a ledger without them, so that a checkpoint knows its own"}
 	}
 	if _, err := os.Lstat(k.path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -69,7 +70,7 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 // Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays no
 // part. Classes come by the public ClassWeights.
 //
-// Errors: ctx.Err(); *accountant.ParamError for a negative n or a class that does not exist.
+// Errors: ctx.Err(); *param.Error for a negative n or a class that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
@@ -81,7 +82,7 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 }
 
 func (m *Model) check(n int, d Draw) error {
-	var k system.Checker
+	var k param.Checker
 	k.OK(n >= 0, "n", n, "the number of records, zero or more")
 	k.OK(d.Cluster == -1 || d.Cluster == 0, "gan.Draw.Cluster", d.Cluster, "-1: there is one generator")
 	classes := m.config.classes()
@@ -98,9 +99,9 @@ func (m *Model) check(n int, d Draw) error {
 //
 // Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows none, dst rows of the
 // schema's Dim.
-// Errors: *accountant.ParamError for shapes that do not fit.
+// Errors: *param.Error for shapes that do not fit.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
-	var k system.Checker
+	var k param.Checker
 	k.OK(codes.Cols == m.config.Latent && codes.Mem == nil, "gan.Model.Generate.codes", codes.Cols, fmt.Sprintf("host rows of %d numbers", m.config.Latent))
 	k.OK(dst.Rows == codes.Rows && dst.Cols == m.net.Dim() && dst.Mem == nil, "gan.Model.Generate.dst", dst.Cols, fmt.Sprintf("as many host rows of %d numbers", m.net.Dim()))
 	k.OK((labels == nil) == (m.config.classes() == 0) && (labels == nil || len(labels) == codes.Rows), "gan.Model.Generate.labels", len(labels), "one a row, or nil where the model knows none")

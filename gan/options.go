@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Progress is how far a run is, in public numbers only.
@@ -64,7 +64,7 @@ func collect(opts []Option) (options, error) {
 	if o.progress == nil {
 		o.progress = func(Progress) {}
 	}
-	var k system.Checker
+	var k param.Checker
 	k.OK(o.preview == nil || o.previewAt > 0, "gan.WithPreview", o.previewAt, "a positive number of steps")
 	k.OK(o.checkpoint == "" || o.keepEvery > 0, "gan.WithCheckpoint", o.keepEvery, "a positive number of steps")
 	return o, k.Err()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // A Plan is a Config with the noise multiplier decided, and the bill. It is made by arithmetic alone, before any
@@ -77,7 +78,7 @@ func (p *Plan) bill() error {
 // made refuses what no call of Config.Plan has made.
 func (p *Plan) made() error {
 	if p == nil || len(p.Stages) == 0 {
-		return &accountant.ParamError{Path: "gan.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+		return &param.Error{Path: "gan.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
 	}
 	return nil
 }

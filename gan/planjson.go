@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -39,7 +39,7 @@ type planJSON struct {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier.
 //
-// Errors: *accountant.ParamError for a plan that Config.Plan has not made; public records, which JSON is no place for; an
+// Errors: *param.Error for a plan that Config.Plan has not made; public records, which JSON is no place for; an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if err := p.made(); err != nil {
@@ -79,7 +79,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("gan: plan: %w", err)
 	}
 	if j.Version != planVersion {
-		return &accountant.ParamError{Path: "gan.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+		return &param.Error{Path: "gan.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
 	c := Config{Schema: j.Schema, Budget: j.Budget, Latent: j.Latent, Loss: j.Loss, Penalty: j.Penalty, Train: j.Train,
 		Clipping: j.Clipping, CriticSteps: j.CriticSteps, GeneratorBatch: j.GeneratorBatch, GeneratorOptimizer: j.GeneratorOptimizer,
@@ -89,10 +89,10 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return system.ParamErrors(err)
+		return err
 	}
 	if c.Generator, err = models.UnmarshalDecoding(j.Generator); err != nil {
-		return system.ParamErrors(err)
+		return err
 	}
 	read, err := c.Plan()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -389,7 +390,7 @@ func TestResumeRefusesAnotherRelation(t *testing.T) {
 	b := p.Config.Budget
 	b.Relation = accountant.ReplaceOne
 	k.Ledger = accountant.NewLedger(b)
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	if _, err := k.Resume(t.Context(), p, data); !errors.As(err, &wrong) {
 		t.Errorf("%v", err)
 	}

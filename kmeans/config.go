@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Config says what to release and how noisy.
@@ -71,11 +72,11 @@ func DefaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(di
 
 // Validate reports everything that is wrong with the configuration.
 //
-// Errors: *accountant.ParamError, joined.
+// Errors: *param.Error, joined.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "kmeans.Config." + field, Value: value, Want: want})
 	}
 	if c.K < 1 || c.K > maxClusters {
 		bad("K", c.K, fmt.Sprintf("an integer in [1, %d]", maxClusters))
@@ -161,7 +162,7 @@ func (c Config) WithNoise(multiplier float64) Config {
 // Calibrate returns the configuration with the smallest noise at which the
 // whole fit stays within the budget.
 //
-// Errors: *accountant.ParamError.
+// Errors: *param.Error.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
 		return c, err

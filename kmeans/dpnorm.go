@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // DPNorm chooses the clip norm from the records, where features have no bound:
@@ -35,7 +36,7 @@ func (d *DPNorm) validate() error {
 	}
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
 	}
 	if !positive(d.Max) {
 		bad("Max", d.Max, "a positive finite number")

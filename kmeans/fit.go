@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,7 +22,7 @@ const stream = 0x6b6d65616e73
 // unit, noise of the exact class. The whole event is reserved before any record
 // is read; nothing that leaves depends on a record's value except through it.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
-// Errors: configuration errors (*accountant.ParamError, joined), the ledger's
+// Errors: configuration errors (*param.Error, joined), the ledger's
 // (accountant.ErrBudgetExceeded) and the context's. After a cancellation the
 // ledger still counts what was reserved.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
@@ -46,7 +47,7 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger 
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
-		errs = append(errs, &accountant.ParamError{Path: path, Value: "nil", Want: want})
+		errs = append(errs, &param.Error{Path: path, Value: "nil", Want: want})
 	}
 	if ledger == nil {
 		missing("kmeans.Fit.ledger", "a ledger")
@@ -61,19 +62,19 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		return errors.Join(errs...)
 	}
 	if got := records.UnitOf(data); ledger != nil && ledger.Unit() != records.UnitRecord && ledger.Unit() != got {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Fit.data", Value: "one " + got + " a row", Want: "one " + ledger.Unit() + " a row, as the ledger promises"})
+		errs = append(errs, &param.Error{Path: "kmeans.Fit.data", Value: "one " + got + " a row", Want: "one " + ledger.Unit() + " a row, as the ledger promises"})
 	}
 	if f.Dim() < 1 {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})
+		errs = append(errs, &param.Error{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})
 	} else if cfg.K > maxCoordinates/f.Dim() {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.K", Value: cfg.K,
+		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.K,
 			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
+		errs = append(errs, &param.Error{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
 	}
 	if cfg.Init.Method == FromPublic && sameRecords(cfg.Init.Records, data) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Records", Value: "the private records", Want: "public records"})
+		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: "the private records", Want: "public records"})
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }

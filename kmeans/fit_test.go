@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -297,7 +298,7 @@ func TestConfigurationErrors(t *testing.T) {
 		"Init.Centers":           change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1, 2}}) }),
 	} {
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(accountant.AddOrRemoveOne))
-		var typed *accountant.ParamError
+		var typed *param.Error
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v", path, err)
 		}
@@ -313,7 +314,7 @@ func TestConfigurationErrors(t *testing.T) {
 		}), kmeans.Raw(square)},
 		"features without a bound": {change(func(c *kmeans.Config) { c.ClipNorm = 0 }), stubborn{kmeans.Raw(square), math.Inf(1), nil}},
 	} {
-		var typed *accountant.ParamError
+		var typed *param.Error
 		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data, ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -19,7 +20,7 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
 	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("%v, with %d lines on the ledger", err, len(ledger.Entries()))

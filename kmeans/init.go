@@ -7,8 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -62,7 +62,7 @@ const (
 func (i Init) validate(k int) error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init." + field, Value: value, Want: want})
+		errs = append(errs, &param.Error{Path: "kmeans.Init." + field, Value: value, Want: want})
 	}
 	if !isNamed(methodNames, int(i.Method)) {
 		bad("Method", int(i.Method), "one of the methods")
@@ -87,16 +87,16 @@ func (i Init) check(dim int, s records.Schema) error {
 	var errs []error
 	for _, c := range i.Centers {
 		if len(c) != dim {
-			errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Centers", Value: len(c), Want: fmt.Sprintf("centres of %d coordinates", dim)})
+			errs = append(errs, &param.Error{Path: "kmeans.Init.Centers", Value: len(c), Want: fmt.Sprintf("centres of %d coordinates", dim)})
 			break
 		}
 		if !finite(c) {
-			errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
+			errs = append(errs, &param.Error{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
 			break
 		}
 	}
 	if i.Method == FromPublic && i.Records != nil && (i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
-		errs = append(errs, &accountant.ParamError{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(), Want: "records like the private ones"})
+		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(), Want: "records like the private ones"})
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -47,10 +47,10 @@ type Batches struct {
 
 func (b Batches) none() bool { return b == Batches{} }
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
-	var k system.Checker
-	k.Add(system.ParamErrors(c.Schema.Validate()))
+	var k param.Checker
+	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
 	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier,
@@ -65,7 +65,7 @@ func (c Config) Validate() error {
 	return k.Err()
 }
 
-func (c Config) validateSize(k *system.Checker) {
+func (c Config) validateSize(k *param.Checker) {
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
 		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal, "0: under add_or_remove_one the number of records is private")
 		return
@@ -77,7 +77,7 @@ func (c Config) validateSize(k *system.Checker) {
 
 // validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must
 // fail before anything is spent.
-func (c Config) validateKernel(k *system.Checker) {
+func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
 		"0 where a Kernel is given, which says it itself")
@@ -122,7 +122,7 @@ func (c Config) kernel() rff.EmbeddingKernel {
 // features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
 	e, err := c.kernel().Embedding(layout(c.Schema), c.Seed)
-	return e, system.ParamErrors(err)
+	return e, err
 }
 
 func boundsOf(e rff.Embedding) bounds {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -15,11 +16,11 @@ import (
 //
 // Guarantee: everything in the returned embedding is a function of releases that the ledger holds, noise of the exact
 // class; the events are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded before any record is read, ctx.Err(); *accountant.ParamError for what
+// Errors: ErrSchema, accountant.ErrBudgetExceeded before any record is read, ctx.Err(); *param.Error for what
 // is nil and must not be. No error depends on a record's value.
 func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
 	if data == nil {
-		return nil, &accountant.ParamError{Path: "merf.Embed.data", Value: nil, Want: "records"}
+		return nil, &param.Error{Path: "merf.Embed.data", Value: nil, Want: "records"}
 	}
 	if err := p.check(ledger); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func Embed(ctx context.Context, p *Plan, data records.Data, ledger *accountant.L
 func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger, opts ...Option) (*Embedding, error) {
 	if stream == nil {
-		return nil, &accountant.ParamError{Path: "merf.EmbedStream.stream", Value: nil, Want: "records"}
+		return nil, &param.Error{Path: "merf.EmbedStream.stream", Value: nil, Want: "records"}
 	}
 	if err := p.check(ledger); err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func EmbedStream(ctx context.Context, p *Plan, stream iter.Seq2[records.Data, er
 // release, however often its shard is named.
 //
 // Guarantee: that of Embed for the records of all shards together, each of which must be in one shard once.
-// Errors: those of Embed; *accountant.ParamError for shards of unequal plans, or a plan with Batches.
+// Errors: those of Embed; *param.Error for shards of unequal plans, or a plan with Batches.
 func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*Partial, opts ...Option) (*Embedding, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 	if !p.Config.Batches.none() {
 		return nil, p.noBatches("none: a sample is drawn from all shards")
 	}
-	var k system.Checker
+	var k param.Checker
 	for _, s := range shards {
 		k.OK(s != nil && p.sameSums(s.plan), "merf.Release.shards", "a partial sum", "sums of the plan")
 	}
@@ -101,7 +102,7 @@ func Release(ctx context.Context, p *Plan, ledger *accountant.Ledger, shards []*
 }
 
 func (p *Plan) noBatches(want string) error {
-	return &accountant.ParamError{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: want}
+	return &param.Error{Path: "merf.Config.Batches", Value: p.Config.Batches, Want: want}
 }
 
 // check judges what is public about a run before it begins.

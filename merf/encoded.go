@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -23,9 +23,9 @@ type Encoded struct {
 	Kernel rff.EmbeddingKernel
 }
 
-// Embedding implements rff.EmbeddingKernel. Errors: *accountant.ParamError; those of Kernel.
+// Embedding implements rff.EmbeddingKernel. Errors: *param.Error; those of Kernel.
 func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
-	var c system.Checker
+	var c param.Checker
 	c.OK(k.Kernel != nil, "merf.Encoded.Kernel", nil, "a feature map of codes")
 	c.OK(k.Encoder != nil, "merf.Encoded.Encoder", nil, "a public network")
 	if k.Encoder != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -78,7 +79,7 @@ func TestEncodedDerivative(t *testing.T) {
 // TestEncodersThatDoNotFit are refused by the plan; an embedding's file does not hold the encoder.
 func TestEncodersThatDoNotFit(t *testing.T) {
 	s := records.Binary(6).WithLabels("a", "b")
-	var param *accountant.ParamError
+	var param *param.Error
 	for i, k := range []merf.Encoded{{}, {Encoder: publicEncoder(t, 5, false), Kernel: rff.RBF{Dim: 4, Bandwidth: 1}},
 		{Encoder: publicEncoder(t, 6, true), Kernel: rff.RBF{Dim: 4, Bandwidth: 1}}, {Encoder: publicEncoder(t, 6, false), Kernel: rff.RBF{}}} {
 		if _, err := small(s, accountant.AddOrRemoveOne, k).Plan(); !errors.As(err, &param) {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -69,7 +70,7 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 // Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays
 // no part.
 //
-// Errors: ctx.Err(); *accountant.ParamError for a negative n or a class that does not exist.
+// Errors: ctx.Err(); *param.Error for a negative n or a class that does not exist.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
@@ -80,7 +81,7 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 }
 
 func (m *Model) check(n int, d Draw) error {
-	var k system.Checker
+	var k param.Checker
 	k.OK(n >= 0, "n", n, "the number of records, zero or more")
 	k.OK(d.Cluster == -1 || d.Cluster == 0, "merf.Draw.Cluster", d.Cluster, "-1: there is one generator")
 	want := "no class: the records carry none"

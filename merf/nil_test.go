@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -62,7 +63,7 @@ func TestWhatNobodyHasMade(t *testing.T) {
 		}
 	}
 	for name, err := range mistakes {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -137,7 +138,7 @@ func TestHugeGenerators(t *testing.T) {
 		{Architecture: wider{}},
 	} {
 		g.Steps = 1
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := merf.Train(t.Context(), e, g); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", g, err)
 		}

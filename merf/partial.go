@@ -7,9 +7,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -44,11 +43,11 @@ func (p *Plan) NewPartial(opts ...Option) *Partial {
 
 // Add adds every record of data.
 //
-// Errors: ErrSchema; *accountant.ParamError for a sum that Plan.NewPartial has not made; the context's, after which some
+// Errors: ErrSchema; *param.Error for a sum that Plan.NewPartial has not made; the context's, after which some
 // of the records may have been added.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if a == nil || a.plan == nil {
-		return &accountant.ParamError{Path: "merf.Partial", Value: redacted, Want: "a partial sum made by Plan.NewPartial"}
+		return &param.Error{Path: "merf.Partial", Value: redacted, Want: "a partial sum made by Plan.NewPartial"}
 	}
 	if data == nil || !data.Schema().Equal(a.plan.Config.Schema) {
 		return ErrSchema
@@ -96,9 +95,9 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 
 // Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its records are counted here now.
 //
-// Errors: *accountant.ParamError for a shard of another plan.
+// Errors: *param.Error for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
-	var k system.Checker
+	var k param.Checker
 	k.OK(a != nil && other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
 		"another one, of an equal plan")
 	if err := k.Err(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -96,7 +97,7 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	c.Seed++
 	other := mustPlan(t, c)
 	ledger := accountant.NewLedger(c.Budget)
-	var wrong *accountant.ParamError
+	var wrong *param.Error
 	if _, err := merf.Release(context.Background(), p, ledger, []*merf.Partial{other.NewPartial()}); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("another plan's sums: %v, ledger %v", err, ledger.Entries())
 	}
@@ -118,7 +119,7 @@ func TestWhatIsPublicIsJudgedFirst(t *testing.T) {
 	p := mustPlan(t, c)
 	ledger := accountant.NewLedger(c.Budget)
 	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: accountant.ReplaceOne})
-	var param *accountant.ParamError
+	var param *param.Error
 	if _, err := merf.Embed(ctx, p, data.WithoutLabels(), ledger); !errors.Is(err, merf.ErrSchema) {
 		t.Errorf("another schema: %v", err)
 	}

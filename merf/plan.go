@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -69,7 +70,7 @@ func (p *Plan) bill() error {
 // made refuses what no call of Config.Plan has made.
 func (p *Plan) made() error {
 	if p == nil || p.features == nil {
-		return &accountant.ParamError{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
+		return &param.Error{Path: "merf.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
 	}
 	return nil
 }

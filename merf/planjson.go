@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -26,7 +27,7 @@ type planJSON struct {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier.
 //
-// Errors: *accountant.ParamError for a plan that Config.Plan has not made; a kernel of somebody else holds what JSON
+// Errors: *param.Error for a plan that Config.Plan has not made; a kernel of somebody else holds what JSON
 // cannot.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if err := p.made(); err != nil {
@@ -53,7 +54,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("merf: plan: %w", err)
 	}
 	if j.Version != planVersion {
-		return &accountant.ParamError{Path: "merf.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
+		return &param.Error{Path: "merf.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
 	kernel, err := rff.UnmarshalEmbedding(j.Kernel)
 	if err != nil {

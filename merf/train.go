@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -18,10 +18,10 @@ import (
 //
 // Guarantee: training sees nothing but the embedding, so the model has the embedding's guarantee and costs nothing
 // more, however many generators are trained and compared.
-// Errors: *accountant.ParamError values, joined; ctx.Err().
+// Errors: *param.Error values, joined; ctx.Err().
 func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option) (*Model, error) {
 	if e == nil || e.features == nil {
-		return nil, &accountant.ParamError{Path: "merf.Train.embedding", Value: nil, Want: "a released embedding"}
+		return nil, &param.Error{Path: "merf.Train.embedding", Value: nil, Want: "a released embedding"}
 	}
 	if err := g.Validate(); err != nil {
 		return nil, err

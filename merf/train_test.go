@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -136,7 +137,7 @@ func TestConvolutionalGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Architecture = models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{4}, Size: 3}
-	var param *accountant.ParamError
+	var param *param.Error
 	if _, err := merf.Train(context.Background(), e, g); !errors.As(err, &param) {
 		t.Errorf("images of another size: %v", err)
 	}
@@ -164,7 +165,7 @@ func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 
 func TestWrongDraws(t *testing.T) {
 	m := trained(t, quick)
-	var param *accountant.ParamError
+	var param *param.Error
 	for _, d := range []merf.Draw{{Cluster: -1, Class: 3}, {Cluster: 1, Class: -1}, {Cluster: -1, Class: -2}} {
 		for _, err := range m.Chunks(context.Background(), 1, d) {
 			if !errors.As(err, &param) {

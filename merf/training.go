@@ -3,8 +3,8 @@ package merf
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -128,10 +128,10 @@ func (g GeneratorConfig) withDefaults() GeneratorConfig {
 	return g
 }
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (g GeneratorConfig) Validate() error {
 	g = g.withDefaults()
-	var k system.Checker
+	var k param.Checker
 	positive := func(path string, n int) { k.OK(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer") }
 	positive("Latent", g.Latent)
 	positive("Steps", g.Steps)
@@ -145,7 +145,7 @@ func (g GeneratorConfig) Validate() error {
 	k.OK(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
 	k.OK(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
-		k.Add(system.ParamErrors(v.Validate()))
+		k.Add(v.Validate())
 	}
 	return k.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -49,7 +48,7 @@ func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	}
 	a, err := models.UnmarshalDecoding(j.Architecture)
 	if err != nil {
-		return system.ParamErrors(err)
+		return err
 	}
 	g.Architecture = a
 	return nil

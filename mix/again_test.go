@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -122,7 +123,7 @@ func TestWhatNobodyHasMade(t *testing.T) {
 	mistakes["train on no records"] = mix.Trainer{}.FitRecords(ctx, net, nil)
 	mistakes["train on no moments"] = mix.Trainer{}.FitMoments(ctx, net, nil, 3)
 	for name, err := range mistakes {
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -139,7 +140,7 @@ func TestSamplingsAreValues(t *testing.T) {
 	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil), &mix.WithoutReplacement{Records: 9, Degree: 2}} {
 		c := small(s, mix.Poisson{})
 		c.Sampling, c.Budget.Relation = sampling, accountant.ReplaceOne
-		var wrong *accountant.ParamError
+		var wrong *param.Error
 		if _, err := c.Plan(); !errors.As(err, &wrong) || wrong.Path != "mix.Config.Sampling" {
 			t.Errorf("%T: %v", sampling, err)
 		}

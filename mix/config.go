@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -74,12 +74,12 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *accountant.ParamError values.
+// Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
-	errs := []error{system.ParamErrors(c.Schema.Validate()), c.Budget.Validate()}
+	errs := []error{c.Schema.Validate(), c.Budget.Validate()}
 	bad := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &accountant.ParamError{Path: "mix.Config." + field, Value: value, Want: want})
+			errs = append(errs, &param.Error{Path: "mix.Config." + field, Value: value, Want: want})
 		}
 	}
 	bad(c.Mixtures > 0 && c.Mixtures <= maxMixtures, "Mixtures", c.Mixtures, "a positive integer of at most 2^31")
@@ -129,11 +129,11 @@ func (c Config) validateSampling() []error {
 	}
 	n, degree := s.public()
 	if n < 1 || n > math.MaxInt32 {
-		return append(errs, &accountant.ParamError{Path: path, Value: n,
+		return append(errs, &param.Error{Path: path, Value: n,
 			Want: "a positive number of records, at most 2^31"})
 	}
 	if degree < 0 || degree*c.parts() > n {
-		errs = append(errs, &accountant.ParamError{Path: path + ".Degree", Value: degree,
+		errs = append(errs, &param.Error{Path: path + ".Degree", Value: degree,
 			Want: "between 1 and the number of records (of a class), or 0"})
 	}
 	return errs
@@ -147,7 +147,7 @@ func (c Config) validateCenters() []error {
 	var errs []error
 	bad := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &accountant.ParamError{Path: "mix.Centers." + field, Value: value, Want: want})
+			errs = append(errs, &param.Error{Path: "mix.Centers." + field, Value: value, Want: want})
 		}
 	}
 	bad(clippable(m.ClipNorm), "ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")

@@ -3,7 +3,7 @@ package mix
 import (
 	"errors"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Errors of Fit about what is public.
@@ -16,5 +16,5 @@ var (
 
 // mistake is one in a public parameter.
 func mistake(path string, value any, want string) error {
-	return &accountant.ParamError{Path: "mix." + path, Value: value, Want: want}
+	return &param.Error{Path: "mix." + path, Value: value, Want: want}
 }

@@ -56,7 +56,7 @@ func newOptions(opts []Option) options {
 // what it reserved.
 // Noise class: exact.
 // Errors: ErrSchema, ErrRecords, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err();
-// *accountant.ParamError for what is nil and must not be. No error depends on a record's value, nor, under add/remove,
+// *param.Error for what is nil and must not be. No error depends on a record's value, nor, under add/remove,
 // on the number of records.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	r, err := open(ctx, p, data, ledger, opts)

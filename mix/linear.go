@@ -31,7 +31,7 @@ type Linear struct {
 // mixture and label are centred and the constant is set from the means.
 //
 // Guarantee: post-processing.
-// Errors: *accountant.ParamError; ctx.Err().
+// Errors: *param.Error; ctx.Err().
 // Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if m.rows.Classes() == 0 {

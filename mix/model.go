@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -88,7 +89,7 @@ func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Dat
 func (m *Model) eligible(n int, d Draw) ([]int32, error) {
 	var errs []error
 	if n < 0 {
-		errs = append(errs, &accountant.ParamError{Path: "n", Value: n, Want: "the number of records, zero or more"})
+		errs = append(errs, &param.Error{Path: "n", Value: n, Want: "the number of records, zero or more"})
 	}
 	if d.Cluster != -1 && d.Cluster != 0 {
 		errs = append(errs, mistake("Draw.Cluster", d.Cluster, "none: mixtures have no clusters"))

@@ -8,9 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -45,7 +44,7 @@ type Moments struct {
 // from a regression on the noisy labels that allows for their noise, and one covariance serves all classes.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
-// Errors: *accountant.ParamError where there are no classes or the records were projected.
+// Errors: *param.Error where there are no classes or the records were projected.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	c := m.plan.Config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
@@ -88,7 +87,7 @@ func (m *Moments) Schema() records.Schema { return m.schema }
 // Sample draws n labelled records: classes in the released proportions, each record from its class's normal law,
 // clamped into the schema. Any seed will do.
 //
-// Errors: ctx.Err(); *accountant.ParamError for a negative n.
+// Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
 	if n < 0 {
 		return nil, mistake("Moments.Sample.n", n, "zero or more")
@@ -113,7 +112,7 @@ func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Tabl
 	}
 	m.schema.Clamp(flat)
 	t, err := records.FromFlat(m.schema, flat, labels...)
-	return t, system.ParamErrors(err)
+	return t, err
 }
 
 func (m *Moments) pick(u float64) int {
@@ -161,7 +160,7 @@ func (m *Moments) prepare(be device.Backend) {
 // A network that learnt from drawn records tells such records apart better than sharper ones; the map is public
 // and the same for every record.
 //
-// Errors: *accountant.ParamError for records of another dimension.
+// Errors: *param.Error for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 	dim, b := m.schema.Dim(), m.basis.rows
 	if t == nil {
@@ -184,7 +183,7 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 	be.Gemm(false, false, 1, u, b, 0, x)
 	t.Schema().Clamp(flat)
 	out, err := records.FromFlat(t.Schema(), flat, t.Labels()...)
-	return out, system.ParamErrors(err)
+	return out, err
 }
 
 func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {
@@ -213,7 +212,7 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 		frequencies = (max(s.Height(), s.Width()) + 1) / 2
 	}
 	if frequencies < 1 || frequencies > max(s.Height(), s.Width()) {
-		return nil, &accountant.ParamError{Path: "mix.MomentsConfig.Frequencies", Value: frequencies,
+		return nil, &param.Error{Path: "mix.MomentsConfig.Frequencies", Value: frequencies,
 			Want: fmt.Sprintf("between 1 and %d", max(s.Height(), s.Width()))}
 	}
 	var flat []float32

@@ -43,7 +43,7 @@ func (j samplingJSON) sampling() (Sampling, error) {
 	return nil, mistake("Config.Sampling", j.Kind, "Poisson, PoissonReplaceOne or WithoutReplacement")
 }
 
-// MarshalJSON writes the plan: its public parameters with degree and noise decided. Errors: *accountant.ParamError for a
+// MarshalJSON writes the plan: its public parameters with degree and noise decided. Errors: *param.Error for a
 // plan that Config.Plan has not made.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if err := p.made(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -50,7 +49,7 @@ func toShares(y []float32) {
 // Denoise returns rows of images smoothed by a normal filter of the given standard deviation in pixels (the paper
 // uses 1), edges repeated.
 //
-// Guarantee: post-processing. Errors: *accountant.ParamError for rows that are no images of the schema, or a width
+// Guarantee: post-processing. Errors: *param.Error for rows that are no images of the schema, or a width
 // that is not positive.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
@@ -123,7 +122,7 @@ func stretch(flat []float32, cols, degree int) {
 // Prepared returns dense records as a model learnt from the release should be shown them: projected and shortened
 // as the mixed ones were. It is for records that are used, not released: nothing is protected here.
 //
-// Errors: *accountant.ParamError for records of another dimension, or sets.
+// Errors: *param.Error for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	c := m.plan.Config
 	if t == nil {
@@ -152,5 +151,5 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}
 	out, err := records.FromFlat(s, flat, t.Labels()...)
-	return out, system.ParamErrors(err)
+	return out, err
 }

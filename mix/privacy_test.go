@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -201,7 +202,7 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 		c := small(s, sampling)
 		mustPlan(t, c)
 		c.Budget.Relation = accountant.AddOrRemoveOne + accountant.ReplaceOne - c.Budget.Relation
-		var param *accountant.ParamError
+		var param *param.Error
 		if _, err := c.Plan(); !errors.As(err, &param) || param.Path != "mix.Config.Sampling" {
 			t.Errorf("%T under %v: %v", sampling, c.Budget.Relation, err)
 		}

@@ -2,7 +2,6 @@ package mix
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -22,7 +21,7 @@ func newRows(p *Plan, n int) *Rows {
 
 // RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label coordinates.
 //
-// Errors: *accountant.ParamError for lengths that do not fit.
+// Errors: *param.Error for lengths that do not fit.
 func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 	if dim < 1 || len(features)%max(dim, 1) != 0 {
 		return nil, mistake("RowsOf.features", len(features), "a multiple of a positive dimension")
@@ -73,7 +72,7 @@ func (r *Rows) Clone() *Rows {
 // Table is the rows as records of a schema with hard labels: features clamped into it, the largest label
 // coordinate as the class.
 //
-// Errors: *accountant.ParamError for a schema of another dimension or number of classes, or one of sets.
+// Errors: *param.Error for a schema of another dimension or number of classes, or one of sets.
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() {
 		return nil, mistake("Rows.Table.schema", s.String(), "dense records of the rows' dimension and classes")
@@ -88,7 +87,7 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 		}
 	}
 	t, err := records.FromFlat(s, flat, labels...)
-	return t, system.ParamErrors(err)
+	return t, err
 }
 
 // put copies rows to position at.

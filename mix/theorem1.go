@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // PaperTheorem1 is ε of T mixtures of degree ℓ out of n records as Theorem 1 of the paper has it, for comparison
@@ -17,11 +17,11 @@ import (
 // B(k) adds terms of alternating sign that cancel to a millionth of a millionth; they are added with enough binary
 // digits to keep the rest.
 //
-// Errors: *accountant.ParamError.
+// Errors: *param.Error.
 // Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan 2019, Theorem 9.
 func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float64, error) {
 	want := func(field string, value any, what string) error {
-		return &accountant.ParamError{Path: "mix.PaperTheorem1." + field, Value: value, Want: what}
+		return &param.Error{Path: "mix.PaperTheorem1." + field, Value: value, Want: what}
 	}
 	switch {
 	case records < 1 || degree < 1 || degree > records:

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -43,7 +43,7 @@ func (t Trainer) validate() error {
 	var errs []error
 	bad := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &accountant.ParamError{Path: "mix.Trainer." + field, Value: value, Want: want})
+			errs = append(errs, &param.Error{Path: "mix.Trainer." + field, Value: value, Want: want})
 		}
 	}
 	bad(t.Epochs > 0, "Epochs", t.Epochs, "a positive integer")
@@ -55,7 +55,7 @@ func (t Trainer) validate() error {
 // Fit trains a classifier on mixtures with their soft labels. Labels should be shares: see [Project].
 //
 // Shapes: the network takes rows.Dim() inputs and tells rows.Classes() classes apart.
-// Errors: *accountant.ParamError; ctx.Err().
+// Errors: *param.Error; ctx.Err().
 func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) error {
 	if net == nil || rows == nil {
 		return mistake("Trainer.Fit", nil, "a network and rows")
@@ -73,7 +73,7 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 
 // FitRecords trains a classifier on labelled records that were drawn from a release, such as those of [Moments.Sample].
 //
-// Errors: *accountant.ParamError; ctx.Err().
+// Errors: *param.Error; ctx.Err().
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *records.Table) error {
 	if net == nil || data == nil {
 		return mistake("Trainer.FitRecords", nil, "a network and records")
@@ -96,7 +96,7 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *r
 // FitMoments trains a classifier on records drawn from class moments, every step on fresh ones: Epochs·n in all.
 // Nothing is seen twice, so there is nothing to learn by heart.
 //
-// Errors: *accountant.ParamError; ctx.Err().
+// Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {
 	if net == nil || m == nil {
 		return mistake("Trainer.FitMoments", nil, "a network and moments")

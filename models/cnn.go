@@ -45,7 +45,7 @@ func (CNN) Name() string { return "cnn" }
 const maxSide = 1 << 14
 
 func (c *checker) side(path string, n int) {
-	c.ok(n > 0 && n <= maxSide, path, n, fmt.Sprintf("an integer from 1 to %d", maxSide))
+	c.OK(n > 0 && n <= maxSide, path, n, fmt.Sprintf("an integer from 1 to %d", maxSide))
 }
 
 // Validate reports every mistake in the description, nil if there is none.
@@ -58,18 +58,18 @@ func (a CNN) Validate() error {
 		c.convolution(fmt.Sprintf("models.CNN.Convolutions[%d]", i), l)
 	}
 	c.widths("models.CNN.Hidden", a.Hidden)
-	c.ok(a.Activation.known(), "models.CNN.Activation", int(a.Activation), "a known activation")
-	if c.err() == nil {
+	c.OK(a.Activation.known(), "models.CNN.Activation", int(a.Activation), "a known activation")
+	if c.Err() == nil {
 		c.windows(a)
 	}
-	return c.err()
+	return c.Err()
 }
 
 func (c *checker) convolution(path string, l Convolution) {
 	c.side(path+".Maps", l.Maps)
 	c.side(path+".Size", l.Size)
-	c.ok(l.Stride >= 0 && l.Stride <= maxSide, path+".Stride", l.Stride, "a non-negative integer, 0 meaning 1")
-	c.ok(l.Pad >= 0 && l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
+	c.OK(l.Stride >= 0 && l.Stride <= maxSide, path+".Stride", l.Stride, "a non-negative integer, 0 meaning 1")
+	c.OK(l.Pad >= 0 && l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
 // windows checks that every window fits into what the layer before it leaves of the image.
@@ -79,7 +79,7 @@ func (c *checker) windows(a CNN) {
 		w := l.over(m)
 		side := min(m.Height, m.Width) + 2*l.Pad
 		path := fmt.Sprintf("models.CNN.Convolutions[%d].Size", i)
-		c.ok(l.Size <= side, path, l.Size, fmt.Sprintf("at most the %d pixels that earlier layers leave", side))
+		c.OK(l.Size <= side, path, l.Size, fmt.Sprintf("at most the %d pixels that earlier layers leave", side))
 		if w.Places() == 0 {
 			return
 		}
@@ -98,15 +98,15 @@ func (a CNN) image() device.Image {
 //
 // Shapes: in must be Height·Width·Channels.
 //
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error) {
 	var c checker
-	c.ok(be != nil, "models.CNN.Classifier", be, "a backend")
-	c.add(a.Validate())
-	c.ok(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: it is for critics")
-	c.ok(in == a.image().Len(), "models.CNN.Classifier: in", in, "Height·Width·Channels numbers a record")
+	c.OK(be != nil, "models.CNN.Classifier", be, "a backend")
+	c.Add(a.Validate())
+	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in, "Height·Width·Channels numbers a record")
 	c.positive("models.CNN.Classifier: classes", classes)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	layers := newChain(be, a.units(be, classes)...)

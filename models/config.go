@@ -1,36 +1,20 @@
 package models
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
-// ConfigError is one mistake in an architecture: which field, what it was and
-// what was wanted. It never carries anything from a record.
-type ConfigError struct {
-	Path  string
-	Value any
-	Want  string
-}
-
-func (e *ConfigError) Error() string { return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want) }
-
 // checker collects mistakes, so that a user sees all of them at once.
-type checker struct{ errs []error }
+type checker struct{ param.Checker }
 
-func (c *checker) ok(good bool, path string, value any, want string) {
-	if !good {
-		c.errs = append(c.errs, &ConfigError{path, value, want})
-	}
-}
-
-func (c *checker) positive(path string, n int) { c.ok(n > 0, path, n, "a positive integer") }
+func (c *checker) positive(path string, n int) { c.OK(n > 0, path, n, "a positive integer") }
 
 func (c *checker) nonNegative(path string, n int) {
-	c.ok(n >= 0, path, n, "a non-negative integer")
+	c.OK(n >= 0, path, n, "a non-negative integer")
 }
 
 func (c *checker) widths(path string, widths []int) {
@@ -40,16 +24,8 @@ func (c *checker) widths(path string, widths []int) {
 }
 
 func (c *checker) finite(path string, x float64) {
-	c.ok(!math.IsNaN(x) && math.Abs(x) <= math.MaxFloat32, path, x, "a finite number")
+	c.OK(!math.IsNaN(x) && math.Abs(x) <= math.MaxFloat32, path, x, "a finite number")
 }
-
-func (c *checker) add(err error) {
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
-}
-
-func (c *checker) err() error { return errors.Join(c.errs...) }
 
 // Likelihood is the distribution of a record given the mean a generator states.
 type Likelihood int

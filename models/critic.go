@@ -101,7 +101,7 @@ type Critic interface {
 // A CriticArchitecture is a public, JSON-able description of a critic.
 type CriticArchitecture interface {
 	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with weights drawn from a
-	// public seed. Errors: joined *ConfigError values.
+	// public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
@@ -115,13 +115,13 @@ type CriticArchitecture interface {
 // Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still belong to records; gains
 // and shifts are parameters like all others, in norms and sums.
 //
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
 	var c checker
-	c.add(a.Validate())
-	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
+	c.Add(a.Validate())
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
 	c.critic("models.MLP", be, in, classes, loss)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
@@ -139,13 +139,13 @@ func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLo
 //
 // Shapes: in must be Height·Width·Channels.
 //
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
 	var c checker
-	c.add(a.Validate())
-	c.ok(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
+	c.Add(a.Validate())
+	c.OK(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
 	c.critic("models.CNN", be, in, classes, loss)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	l := criticLayers(be, a.Activation, a.LayerNorm, loss)
@@ -154,10 +154,10 @@ func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss, seed ui
 }
 
 func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss) {
-	c.ok(be != nil, path+".Critic", be, "a backend")
+	c.OK(be != nil, path+".Critic", be, "a backend")
 	c.positive(path+".Critic: in", in)
 	c.nonNegative(path+".Critic: classes", classes)
-	c.ok(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
+	c.OK(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
 }
 
 // critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared score and one for each

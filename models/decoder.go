@@ -65,23 +65,23 @@ func (a ConvDecoder) Validate() error {
 	var c checker
 	c.side("models.ConvDecoder.Channels", a.Channels)
 	c.widths("models.ConvDecoder.Hidden", a.Hidden)
-	c.ok(len(a.Maps) > 0 && len(a.Maps) < 14, "models.ConvDecoder.Maps", a.Maps, "from 1 to 13 numbers of channels")
+	c.OK(len(a.Maps) > 0 && len(a.Maps) < 14, "models.ConvDecoder.Maps", a.Maps, "from 1 to 13 numbers of channels")
 	for i, n := range a.Maps {
 		c.side(fmt.Sprintf("models.ConvDecoder.Maps[%d]", i), n)
 	}
 	halvings := 1 << min(len(a.Maps), 14)
 	multiple := fmt.Sprintf("a multiple of %d up to %d", halvings, maxSide)
-	c.ok(a.Height > 0 && a.Height%halvings == 0 && a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
-	c.ok(a.Width > 0 && a.Width%halvings == 0 && a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
-	c.ok(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge), "a known way to enlarge")
+	c.OK(a.Height > 0 && a.Height%halvings == 0 && a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
+	c.OK(a.Width > 0 && a.Width%halvings == 0 && a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
+	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge), "a known way to enlarge")
 	if a.Enlarge == TransposedUp {
-		c.ok(a.Size > 0 && a.Size%2 == 0 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an even positive integer, for transposed convolutions")
+		c.OK(a.Size > 0 && a.Size%2 == 0 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an even positive integer, for transposed convolutions")
 	} else {
-		c.ok(a.Size > 0 && a.Size%2 == 1 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
+		c.OK(a.Size > 0 && a.Size%2 == 1 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
 	}
-	c.ok(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation), "a known activation")
-	c.ok(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output), "Identity, Tanh, Sigmoid or Softplus")
-	return c.err()
+	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation), "a known activation")
+	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output), "Identity, Tanh, Sigmoid or Softplus")
+	return c.Err()
 }
 
 // outputs reports whether f may end a decoder: its derivative must follow from its value.
@@ -91,13 +91,13 @@ func outputs(f device.Func) bool {
 
 // Decoder builds the network for codes of some coordinates, with weights drawn from a public seed.
 //
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a ConvDecoder) Decoder(be device.Backend, latent int, seed uint64) (*Decoder, error) {
 	var c checker
-	c.ok(be != nil, "models.ConvDecoder.Decoder", be, "a backend")
+	c.OK(be != nil, "models.ConvDecoder.Decoder", be, "a backend")
 	c.positive("models.ConvDecoder.Decoder: latent", latent)
-	c.add(a.Validate())
-	if err := c.err(); err != nil {
+	c.Add(a.Validate())
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil

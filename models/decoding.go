@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // A Decoding is a network from codes to records that never sees a record: the generator of a system that trains it
@@ -33,7 +34,7 @@ type Decoding interface {
 // A DecodingArchitecture is a public, JSON-able description of a Decoding.
 type DecodingArchitecture interface {
 	// NewDecoding builds the network for codes of some coordinates, its output cut into heads, with weights drawn
-	// from a public seed. Errors: joined *ConfigError values, one for each mistake.
+	// from a public seed. Errors: joined *param.Error values, one for each mistake.
 	NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
@@ -42,15 +43,15 @@ type DecodingArchitecture interface {
 // NewDecoding builds a multilayer perceptron from codes to records: its last layer is linear and then cut into heads.
 //
 // Shapes: records have as many coordinates as the heads together.
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a MLP) NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error) {
 	var c checker
-	c.ok(be != nil, "models.MLP.NewDecoding", be, "a backend")
+	c.OK(be != nil, "models.MLP.NewDecoding", be, "a backend")
 	c.positive("models.MLP.NewDecoding: latent", latent)
-	c.add(a.Validate())
-	c.ok(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.Add(a.Validate())
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.heads("models.MLP.NewDecoding: heads", heads)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	l := unitList{be: be, f: a.Activation.fn(), normalise: a.BatchNorm}
@@ -68,7 +69,7 @@ func (a MLP) NewDecoding(be device.Backend, latent int, heads []Head, seed uint6
 // NewDecoding builds the network with heads in place of Output; without heads it is Decoder.
 //
 // Shapes: the heads together must be as wide as an image has numbers.
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a ConvDecoder) NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error) {
 	if len(heads) == 0 {
 		n, err := a.Decoder(be, latent, seed)
@@ -78,16 +79,16 @@ func (a ConvDecoder) NewDecoding(be device.Backend, latent int, heads []Head, se
 		return n, nil
 	}
 	var c checker
-	c.ok(be != nil, "models.ConvDecoder.NewDecoding", be, "a backend")
+	c.OK(be != nil, "models.ConvDecoder.NewDecoding", be, "a backend")
 	c.positive("models.ConvDecoder.NewDecoding: latent", latent)
-	c.add(a.Validate())
+	c.Add(a.Validate())
 	c.heads("models.ConvDecoder.NewDecoding: heads", heads)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
-		return nil, &ConfigError{"models.ConvDecoder.NewDecoding: heads", headsWidth(heads),
-			fmt.Sprintf("%d numbers, those of an image", want)}
+		return nil, param.New("models.ConvDecoder.NewDecoding: heads", headsWidth(heads),
+			fmt.Sprintf("%d numbers, those of an image", want))
 	}
 	a.Output = device.Identity
 	units := append(a.units(be, latent), newHeads(be, heads)...)

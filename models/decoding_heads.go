@@ -40,15 +40,15 @@ type Head struct {
 }
 
 func (c *checker) heads(path string, heads []Head) {
-	c.ok(len(heads) > 0, path, len(heads), "at least one")
+	c.OK(len(heads) > 0, path, len(heads), "at least one")
 	total := 0
 	for i, h := range heads {
-		c.ok(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
+		c.OK(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
 			fmt.Sprintf("an integer from 1 to %d", maxHeads))
-		c.ok(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out), "a known kind of head")
+		c.OK(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out), "a known kind of head")
 		total += max(min(h.Width, maxHeads), 0)
 	}
-	c.ok(total <= maxHeads, path, total, fmt.Sprintf("at most %d coordinates", maxHeads))
+	c.OK(total <= maxHeads, path, total, fmt.Sprintf("at most %d coordinates", maxHeads))
 }
 
 // maxHeads bounds the coordinates of a record, so that sizes stay far from overflowing.

@@ -9,7 +9,7 @@ var ErrFormat = errors.New("models: malformed architecture")
 // architecture is written too, by its own JSON form, and has to be
 // given to UnmarshalArchitecture again.
 //
-// Errors: *ConfigError for none; those of its JSON form.
+// Errors: *param.Error for none; those of its JSON form.
 func MarshalArchitecture(a Architecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalArchitecture reads what MarshalArchitecture wrote. An architecture that

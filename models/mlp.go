@@ -28,23 +28,23 @@ func (MLP) Name() string { return "mlp" }
 func (a MLP) Validate() error {
 	var c checker
 	c.widths("models.MLP.Hidden", a.Hidden)
-	c.ok(a.Activation.known(), "models.MLP.Activation", int(a.Activation), "a known activation")
-	return c.err()
+	c.OK(a.Activation.known(), "models.MLP.Activation", int(a.Activation), "a known activation")
+	return c.Err()
 }
 
 // Classifier builds a network of in inputs that tells classes apart, with weights
 // drawn from a public seed.
 //
-// Errors: joined *ConfigError values.
+// Errors: joined *param.Error values.
 func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error) {
 	var c checker
-	c.ok(be != nil, "models.MLP.Classifier", be, "a backend")
-	c.add(a.Validate())
-	c.ok(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: a classifier's records are clipped one by one")
-	c.ok(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(be != nil, "models.MLP.Classifier", be, "a backend")
+	c.Add(a.Validate())
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: a classifier's records are clipped one by one")
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
-	if err := c.err(); err != nil {
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	widths := append(append([]int{in}, a.Hidden...), classes)

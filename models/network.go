@@ -90,15 +90,15 @@ type Visible struct {
 func (v Visible) Validate() error {
 	var c checker
 	c.positive("models.Visible.Dim", v.Dim)
-	c.ok(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood), "Bernoulli or GaussianUnit")
-	c.ok(!v.Sparse || v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood, "Bernoulli for sparse binary records")
-	return c.err()
+	c.OK(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood), "Bernoulli or GaussianUnit")
+	c.OK(!v.Sparse || v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood, "Bernoulli for sparse binary records")
+	return c.Err()
 }
 
 // An Architecture is a public, JSON-able description of a generator.
 type Architecture interface {
 	// New builds the generator with fresh parameters from a public seed.
-	// Errors: joined *ConfigError values, one for each mistake.
+	// Errors: joined *param.Error values, one for each mistake.
 	New(be device.Backend, v Visible, seed uint64) (Generator, error)
 	// Name is a short stable name, such as "vae".
 	Name() string

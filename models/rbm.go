@@ -40,19 +40,19 @@ func (a RBM) Validate() error {
 	c.nonNegative("models.RBM.Sweeps", a.Sweeps)
 	c.nonNegative("models.RBM.SampleSweeps", a.SampleSweeps)
 	c.finite("models.RBM.WeightStd", a.WeightStd)
-	c.ok(!(a.WeightStd < 0), "models.RBM.WeightStd", a.WeightStd, "a non-negative number")
+	c.OK(!(a.WeightStd < 0), "models.RBM.WeightStd", a.WeightStd, "a non-negative number")
 	c.finite("models.RBM.VisibleBias", a.VisibleBias)
-	return c.err()
+	return c.Err()
 }
 
 // New builds the machine with weights and chains drawn from a public seed.
 func (a RBM) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
 	var c checker
-	c.ok(be != nil, "models.RBM.New", be, "a backend")
-	c.add(a.Validate())
-	c.add(v.Validate())
-	c.ok(v.Likelihood == Bernoulli, "models.RBM.New: Visible.Likelihood", v.Likelihood, "Bernoulli: the machine's units are binary")
-	if err := c.err(); err != nil {
+	c.OK(be != nil, "models.RBM.New", be, "a backend")
+	c.Add(a.Validate())
+	c.Add(v.Validate())
+	c.OK(v.Likelihood == Bernoulli, "models.RBM.New: Visible.Likelihood", v.Likelihood, "Bernoulli: the machine's units are binary")
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	return newRBM(a.withDefaults(), be, v, seed), nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 func newTestRBM(t *testing.T, a RBM, v Visible) *rbm {
@@ -208,7 +209,7 @@ func TestRBMConfig(t *testing.T) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
 	}
-	var c *ConfigError
+	var c *param.Error
 	if !errors.As(err, &c) {
 		t.Error("errors are not ConfigErrors")
 	}

@@ -3,6 +3,8 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // tagged is an architecture of any kind as a file holds it: under its name.
@@ -15,7 +17,7 @@ type named interface{ Name() string }
 
 func marshalTagged(a named) ([]byte, error) {
 	if a == nil {
-		return nil, &ConfigError{"models: architecture", nil, "an architecture to write"}
+		return nil, param.New("models: architecture", nil, "an architecture to write")
 	}
 	params, err := json.Marshal(a)
 	if err != nil {

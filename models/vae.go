@@ -37,20 +37,20 @@ func (a VAE) Validate() error {
 	var c checker
 	c.widths("models.VAE.Hidden", a.Hidden)
 	c.positive("models.VAE.Latent", a.Latent)
-	c.ok(a.Activation.known(), "models.VAE.Activation", int(a.Activation), "a known activation")
+	c.OK(a.Activation.known(), "models.VAE.Activation", int(a.Activation), "a known activation")
 	c.finite("models.VAE.OutputBias", a.OutputBias)
 	c.finite("models.VAE.KLWeight", a.KLWeight)
-	c.ok(!(a.KLWeight < 0), "models.VAE.KLWeight", a.KLWeight, "a non-negative number")
-	return c.err()
+	c.OK(!(a.KLWeight < 0), "models.VAE.KLWeight", a.KLWeight, "a non-negative number")
+	return c.Err()
 }
 
 // New builds the autoencoder with weights drawn from a public seed.
 func (a VAE) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
 	var c checker
-	c.ok(be != nil, "models.VAE.New", be, "a backend")
-	c.add(a.Validate())
-	c.add(v.Validate())
-	if err := c.err(); err != nil {
+	c.OK(be != nil, "models.VAE.New", be, "a backend")
+	c.Add(a.Validate())
+	c.Add(v.Validate())
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	return newVAE(a, be, v, seed), nil

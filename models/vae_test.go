@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 func newTestVAE(t *testing.T, a VAE, v Visible) *vae {
@@ -347,9 +348,9 @@ func TestVAEConfig(t *testing.T) {
 	}
 }
 
-// names says whether a joined error holds a ConfigError for path.
+// names says whether a joined error holds a param.Error for path.
 func names(err error, path string) bool {
-	var c *ConfigError
+	var c *param.Error
 	if errors.As(err, &c) && c.Path == path {
 		return true
 	}

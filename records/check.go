@@ -57,7 +57,7 @@ func (d *defects) err() error {
 // Guarantee: none. Its answer depends on the records and is not private: show it
 // to nobody but their owner.
 // Errors: *[Defect], the first twenty joined, and how many more there are;
-// *[ShapeError] for no data. No error carries a record's value.
+// *[param.Error] for no data. No error carries a record's value.
 func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err

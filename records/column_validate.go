@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Limits of a column. Two level codes are taken by what is no level; whole
@@ -23,7 +25,7 @@ type columnFaults struct {
 }
 
 func (f *columnFaults) bad(field string, value any, want string) {
-	f.errs = append(f.errs, &ShapeError{f.path + field, value, want})
+	f.errs = append(f.errs, param.New(f.path+field, value, want))
 }
 
 // validate reports everything that is wrong with the column at place i.

@@ -1,11 +1,14 @@
 package records
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for
 // sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table.
 //
-// Errors: *ShapeError where a part has another schema.
+// Errors: *param.Error where a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
 	n := 0
 	for _, p := range parts {
@@ -13,7 +16,7 @@ func Concat(s Schema, parts ...Data) (Data, error) {
 			return nil, err
 		}
 		if !p.Schema().Equal(s) {
-			return nil, &ShapeError{Path: "records.Concat", Value: p.Schema().String(), Want: s.String()}
+			return nil, &param.Error{Path: "records.Concat", Value: p.Schema().String(), Want: s.String()}
 		}
 		n += p.Len()
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // CSV says how a file of comma-separated values is laid out.
@@ -34,7 +36,7 @@ type CSV struct {
 // is none of the schema's is what the schema says unknown labels become.
 //
 // Errors: [ErrFormat], naming line and column, where a line has another number
-// of columns or something is not a number; *[ShapeError] for a schema that does
+// of columns or something is not a number; *[param.Error] for a schema that does
 // not fit.
 func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 	if err := c.validate(s); err != nil {
@@ -78,13 +80,13 @@ func (c CSV) Open(path string, s Schema) (*Table, error) {
 func (c CSV) validate(s Schema) error {
 	err := s.Validate()
 	if s.Sparse() {
-		err = errors.Join(err, &ShapeError{"records.Schema.Kind", s.kind, "a dense kind: sets are read by ReadTransactions"})
+		err = errors.Join(err, param.New("records.Schema.Kind", s.kind, "a dense kind: sets are read by ReadTransactions"))
 	}
 	if c.LabelColumn < 0 || c.LabelColumn > c.columns(s) || c.LabelColumn > 0 && s.Classes() == 0 {
-		err = errors.Join(err, &ShapeError{"records.CSV.LabelColumn", c.LabelColumn, "a column of the file, and a schema with classes"})
+		err = errors.Join(err, param.New("records.CSV.LabelColumn", c.LabelColumn, "a column of the file, and a schema with classes"))
 	}
 	if s.kind == MixedTable {
-		err = errors.Join(err, &ShapeError{"records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"})
+		err = errors.Join(err, param.New("records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"))
 	}
 	return errors.Join(err, c.validateCharacters())
 }
@@ -97,11 +99,11 @@ func (c CSV) validateCharacters() error {
 		value rune
 	}{{"Comma", c.Comma}, {"Comment", c.Comment}} {
 		if bad := r.value; bad == '"' || bad == '\r' || bad == '\n' || bad == utf8.RuneError || !utf8.ValidRune(bad) {
-			errs = append(errs, &ShapeError{"records.CSV." + r.field, fmt.Sprintf("%q", bad), "a character that is no quote and no line end"})
+			errs = append(errs, param.New("records.CSV."+r.field, fmt.Sprintf("%q", bad), "a character that is no quote and no line end"))
 		}
 	}
 	if c.Comment != 0 && (c.Comment == c.Comma || c.Comma == 0 && c.Comment == ',') {
-		errs = append(errs, &ShapeError{"records.CSV.Comment", fmt.Sprintf("%q", c.Comment), "another character than the separator"})
+		errs = append(errs, param.New("records.CSV.Comment", fmt.Sprintf("%q", c.Comment), "another character than the separator"))
 	}
 	return errors.Join(errs...)
 }

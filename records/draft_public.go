@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Drafting says what a drafted schema should make of the columns of a file. The
@@ -39,7 +41,7 @@ type Drafting struct {
 // Columns are named as [CSV] says; without a header or Names they are c1, c2, ….
 //
 // Guarantee: none.
-// Errors: [ErrFormat]; *[ShapeError] for names that do not occur and for columns
+// Errors: [ErrFormat]; *[param.Error] for names that do not occur and for columns
 // with too many texts to be levels.
 func DraftPublicSchema(public io.Reader, layout CSV, d Drafting) (Schema, error) {
 	if err := d.validate(layout); err != nil {
@@ -65,11 +67,11 @@ func DraftPublicSchema(public io.Reader, layout CSV, d Drafting) (Schema, error)
 func (d Drafting) validate(layout CSV) error {
 	err := layout.validateCharacters()
 	if d.MaxLevels < 0 || d.MaxLevels > maxLevels {
-		err = errors.Join(err, &ShapeError{"records.Drafting.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels)})
+		err = errors.Join(err, param.New("records.Drafting.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels)))
 	}
 	if len(d.Skip) > 0 && !layout.Header && layout.Names == nil {
-		err = errors.Join(err, &ShapeError{"records.Drafting.Skip", d.Skip,
-			"a header or CSV.Names, by which the other columns are found later"})
+		err = errors.Join(err, param.New("records.Drafting.Skip", d.Skip,
+			"a header or CSV.Names, by which the other columns are found later"))
 	}
 	return err
 }
@@ -177,7 +179,7 @@ func (d Drafting) schema(names []string, seen []seenColumn) (Schema, error) {
 	var errs []error
 	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
 		if name != "" && !slices.Contains(names, name) {
-			errs = append(errs, &ShapeError{"records.Drafting", fmt.Sprintf("%q", name), "names of columns of the file"})
+			errs = append(errs, param.New("records.Drafting", fmt.Sprintf("%q", name), "names of columns of the file"))
 		}
 	}
 	for j, name := range names {
@@ -199,7 +201,7 @@ func (d Drafting) column(name string, seen *seenColumn) (Column, error) {
 	}
 	number := seen.numbers && seen.lo <= seen.hi
 	if !number && name == d.Target {
-		return Column{}, &ShapeError{"records.Drafting.Target", fmt.Sprintf("%q", name), "a column of numbers"}
+		return Column{}, param.New("records.Drafting.Target", fmt.Sprintf("%q", name), "a column of numbers")
 	}
 	c, err := seen.number(name, name == d.Target), error(nil)
 	if !number {
@@ -245,8 +247,8 @@ func (c *seenColumn) texts() []string {
 
 func (c *seenColumn) fits(name string, most int) error {
 	if len(c.levels) == 0 || len(c.levels) > most {
-		return &ShapeError{"records.Drafting.MaxLevels", most,
-			fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name)}
+		return param.New("records.Drafting.MaxLevels", most,
+			fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -57,7 +58,7 @@ func TestDraftsThatCannotBe(t *testing.T) {
 		"2 labels and targets": {Label: "b", Target: "a"},
 	} {
 		_, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, d)
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", d, err)
 		}

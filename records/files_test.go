@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -116,7 +117,7 @@ func TestMalformedIDX(t *testing.T) {
 	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels), labelledImages()); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("files of different lengths: %v", err)
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	if _, err := records.ReadIDX(bytes.NewReader(good), nil, labelledImages()); !errors.As(err, &shape) {
 		t.Errorf("missing labels: %v", err)
 	}
@@ -192,7 +193,7 @@ func TestWritersReportAFullDisk(t *testing.T) {
 			}
 		}
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	if err := records.WriteIDX(io.Discard, io.Discard, table.WithoutLabels()); !errors.As(err, &shape) {
 		t.Errorf("labels that do not exist: %v", err)
 	}
@@ -251,7 +252,7 @@ func TestMalformedTransactions(t *testing.T) {
 			t.Errorf("%q: error %v, want one at %s", text, err, place)
 		}
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	for _, s := range []records.Schema{records.Binary(3), {}, records.Sets(4, 4).WithLabels("a")} {
 		if _, err := records.ReadTransactions(strings.NewReader("1"), s); !errors.As(err, &shape) {
 			t.Errorf("%v: %v", s, err)
@@ -303,7 +304,7 @@ func TestMalformedCSV(t *testing.T) {
 			t.Errorf("%q: error %v, want one at %s", text, err, place)
 		}
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	for name, err := range map[string]error{
 		"sets":         second(records.CSV{}.Read(strings.NewReader(""), records.Sets(3, 3))),
 		"label column": second(records.CSV{LabelColumn: 4}.Read(strings.NewReader(""), s.WithLabels("a"))),
@@ -407,7 +408,7 @@ func TestMalformedNPY(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrFormat", name, err)
 		}
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	for _, s := range []records.Schema{{}, records.Sets(2, 2), records.Binary(2).WithLabels("a")} {
 		if _, err := records.ReadNPY(bytes.NewReader(good), s); !errors.As(err, &shape) {
 			t.Errorf("%v: %v", s, err)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.
@@ -18,13 +20,13 @@ type FrameBuilder struct {
 
 // NewFrameBuilder starts a frame without rows.
 //
-// Errors: *[ShapeError] for a schema that is not of tables.
+// Errors: *[param.Error] for a schema that is not of tables.
 func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if s.kind != MixedTable {
-		return nil, &ShapeError{"records.Schema.Kind", s.kind, "tables, made by NewSchema"}
+		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
 	b := &FrameBuilder{schema: s, cells: make([]cells, len(s.table.columns))}
 	for _, c := range s.table.columns {
@@ -56,15 +58,15 @@ func (c Column) codes() map[string]uint16 {
 // column of levels takes a number as its decimal text, and false and true as its
 // first and second level if it has two.
 //
-// Errors: *[ShapeError] for a wrong number of values, or a Go type that is none
+// Errors: *[param.Error] for a wrong number of values, or a Go type that is none
 // of these. The values themselves are never refused; [Check] tells what is odd
 // about them.
 func (b *FrameBuilder) Append(values ...any) error {
 	if len(values) != len(b.cells) {
-		return &ShapeError{"records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one a column", len(b.cells))}
+		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one a column", len(b.cells)))
 	}
 	if b.n >= maxRows {
-		return &ShapeError{"records rows", b.n, fmt.Sprintf("at most %d", maxRows)}
+		return param.New("records rows", b.n, fmt.Sprintf("at most %d", maxRows))
 	}
 	for j, v := range values {
 		if err := b.appendValue(j, v); err != nil {
@@ -132,7 +134,7 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		b.appendInt(j, float64(r.Uint()), strconv.FormatUint(r.Uint(), 10))
 	default:
-		return &ShapeError{fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(), "nil, a text, a number or a bool"}
+		return param.New(fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(), "nil, a text, a number or a bool")
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // ReadFrame reads records of a table, one a line, plain or gzip-compressed; see
@@ -21,7 +23,7 @@ import (
 //
 // Errors: [ErrFormat], naming line and column, where a line has another number
 // of fields than the first, a quote is not closed or the header lacks a column;
-// *[ShapeError] for a schema or a layout that does not fit.
+// *[param.Error] for a schema or a layout that does not fit.
 func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	in, err := c.frameReader(r, s)
 	if err != nil {
@@ -44,7 +46,7 @@ func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
 		if rows < 1 {
-			yield(nil, &ShapeError{"records.CSV.Stream rows", rows, "a positive number"})
+			yield(nil, param.New("records.CSV.Stream rows", rows, "a positive number"))
 			return
 		}
 		in, err := c.frameReader(r, s)
@@ -203,14 +205,14 @@ func (c CSV) missing() []string {
 func (c CSV) validateFrames(s Schema) error {
 	errs := []error{s.Validate(), c.validateCharacters()}
 	if errs[0] == nil && s.kind != MixedTable {
-		errs = append(errs, &ShapeError{"records.Schema.Kind", s.kind, "tables, made by NewSchema; vectors are read by Read"})
+		errs = append(errs, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema; vectors are read by Read"))
 	}
 	if c.LabelColumn != 0 {
-		errs = append(errs, &ShapeError{"records.CSV.LabelColumn", c.LabelColumn, "0: a table's label is a column of its schema"})
+		errs = append(errs, param.New("records.CSV.LabelColumn", c.LabelColumn, "0: a table's label is a column of its schema"))
 	}
 	for i, name := range c.Names {
 		if name != "" && slices.Contains(c.Names[:i], name) {
-			errs = append(errs, &ShapeError{"records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"})
+			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"))
 		}
 	}
 	return errors.Join(errs...)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -85,7 +86,7 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','}, {Names: []string{"a", "a"}}} {
 		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
 			t.Errorf("%+v: %v", layout, err)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Value is the text of one cell, inside the schema: a number or the name of a
@@ -46,7 +48,7 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 // Columns are those of Names where that is given, and empty where the schema has
 // none of that name; else those of the schema.
 //
-// Errors: the writer's; *[ShapeError] for a layout that does not fit, or in which
+// Errors: the writer's; *[param.Error] for a layout that does not fit, or in which
 // a missing value would be read as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	if f == nil {
@@ -74,7 +76,7 @@ func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) er
 			return err
 		}
 		if !part.Schema().Equal(s) {
-			return &ShapeError{"records.CSV.WriteFrames", part.Schema().String(), s.String()}
+			return param.New("records.CSV.WriteFrames", part.Schema().String(), s.String())
 		}
 		f, err := frameOf(s, part)
 		if err != nil {
@@ -119,7 +121,7 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 		if c.Names == nil {
 			out.names = append(out.names, column.name)
 		} else if !slices.Contains(c.Names, column.name) {
-			return nil, &ShapeError{"records.CSV.Names", c.Names, fmt.Sprintf("all columns of the schema, %q too", column.name)}
+			return nil, param.New("records.CSV.Names", c.Names, fmt.Sprintf("all columns of the schema, %q too", column.name))
 		}
 	}
 	for _, name := range out.names {
@@ -140,7 +142,7 @@ func (c CSV) missingText(column Column) (string, error) {
 			return text, nil
 		}
 	}
-	return "", &ShapeError{"records.CSV.Missing", c.missing(), fmt.Sprintf("a text that is no level of column %q", column.name)}
+	return "", param.New("records.CSV.Missing", c.missing(), fmt.Sprintf("a text that is no level of column %q", column.name))
 }
 
 func (o *frameWriter) header() {

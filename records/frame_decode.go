@@ -1,6 +1,10 @@
 package records
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // DecodeFlat makes a frame of row-major encoded vectors, such as a network states
 // them. Whatever the numbers are, NaN and infinite ones included, every row is
@@ -11,14 +15,14 @@ import "fmt"
 //
 // Shapes: encoded has n·Dim values; labels, present exactly if the schema has
 // classes, has n.
-// Errors: *[ShapeError], about shapes and the schema only.
+// Errors: *[param.Error], about shapes and the schema only.
 func DecodeFlat(s Schema, encoded []float32, labels ...int32) (*Frame, error) {
 	b, err := NewFrameBuilder(s)
 	if err != nil {
 		return nil, err
 	}
 	if len(encoded)%s.dim != 0 || len(encoded)/s.dim > maxRows {
-		return nil, &ShapeError{"records values", len(encoded), fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim)}
+		return nil, param.New("records values", len(encoded), fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
 	}
 	n := len(encoded) / s.dim
 	classes, err := newColumn(s, n, labels)

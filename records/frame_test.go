@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -439,7 +440,7 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	b := must(records.NewFrameBuilder(s))(t)
 	type level string
 	for _, row := range [][]any{{1}, {1, 2, 3}, {1, struct{}{}}, {[]int{1}, "y"}, {1, 2i}} {
-		var shape *records.ShapeError
+		var shape *param.Error
 		if err := b.Append(row...); !errors.As(err, &shape) {
 			t.Errorf("%v: %v", row, err)
 		}
@@ -487,7 +488,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 		`2 labels and targets`:                       {records.Target("a", 0, 1), records.Label("b", "x")},
 	} {
 		s, err := records.NewSchema(columns...)
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) || s.Validate() == nil {
 			t.Errorf("want %s, got %v", want, err)
 		}
@@ -522,7 +523,7 @@ func TestLabelsOfATableChange(t *testing.T) {
 
 func TestTablesAreNoVectors(t *testing.T) {
 	s := people(t)
-	var shape *records.ShapeError
+	var shape *param.Error
 	if _, err := records.FromFlat(s, make([]float32, s.Dim()), 0); !errors.As(err, &shape) {
 		t.Errorf("FromFlat: %v", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // SetSource describes sets to be made up, for benchmarks and examples: item sets of a given number, size and
@@ -46,12 +48,12 @@ func (g SetSource) Schema() Schema { return Sets(g.Universe, g.MaxItems) }
 
 // Validate reports every setting that makes no sense.
 //
-// Errors: *[ShapeError], joined.
+// Errors: *[param.Error], joined.
 func (g SetSource) Validate() error {
 	errs := []error{g.Schema().Validate()}
 	bad := func(wrong bool, field string, value any, want string) {
 		if wrong {
-			errs = append(errs, &ShapeError{"records.SetSource." + field, value, want})
+			errs = append(errs, param.New("records.SetSource."+field, value, want))
 		}
 	}
 	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows a table holds")
@@ -85,7 +87,7 @@ func (g SetSource) Make() (*SetTable, error) {
 // Stream makes the same sets in tables of at most rows records, in memory that does not grow
 // with their number.
 //
-// Errors: those of [SetSource.Validate]; *[ShapeError] for a number of rows that is not positive.
+// Errors: those of [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
 func (g SetSource) Stream(rows int) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
 		if err := g.stream(rows, yield); err != nil && err != errStopped {
@@ -96,7 +98,7 @@ func (g SetSource) Stream(rows int) iter.Seq2[*SetTable, error] {
 
 func (g SetSource) stream(rows int, yield func(*SetTable, error) bool) error {
 	if rows < 1 {
-		return &ShapeError{"records rows", rows, "a positive number of rows a table"}
+		return param.New("records rows", rows, "a positive number of rows a table")
 	}
 	chunks, err := newChunks(g.Schema(), rows, func(t *SetTable) error {
 		if !yield(t, nil) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Visits describes a file of many rows a person, one visited item (or several between
@@ -28,7 +30,7 @@ type Visits struct {
 // what is no number, are dropped; their person stays.
 //
 // Memory is that of the persons and their distinct items.
-// Errors: [ErrFormat], naming the line, where a row lacks a column; *[ShapeError] for columns that make no sense, or a schema that is not one of
+// Errors: [ErrFormat], naming the line, where a row lacks a column; *[param.Error] for columns that make no sense, or a schema that is not one of
 // sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
@@ -62,9 +64,9 @@ func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 func (v Visits) validate() error {
 	switch {
 	case v.Header && (v.User == "" || v.Item == "" || v.User == v.Item):
-		return &ShapeError{"records.Visits.User", v.User, "the names of two columns, User and Item"}
+		return param.New("records.Visits.User", v.User, "the names of two columns, User and Item")
 	case !v.Header && (v.UserColumn < 0 || v.Column < 0 || v.UserColumn == v.Column):
-		return &ShapeError{"records.Visits.UserColumn", v.UserColumn, "the positions of two columns, UserColumn and Column"}
+		return param.New("records.Visits.UserColumn", v.UserColumn, "the positions of two columns, UserColumn and Column")
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // idxBytes is the type code of unsigned bytes in an idx header.
@@ -17,14 +19,14 @@ const idxBytes = 0x08
 // 128 and above as 1. labels is nil exactly where the schema has no classes.
 //
 // Errors: [ErrFormat] for files that are truncated, too long, of another element
-// type or of another number of coordinates than the schema says; *[ShapeError]
+// type or of another number of coordinates than the schema says; *[param.Error]
 // for a schema that does not fit.
 func ReadIDX(images, labels io.Reader, s Schema) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if (labels != nil) != (s.Classes() > 0) {
-		return nil, &ShapeError{"records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes"}
+		return nil, param.New("records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes")
 	}
 	pixels, err := readIDX(images, s, "the image file")
 	if err != nil {
@@ -115,11 +117,11 @@ func (s Schema) hasShape(axes []uint32) bool {
 // lower bound as 0, its upper as 255, the nearest of the 256 levels otherwise.
 // Labels, where labels is not nil, go to a second file.
 //
-// Errors: those of the writers, and *[ShapeError] where labels are asked for
+// Errors: those of the writers, and *[param.Error] where labels are asked for
 // that the table does not have or that a byte cannot hold.
 func WriteIDX(images, labels io.Writer, t *Table) error {
 	if labels != nil && (t.schema.Classes() == 0 || t.schema.Classes() > 256) {
-		return &ShapeError{"records.WriteIDX classes", t.schema.Classes(), "1 to 256, to write labels of one byte"}
+		return param.New("records.WriteIDX classes", t.schema.Classes(), "1 to 256, to write labels of one byte")
 	}
 	sizes := []uint32{uint32(t.n), uint32(t.schema.dim)}
 	if t.schema.IsImage() {

@@ -1,6 +1,9 @@
 package records
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // column holds the raw labels of a table and the schema's rule for reading
 // them.
@@ -13,12 +16,12 @@ type column struct {
 func newColumn(s Schema, n int, labels []int32) (column, error) {
 	if s.Classes() == 0 {
 		if len(labels) > 0 {
-			return column{}, &ShapeError{"records labels", len(labels), "none: the schema declares no classes"}
+			return column{}, param.New("records labels", len(labels), "none: the schema declares no classes")
 		}
 		return column{}, nil
 	}
 	if len(labels) != n {
-		return column{}, &ShapeError{"records labels", len(labels), "one for each of the rows"}
+		return column{}, param.New("records labels", len(labels), "one for each of the rows")
 	}
 	return column{raw: labels, classes: int32(s.Classes()), unknown: int32(s.unknown)}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -107,7 +108,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	if users.Take([]int32{0, 0}).Unit() != records.UnitRecord || users.Take([]int32{0, 1}).Unit() != records.UnitUser {
 		t.Error("who is taken twice is one user")
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
 		t.Errorf("another schema: %v", err)
 	}
@@ -258,7 +259,7 @@ func TestStreams(t *testing.T) {
 			break
 		}
 		for _, err := range stream(0) {
-			var shape *records.ShapeError
+			var shape *param.Error
 			if !errors.As(err, &shape) {
 				t.Errorf("%s: tables of no rows: %v", name, err)
 			}
@@ -291,7 +292,7 @@ func TestSetSource(t *testing.T) {
 	if again := must(g.Make())(t); !slices.Equal(again.Items(777), table.Items(777)) {
 		t.Error("the same source makes other sets")
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	bad := records.SetSource{Records: -1, Universe: 5, MeanItems: 0.5, MaxItems: 4, Skew: -1, Shift: -1, Communities: 9, Affinity: 2}
 	if _, err := bad.Make(); !errors.As(err, &shape) || strings.Count(err.Error(), "SetSource") != 6 {
 		t.Errorf("mistakes: %v", err)
@@ -321,7 +322,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 	if !slices.Equal(few.Items(0), many.Items(1)) {
 		t.Errorf("bob is %v or %v", few.Items(0), many.Items(1))
 	}
-	var shape *records.ShapeError
+	var shape *param.Error
 	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {}, "negative": {UserColumn: -1}} {
 		if _, err := v.Read(strings.NewReader(text), s); !errors.As(err, &shape) {
 			t.Errorf("%s: %v", name, err)

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // A file of sets is, in little-endian numbers:
@@ -49,7 +51,7 @@ type SetWriter struct {
 
 // NewSetWriter begins a file.
 //
-// Errors: *[ShapeError] for a schema that is not one of sets without classes; the writer's, wrapped.
+// Errors: *[param.Error] for a schema that is not one of sets without classes; the writer's, wrapped.
 func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 
 // Add appends one record, encoded as [SetTable] says: a row, not a person.
 //
-// Errors: *[ShapeError] where there are more rows than a table holds; the writer's, wrapped.
+// Errors: *[param.Error] where there are more rows than a table holds; the writer's, wrapped.
 func (w *SetWriter) Add(items []uint32) error {
 	w.parts++
 	w.unit = UnitRecord
@@ -73,7 +75,7 @@ func (w *SetWriter) Add(items []uint32) error {
 
 func (w *SetWriter) add(items []uint32) error {
 	if w.rows == maxRows {
-		return &ShapeError{"records rows", w.rows, "at most 2³¹-1"}
+		return param.New("records rows", w.rows, "at most 2³¹-1")
 	}
 	if w.blocks.add(w.encoder.encode(w.rows, items)) {
 		w.flushBlock()
@@ -85,13 +87,13 @@ func (w *SetWriter) add(items []uint32) error {
 // Append appends records that are encoded already. The file keeps their unit where they are
 // all it holds: a person in two parts would be two records.
 //
-// Errors: *[ShapeError] for another schema, and those of [SetWriter.Add].
+// Errors: *[param.Error] for another schema, and those of [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
 	if err := given("records.SetWriter.Append", d); err != nil {
 		return err
 	}
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
-		return &ShapeError{"records.SetWriter.Append", d.Schema().String(), s.String()}
+		return param.New("records.SetWriter.Append", d.Schema().String(), s.String())
 	}
 	if w.unit = UnitRecord; w.parts == 0 {
 		w.unit = UnitOf(d)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // mixed is what a schema of tables has beyond its dimension. It is never changed
@@ -34,7 +36,7 @@ type Block struct {
 // NewSchema describes tables: records of columns of different kinds, in order,
 // at most one of them a label or a target. [Frame] holds such records.
 //
-// Errors: *[ShapeError], joined: a name or a level twice, bounds that are not in
+// Errors: *[param.Error], joined: a name or a level twice, bounds that are not in
 // order, no column to encode, a second label or target, and what each column
 // does not allow.
 func NewSchema(columns ...Column) (Schema, error) {
@@ -74,7 +76,7 @@ func validateColumns(columns []Column) error {
 	for i, c := range columns {
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
-			errs = append(errs, &ShapeError{fmt.Sprintf("records.Column[%d].Name", i), fmt.Sprintf("%q", c.name), "a name of its own"})
+			errs = append(errs, param.New(fmt.Sprintf("records.Column[%d].Name", i), fmt.Sprintf("%q", c.name), "a name of its own"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {
@@ -86,11 +88,11 @@ func validateColumns(columns []Column) error {
 		}
 	}
 	if special > 1 {
-		errs = append(errs, &ShapeError{"records.NewSchema", fmt.Sprintf("%d labels and targets", special), "at most one"})
+		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d labels and targets", special), "at most one"))
 	}
 	if encoded == 0 || width > maxDim {
-		errs = append(errs, &ShapeError{"records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
-			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)})
+		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
+			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)))
 	}
 	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -31,7 +32,7 @@ func TestNoRecordsAreAnError(t *testing.T) {
 		"WriteFrame":        records.CSV{}.WriteFrame(out, nil),
 		"WriteFrames":       records.CSV{}.WriteFrames(out, table, nothing),
 	} {
-		var wrong *records.ShapeError
+		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}

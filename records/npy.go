@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Names of the arrays inside an .npz file, as machine learning data sets are
@@ -26,13 +28,13 @@ const (
 // itself.
 //
 // Errors: [ErrFormat] for a file that is malformed, truncated or of another
-// shape; *[ShapeError] for a schema that does not fit.
+// shape; *[param.Error] for a schema that does not fit.
 func ReadNPY(r io.Reader, s Schema) (*Table, error) {
 	if _, err := newTable(s.WithoutLabels(), 0, nil); err != nil {
 		return nil, err
 	}
 	if s.Classes() > 0 {
-		return nil, &ShapeError{"records.Schema.Classes", s.Classes(), "none: one array carries no labels; ReadNPZ reads both"}
+		return nil, param.New("records.Schema.Classes", s.Classes(), "none: one array carries no labels; ReadNPZ reads both")
 	}
 	values, levels, err := readArray(r, s, s.dim, "the array")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // WriteSchema writes a schema as indented JSON, which people can read, review
 // and edit: names, kinds, bounds and levels.
 //
-// Errors: *[ShapeError] for a schema that is not valid, and those of the writer.
+// Errors: *[param.Error] for a schema that is not valid, and those of the writer.
 func WriteSchema(w io.Writer, s Schema) error {
 	text, err := schemaText(s)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -85,9 +86,9 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		"Unknown":      records.Binary(2).WithLabels("a").WithUnknown("b"),
 	} {
 		err := s.Validate()
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
-			t.Errorf("want a ShapeError about %s, got %v", want, err)
+			t.Errorf("want a param.Error about %s, got %v", want, err)
 		}
 		if _, err := json.Marshal(s); err == nil {
 			t.Errorf("%s: an invalid schema is written", want)

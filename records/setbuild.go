@@ -3,6 +3,8 @@ package records
 import (
 	"cmp"
 	"slices"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // setEncoder turns raw item numbers into a record of a schema. All readers of sets
@@ -57,7 +59,7 @@ func setSchema(s Schema) error {
 		return err
 	}
 	if !s.Sparse() {
-		return &ShapeError{"records.Schema.Kind", s.kind, "sets: other kinds make a Table"}
+		return param.New("records.Schema.Kind", s.kind, "sets: other kinds make a Table")
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ func unlabelledSets(s Schema) error {
 		return err
 	}
 	if s.Classes() > 0 {
-		return &ShapeError{"records.Schema.Classes", s.Classes(), "none: transactions carry no labels"}
+		return param.New("records.Schema.Classes", s.Classes(), "none: transactions carry no labels")
 	}
 	return nil
 }
@@ -86,7 +88,7 @@ func (b *setBuilder) rows() int { return b.n }
 func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	s := b.encoder.schema
 	if b.n > maxRows {
-		return nil, &ShapeError{"records rows", b.n, "at most 2³¹-1"}
+		return nil, param.New("records rows", b.n, "at most 2³¹-1")
 	}
 	c, err := newColumn(s, b.n, labels)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // SetTable is a set of records that are each a set of items, ascending and without
@@ -27,7 +28,7 @@ type SetTable struct {
 // FromItems makes a set table of a copy of the rows, each a list of item
 // numbers in any order.
 //
-// Errors: *[ShapeError] about the schema and the number of labels; items are
+// Errors: *[param.Error] about the schema and the number of labels; items are
 // encoded as [SetTable] says, and [Check] is the strict test of them.
 func FromItems(s Schema, rows [][]uint32, labels ...int32) (*SetTable, error) {
 	b, err := newSetBuilder(s)
@@ -43,7 +44,7 @@ func FromItems(s Schema, rows [][]uint32, labels ...int32) (*SetTable, error) {
 // FromCSR makes a set table of a copy of compressed sparse rows: row i holds
 // items[offsets[i]:offsets[i+1]], in any order.
 //
-// Errors: *[ShapeError] where offsets do not ascend within items, and those of
+// Errors: *[param.Error] where offsets do not ascend within items, and those of
 // [FromItems].
 func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTable, error) {
 	b, err := newSetBuilder(s)
@@ -51,7 +52,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 		return nil, err
 	}
 	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) || offsets[len(offsets)-1] > len(items) {
-		return nil, &ShapeError{"records offsets", fmt.Sprintf("%d offsets", len(offsets)), "one more than rows, ascending, within the items"}
+		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)), "one more than rows, ascending, within the items")
 	}
 	for i := range len(offsets) - 1 {
 		b.add(items[offsets[i]:offsets[i+1]])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -109,9 +110,9 @@ func TestSetShapesAreChecked(t *testing.T) {
 		"beyond items":    second(records.FromCSR(s, []int{0, 3}, make([]uint32, 2))),
 		"labels":          second(records.FromItems(s, [][]uint32{{1}}, 1)),
 	} {
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) {
-			t.Errorf("%s: error %v, want a ShapeError", name, err)
+			t.Errorf("%s: error %v, want a param.Error", name, err)
 		}
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"iter"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // EachSet hands out the items of every record in order, a chunk of rows at a time, so that
 // memory does not grow with the data. The slice is valid during the call. It stops at the
 // first error of each and returns it.
 //
-// Errors: *[ShapeError] for data that are not sets.
+// Errors: *[param.Error] for data that are not sets.
 func EachSet(d Data, each func(row int, items []uint32) error) error {
 	if err := given("records.EachSet", d); err != nil {
 		return err
@@ -39,7 +40,7 @@ var errStopped = errors.New("records: stopped")
 // StreamTransactions is [ReadTransactions] in tables of at most rows records, one after
 // another, in memory that does not grow with the file.
 //
-// Errors: those of [ReadTransactions], after the tables of the lines before; *[ShapeError]
+// Errors: those of [ReadTransactions], after the tables of the lines before; *[param.Error]
 // for a number of rows that is not positive.
 func StreamTransactions(r io.Reader, s Schema, rows int) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
@@ -75,7 +76,7 @@ type chunks struct {
 
 func newChunks(s Schema, rows int, emit func(*SetTable) error) (*chunks, error) {
 	if rows < 1 || rows > maxRows {
-		return nil, &ShapeError{"records rows", rows, "a positive number of rows a table"}
+		return nil, param.New("records rows", rows, "a positive number of rows a table")
 	}
 	b, err := newSetBuilder(s)
 	return &chunks{b, rows, emit}, err

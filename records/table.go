@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Table is a set of dense records: vectors or images. It holds them as float32
@@ -28,7 +29,7 @@ type Table struct {
 //
 // Shapes: flat has n·Dim values; labels, present exactly if the schema has
 // classes, has n.
-// Errors: *[ShapeError], about shapes only: values are clamped when they are
+// Errors: *[param.Error], about shapes only: values are clamped when they are
 // read, and [Check] is the strict test of them.
 func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
 	t, err := newTable(s, len(flat), labels)
@@ -66,7 +67,7 @@ func levelsOf(s Schema) *[256]float32 {
 
 // FromRows makes a table of a copy of the rows.
 //
-// Errors: *[ShapeError] where a row's length is not the schema's dimension, and
+// Errors: *[param.Error] where a row's length is not the schema's dimension, and
 // those of [FromFlat].
 func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
@@ -74,7 +75,7 @@ func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	}
 	for i, row := range rows {
 		if len(row) != s.dim {
-			return nil, &ShapeError{fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim)}
+			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim))
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)
@@ -89,7 +90,7 @@ func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	}
 	n, dim := m.Dims()
 	if dim != s.dim {
-		return nil, &ShapeError{"records matrix", fmt.Sprintf("%d columns", dim), fmt.Sprintf("%d columns", s.dim)}
+		return nil, param.New("records matrix", fmt.Sprintf("%d columns", dim), fmt.Sprintf("%d columns", s.dim))
 	}
 	flat := make([]float32, 0, n*dim)
 	for i := range n {
@@ -106,17 +107,17 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 		return nil, err
 	}
 	if s.Sparse() {
-		return nil, &ShapeError{"records.Schema.Kind", s.kind, "a dense kind: sets make a SetTable"}
+		return nil, param.New("records.Schema.Kind", s.kind, "a dense kind: sets make a SetTable")
 	}
 	if s.kind == MixedTable {
-		return nil, &ShapeError{"records.Schema.Kind", s.kind, "vectors or images: tables make a Frame"}
+		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images: tables make a Frame")
 	}
 	if values%s.dim != 0 {
-		return nil, &ShapeError{"records values", values, fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim)}
+		return nil, param.New("records values", values, fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
 	}
 	n := values / s.dim
 	if n > maxRows {
-		return nil, &ShapeError{"records rows", n, fmt.Sprintf("at most %d", maxRows)}
+		return nil, param.New("records rows", n, fmt.Sprintf("at most %d", maxRows))
 	}
 	c, err := newColumn(s, n, labels)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -121,9 +122,9 @@ func TestShapesAreChecked(t *testing.T) {
 		"zero schema":     second(records.FromFlat(records.Schema{}, nil)),
 		"bytes":           second(records.FromBytes(s, make([]byte, 4))),
 	} {
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) {
-			t.Errorf("%s: error %v, want a ShapeError", name, err)
+			t.Errorf("%s: error %v, want a param.Error", name, err)
 		}
 	}
 }

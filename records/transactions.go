@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // ReadTransactions reads sets written one record a line as item numbers between
@@ -15,7 +17,7 @@ import (
 // [SetTable] says.
 //
 // Errors: [ErrFormat], naming the line, where something is not a whole number;
-// *[ShapeError] for a schema that is not one of sets without classes.
+// *[param.Error] for a schema that is not one of sets without classes.
 func ReadTransactions(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -144,7 +146,7 @@ func (t *transactionScanner) notANumber() error {
 // WriteTransactions writes the sets one record a line, items ascending between
 // blanks, in memory that does not grow with their number.
 //
-// Errors: *[ShapeError] for data that are not sets, and the writer's.
+// Errors: *[param.Error] for data that are not sets, and the writer's.
 func WriteTransactions(w io.Writer, d Data) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
@@ -162,7 +164,7 @@ func WriteTransactions(w io.Writer, d Data) error {
 	if err == nil {
 		err = bw.Flush()
 	}
-	var shape *ShapeError
+	var shape *param.Error
 	if err != nil && !errors.As(err, &shape) {
 		return fmt.Errorf("records: writing: %w", err)
 	}

@@ -1,5 +1,7 @@
 package records
 
+import "github.com/seed7ba64551/privgen/param"
+
 // The units that one record can be.
 const (
 	UnitRecord = "record" // a row as it was read: a person may have several
@@ -28,7 +30,7 @@ func WithUnit(d Data, unit string) Data {
 // given refuses data that are missing.
 func given(path string, d Data) error {
 	if d == nil {
-		return &ShapeError{path, nil, "records"}
+		return param.New(path, nil, "records")
 	}
 	return nil
 }

@@ -4,29 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
-
-// ShapeError says that a declaration, or data handed over under it, has the
-// wrong shape. Everything in it is public: sizes and declared values, never a
-// record's value. Its fields are those of accountant.ParamError, so that either
-// converts to the other.
-type ShapeError struct {
-	Path  string // what is wrong, as in "records.Schema.Dim"
-	Value any    // what it is
-	Want  string // what it should have been
-}
-
-func (e *ShapeError) Error() string {
-	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
-}
 
 // Validate reports everything that is wrong with the schema.
 //
-// Errors: *[ShapeError], joined.
+// Errors: *[param.Error], joined.
 func (s Schema) Validate() error {
 	var errs []error
 	bad := func(field string, value any, want string) {
-		errs = append(errs, &ShapeError{"records.Schema." + field, value, want})
+		errs = append(errs, param.New("records.Schema."+field, value, want))
 	}
 	switch s.kind {
 	case BinaryVector, IntervalVector:
@@ -57,17 +45,17 @@ func (s Schema) Validate() error {
 
 func (s Schema) validateClasses() (errs []error) {
 	if len(s.classes) > maxClasses {
-		return []error{&ShapeError{"records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses)}}
+		return []error{param.New("records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses))}
 	}
 	seen := make(map[string]bool, len(s.classes))
 	for i, name := range s.classes {
 		if name == "" || seen[name] {
-			errs = append(errs, &ShapeError{fmt.Sprintf("records.Schema.Classes[%d]", i), fmt.Sprintf("%q", name), "a name of its own"})
+			errs = append(errs, param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), fmt.Sprintf("%q", name), "a name of its own"))
 		}
 		seen[name] = true
 	}
 	if s.unknown != 0 && (s.unknown < 0 || s.unknown >= len(s.classes)) {
-		errs = append(errs, &ShapeError{"records.Schema.Unknown", s.unknown, "one of the class names"})
+		errs = append(errs, param.New("records.Schema.Unknown", s.unknown, "one of the class names"))
 	}
 	return errs
 }

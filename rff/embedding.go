@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // An Embedding is a public, differentiable feature map whose norm is bounded
@@ -43,7 +44,7 @@ type Embedding interface {
 
 // An EmbeddingKernel is the description from which an embedding is drawn. The
 // same description, layout and seed give the same embedding. Errors:
-// [*ParamError], joined.
+// [*param.Error], joined.
 type EmbeddingKernel interface {
 	Embedding(l Layout, seed uint64) (Embedding, error)
 }
@@ -76,11 +77,11 @@ type Block struct {
 func (l Layout) Validate() error {
 	var errs []error
 	if l.In < 1 || l.In > maxFrequencies {
-		errs = append(errs, &ParamError{"rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)})
+		errs = append(errs, param.New("rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
 	}
 	if !l.image() && (l.Height != 0 || l.Width != 0) {
 		sides := fmt.Sprintf("%d×%d", l.Height, l.Width)
-		errs = append(errs, &ParamError{"rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"})
+		errs = append(errs, param.New("rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"))
 	}
 	return errors.Join(append(errs, l.checkBlocks()...)...)
 }
@@ -95,18 +96,18 @@ func (l Layout) checkBlocks() (errs []error) {
 	for i, b := range l.Blocks {
 		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
 		if b.Offset != at {
-			errs = append(errs, &ParamError{path + ".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)})
+			errs = append(errs, param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)))
 		}
 		if b.Width < 1 || b.Width > l.In || !b.OneHot && b.Width > 2 {
-			errs = append(errs, &ParamError{path + ".Width", b.Width, "a positive width, at most 2 for a number"})
+			errs = append(errs, param.New(path+".Width", b.Width, "a positive width, at most 2 for a number"))
 		}
 		if b.Levels < 0 || b.Levels == 1 {
-			errs = append(errs, &ParamError{path + ".Levels", b.Levels, "0 or at least 2"})
+			errs = append(errs, param.New(path+".Levels", b.Levels, "0 or at least 2"))
 		}
 		at = b.Offset + b.Width
 	}
 	if len(l.Blocks) > 0 && at != l.In && len(errs) == 0 {
-		errs = append(errs, &ParamError{"rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)})
+		errs = append(errs, param.New("rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)))
 	}
 	return errs
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -308,7 +309,7 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 40}, mixed, "rff.Hermite.Order"},
 	} {
 		e, err := c.kernel.Embedding(c.layout, 1)
-		var typed *rff.ParamError
+		var typed *param.Error
 		if e != nil || !errors.As(err, &typed) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v over %+v: %v, want %s", c.kernel, c.layout, err, c.want)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Hermite is the Gaussian kernel written as a sum of Hermite functions (Mehler)
@@ -101,7 +103,7 @@ func (c Hermite) validate(in int) error {
 	var errs []error
 	add := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, &ParamError{"rff.Hermite." + field, value, want})
+			errs = append(errs, param.New("rff.Hermite."+field, value, want))
 		}
 	}
 	add(c.Order >= 1 && c.Order <= maxHermite, "Order", c.Order, fmt.Sprintf("from 1 to %d", maxHermite))

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Join puts the features of several embeddings side by side, each scaled: the
@@ -54,15 +55,15 @@ func (c Join) Embedding(l Layout, seed uint64) (Embedding, error) {
 func (c Join) validate() error {
 	var errs []error
 	if len(c.Parts) == 0 || len(c.Parts) > maxParts {
-		errs = append(errs, &ParamError{"rff.Join.Parts", len(c.Parts), fmt.Sprintf("from 1 to %d parts", maxParts)})
+		errs = append(errs, param.New("rff.Join.Parts", len(c.Parts), fmt.Sprintf("from 1 to %d parts", maxParts)))
 	}
 	for i, p := range c.Parts {
 		path := fmt.Sprintf("rff.Join.Parts[%d]", i)
 		if !(p.Share > 0 && p.Share <= 1e6) {
-			errs = append(errs, &ParamError{path + ".Share", p.Share, "a positive number up to 1e6"})
+			errs = append(errs, param.New(path+".Share", p.Share, "a positive number up to 1e6"))
 		}
 		if _, nested := p.Kernel.(Join); nested || p.Kernel == nil {
-			errs = append(errs, &ParamError{path + ".Kernel", p.Kernel, "a feature map that is no Join itself"})
+			errs = append(errs, param.New(path+".Kernel", p.Kernel, "a feature map that is no Join itself"))
 		}
 	}
 	return errors.Join(errs...)

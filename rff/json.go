@@ -111,7 +111,7 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote. It allocates in proportion to the
 // bytes it is given; frequencies are drawn when the map is first used.
-// Errors: [ErrFormat], [*ParamError].
+// Errors: [ErrFormat], [*param.Error].
 func (m *Map) UnmarshalJSON(data []byte) error {
 	var f mapFile
 	if err := json.Unmarshal(data, &f); err != nil {

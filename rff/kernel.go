@@ -5,25 +5,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Kernel is a shift-invariant kernel together with the size of its feature map.
 //
 // New draws a map for records of the given width. The same kernel, width and
-// seed give the same map. Errors: *ParamError, joined.
+// seed give the same map. Errors: *param.Error, joined.
 type Kernel interface {
 	New(in int, seed uint64) (*Map, error)
-}
-
-// ParamError says which parameter of a kernel cannot be used.
-type ParamError struct {
-	Path  string // for example "rff.RBF.Dim"
-	Value any
-	Want  string
-}
-
-func (e *ParamError) Error() string {
-	return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want)
 }
 
 const (
@@ -61,17 +52,17 @@ func (s spectrum) validate(in int) error {
 	var errs []error
 	switch {
 	case s.dim < 1:
-		errs = append(errs, &ParamError{s.path("Dim"), s.dim, "a positive integer"})
+		errs = append(errs, param.New(s.path("Dim"), s.dim, "a positive integer"))
 	case !s.phase && s.dim%2 != 0:
-		errs = append(errs, &ParamError{s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"})
+		errs = append(errs, param.New(s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"))
 	case s.dim > maxFrequencies:
-		errs = append(errs, &ParamError{s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)})
+		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)))
 	}
 	if in < 1 || in > maxFrequencies {
-		errs = append(errs, &ParamError{s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)})
+		errs = append(errs, param.New(s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
 	}
 	if len(errs) == 0 && in > maxFrequencies/s.frequencies() {
-		errs = append(errs, &ParamError{s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)})
+		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)))
 	}
 	return errors.Join(errs...)
 }
@@ -80,7 +71,7 @@ func (s spectrum) path(field string) string { return "rff." + s.name + "." + fie
 
 func checkBandwidth(name string, b float64) error {
 	if !(b >= minBandwidth && b <= maxBandwidth) {
-		return &ParamError{"rff." + name, b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth)}
+		return param.New("rff."+name, b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -217,7 +218,7 @@ func TestParameterErrors(t *testing.T) {
 	}
 	for _, c := range cases {
 		m, err := c.kernel.New(c.in, 1)
-		var typed *rff.ParamError
+		var typed *param.Error
 		if m != nil || !errors.As(err, &typed) {
 			t.Errorf("%+v: error %v", c.kernel, err)
 			continue

@@ -3,6 +3,8 @@ package rff
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)); its frequencies are normal
@@ -87,7 +89,7 @@ func (c Matern) New(in int, seed uint64) (*Map, error) {
 	}
 	var bad error
 	if !(c.Smoothness >= 0.05 && c.Smoothness <= 1000) {
-		bad = &ParamError{"rff.Matern.Smoothness", c.Smoothness, "a number in [0.05, 1000]"}
+		bad = param.New("rff.Matern.Smoothness", c.Smoothness, "a number in [0.05, 1000]")
 	}
 	s := spectrum{name: "Matern", dim: c.Dim, phase: c.Phase, orthogonal: c.Orthogonal, draw: draw}
 	return build(c, s, in, seed, checkBandwidth("Matern.Bandwidth", c.Bandwidth), bad)
@@ -110,7 +112,7 @@ type Custom struct {
 func (c Custom) New(in int, seed uint64) (*Map, error) {
 	var bad error
 	if c.Frequencies == nil {
-		bad = &ParamError{"rff.Custom.Frequencies", nil, "a sampler"}
+		bad = param.New("rff.Custom.Frequencies", nil, "a sampler")
 	}
 	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies}, in, seed, bad)
 	if err != nil {
@@ -119,7 +121,7 @@ func (c Custom) New(in int, seed uint64) (*Map, error) {
 	freq, _ := m.table()
 	for _, f := range freq {
 		if !finite(f) {
-			return nil, &ParamError{"rff.Custom.Frequencies", f, "finite float32 frequencies"}
+			return nil, param.New("rff.Custom.Frequencies", f, "finite float32 frequencies")
 		}
 	}
 	return m, nil

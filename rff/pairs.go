@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Pairs is a kernel for mixed tables whose mean embedding is the table's
@@ -59,7 +61,7 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	c = c.withDefaults()
 	if dim := c.dim(l); dim > c.MaxDim {
 		want := fmt.Sprintf("at least the %d features of these columns, or fewer Knots or levels", dim)
-		return nil, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, want}
+		return nil, param.New("rff.Pairs.MaxDim", c.MaxDim, want)
 	}
 	axes := columnAxes(l, c.Knots)
 	t := newTensor(l.In, axes, 1, math.Sqrt2)
@@ -70,14 +72,14 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 func (c Pairs) validate() error {
 	var errs []error
 	if c.Order < 0 || c.Order > 2 {
-		errs = append(errs, &ParamError{"rff.Pairs.Order", c.Order, "1 or 2, or 0 for 2"})
+		errs = append(errs, param.New("rff.Pairs.Order", c.Order, "1 or 2, or 0 for 2"))
 	}
 	if c.Knots < 0 || c.Knots == 1 || c.Knots > 1<<12 {
-		errs = append(errs, &ParamError{"rff.Pairs.Knots", c.Knots, "from 2 to 4096, or 0 for 12"})
+		errs = append(errs, param.New("rff.Pairs.Knots", c.Knots, "from 2 to 4096, or 0 for 12"))
 	}
 	if c.MaxDim < 0 || c.MaxDim > maxFrequencies {
 		want := fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)
-		errs = append(errs, &ParamError{"rff.Pairs.MaxDim", c.MaxDim, want})
+		errs = append(errs, param.New("rff.Pairs.MaxDim", c.MaxDim, want))
 	}
 	return errors.Join(errs...)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Patches is a kernel for images: the mean of Gaussian kernels over windows of
@@ -65,22 +67,22 @@ func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 func (c Patches) validate(l Layout) error {
 	var errs []error
 	if !l.image() {
-		errs = append(errs, &ParamError{"rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"})
+		errs = append(errs, param.New("rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"))
 	}
 	if len(c.Windows) == 0 {
-		errs = append(errs, &ParamError{"rff.Patches.Windows", c.Windows, "at least one side"})
+		errs = append(errs, param.New("rff.Patches.Windows", c.Windows, "at least one side"))
 	}
 	for i, w := range c.Windows {
 		if !(w > 0 && w <= 1e6) {
-			errs = append(errs, &ParamError{fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"})
+			errs = append(errs, param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"))
 		}
 	}
 	if !(c.Blur >= 0 && c.Blur <= 1e3) {
-		errs = append(errs, &ParamError{"rff.Patches.Blur", c.Blur, "from 0 to 1000 pixels"})
+		errs = append(errs, param.New("rff.Patches.Blur", c.Blur, "from 0 to 1000 pixels"))
 	}
 	errs = append(errs, checkBandwidth("Patches.Low", c.Low), checkBandwidth("Patches.High", c.High))
 	if c.Low > c.High {
-		errs = append(errs, &ParamError{"rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)})
+		errs = append(errs, param.New("rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
 	}
 	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Sum is the sum kernel for mixed columns: features of the numbers, by a kernel
@@ -43,7 +44,7 @@ func (c Sum) Embedding(l Layout, seed uint64) (Embedding, error) {
 
 func (c Sum) validate() error {
 	if c.Numbers == nil {
-		return &ParamError{"rff.Sum.Numbers", nil, "a kernel for the numeric columns"}
+		return param.New("rff.Sum.Numbers", nil, "a kernel for the numeric columns")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Config is everything about a private training run that its guarantee depends
@@ -46,11 +47,11 @@ const defaultMicroBatch, largestMicroBatch = 2048, 1 << 24
 // Validate reports every mistake in the configuration, joined; nil if there is
 // none.
 //
-// Errors: *accountant.ParamError values.
+// Errors: *param.Error values.
 func (c Config) Validate() error {
 	k := c.check()
 	k.positive("NoiseMultiplier", c.NoiseMultiplier)
-	return k.err()
+	return k.Err()
 }
 
 // check validates everything but the noise multiplier, which Calibrate finds.
@@ -111,7 +112,7 @@ func (c Config) clip() Clip {
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	k := c.check()
 	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier, "zero, since Calibrate finds it")
-	if err := errors.Join(k.err(), b.Validate()); err != nil {
+	if err := errors.Join(k.Err(), b.Validate()); err != nil {
 		return Config{}, err
 	}
 	out := c
@@ -128,12 +129,10 @@ func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 }
 
 // checker collects mistakes, so that a user sees all of them at once.
-type checker struct{ errs []error }
+type checker struct{ param.Checker }
 
 func (k *checker) ok(good bool, field string, value any, want string) {
-	if !good {
-		k.errs = append(k.errs, &accountant.ParamError{Path: "sgd.Config." + field, Value: value, Want: want})
-	}
+	k.OK(good, "sgd.Config."+field, value, want)
 }
 
 func (k *checker) positive(field string, x float64) {
@@ -148,5 +147,3 @@ const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 func (k *checker) norm(field string, x float64) {
 	k.ok(x >= smallestNorm && x <= largestNorm, field, x, "a positive number in [2^-60, 2^60]")
 }
-
-func (k *checker) err() error { return errors.Join(k.errs...) }

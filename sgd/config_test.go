@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -17,7 +18,7 @@ func valid() sgd.Config {
 }
 
 func paths(err error) []string {
-	var p *accountant.ParamError
+	var p *param.Error
 	var list []string
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {

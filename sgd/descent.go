@@ -23,9 +23,9 @@ func (d *Descent) SetState(state []byte) error { return d.state.SetState(state) 
 
 // Validate reports what is wrong with the optimiser, nil if nothing is.
 //
-// Errors: *accountant.ParamError values, joined.
+// Errors: *param.Error values, joined.
 func (o Optimizer) Validate() error {
 	k := &checker{}
 	o.check(k)
-	return k.err()
+	return k.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -57,7 +58,7 @@ func Example() {
 func ExampleConfig_Validate() {
 	err := sgd.Config{SamplingProbability: 1.5, Steps: 100, NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}.Validate()
 	fmt.Println(err)
-	var p *accountant.ParamError
+	var p *param.Error
 	fmt.Println(errors.As(err, &p))
 	// Output:
 	// sgd.Config.ClipNorm: 0: want a positive number in [2^-60, 2^60]

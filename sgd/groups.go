@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Groups clips groups of parameters, each as one vector, to norms of their own: layers whose gradients differ in size
@@ -149,14 +150,14 @@ func (g *grouping) attach(net models.Network, base []span) error {
 	}
 	g.base = base
 	if _, ok := net.Gradients(device.Batch{}).(models.BlockGradients); !ok {
-		return &accountant.ParamError{Path: "sgd.New.net", Value: fmt.Sprintf("%T", net), Want: "a network whose gradients are models.BlockGradients, since sgd.Groups clips blocks"}
+		return &param.Error{Path: "sgd.New.net", Value: fmt.Sprintf("%T", net), Want: "a network whose gradients are models.BlockGradients, since sgd.Groups clips blocks"}
 	}
 	if len(g.policy.List) > 0 {
 		return g.set(g.policy.List)
 	}
 	var ok bool
 	if g.net, ok = net.(Grouped); !ok {
-		return &accountant.ParamError{Path: "sgd.Config.Clip.List", Value: "empty", Want: "groups, or a network that states them"}
+		return &param.Error{Path: "sgd.Config.Clip.List", Value: "empty", Want: "groups, or a network that states them"}
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func (g *grouping) set(list []Group) error {
 	for j, group := range list {
 		norms[j] = group.ClipNorm
 		if sizes[j] == 0 {
-			return &accountant.ParamError{Path: fmt.Sprintf("sgd.Group[%d].Blocks", j), Value: group.Blocks, Want: "blocks with parameters"}
+			return &param.Error{Path: fmt.Sprintf("sgd.Group[%d].Blocks", j), Value: group.Blocks, Want: "blocks with parameters"}
 		}
 	}
 	g.noise = g.policy.Split.Noise(norms, sizes)
@@ -214,7 +215,7 @@ func (g *grouping) place(list []Group) error {
 	for b, j := range g.of {
 		k.ok(j >= 0, "Clip.List", fmt.Sprintf("no group for block %d", b), "a group for every block")
 	}
-	return k.err()
+	return k.Err()
 }
 
 // refine cuts the spans of divisors at the blocks' ends and multiplies them by the units of groups.

@@ -42,7 +42,7 @@ func (o Optimizer) check(k *checker) {
 		return
 	}
 	for _, p := range o.config.Problems() {
-		k.ok(false, "Optimizer."+p.Field, p.Value, p.Want)
+		k.ok(false, "Optimizer."+p.Path, p.Value, p.Want)
 	}
 }
 

@@ -3,9 +3,9 @@ package sgd
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // publicPart is the gradient of what a network's loss has beside records: it is added after the noise, to the sum that
@@ -25,7 +25,7 @@ func newPublicPart(be device.Backend, cfg Config, net models.Network) (*publicPa
 		return nil, nil
 	}
 	if _, segmented := net.(Segmented); cfg.NominalBatch == 0 && !segmented {
-		return nil, &accountant.ParamError{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: fmt.Sprintf("a positive public number, since %T adds a public gradient to the mean", net)}
+		return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: fmt.Sprintf("a positive public number, since %T adds a public gradient to the mean", net)}
 	}
 	p := &publicPart{be: be, net: n, sum: device.NewParams(be, net.Params().Shapes...)}
 	p.host, p.joined = p.sum.Flat.Data, make([]float64, p.sum.Len())

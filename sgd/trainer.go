@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -58,7 +59,7 @@ type Trainer struct {
 
 // New prepares a private training run. Nothing is spent yet.
 //
-// Errors: every mistake in the configuration, joined *accountant.ParamError values.
+// Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Option) (*Trainer, error) {
 	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
 	for _, apply := range opts {
@@ -95,21 +96,14 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Opti
 }
 
 func (t *Trainer) validate() error {
-	k := &checker{}
-	wrong := func(bad bool, path string, value any, want string) {
-		if bad {
-			k.errs = append(k.errs, &accountant.ParamError{Path: path, Value: value, Want: want})
-		}
-	}
-	if err := t.cfg.Validate(); err != nil {
-		k.errs = append(k.errs, err)
-	}
-	wrong(t.net == nil, "sgd.New.net", nil, "a network")
-	wrong(t.net != nil && t.net.Params().Len() == 0, "sgd.New.net", "no parameters", "a network with parameters")
-	wrong(t.ledger == nil, "sgd.New.ledger", nil, "a ledger")
-	wrong(t.workers < 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
-	wrong(!(t.decay >= 0 && t.decay < 1), "sgd.WithAverage", t.decay, "a decay in [0, 1)")
-	return k.err()
+	var k param.Checker
+	k.Add(t.cfg.Validate())
+	k.OK(t.net != nil, "sgd.New.net", nil, "a network")
+	k.OK(t.net == nil || t.net.Params().Len() > 0, "sgd.New.net", "no parameters", "a network with parameters")
+	k.OK(t.ledger != nil, "sgd.New.ledger", nil, "a ledger")
+	k.OK(t.workers >= 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
+	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
+	return k.Err()
 }
 
 // prepare allocates everything whose size does not depend on the records.
@@ -180,13 +174,13 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		return err
 	}
 	if data == nil {
-		return &accountant.ParamError{Path: "sgd.Steps.data", Value: nil, Want: "records"}
+		return &param.Error{Path: "sgd.Steps.data", Value: nil, Want: "records"}
 	}
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
-		return &accountant.ParamError{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
+		return &param.Error{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
 	}
 	if got, want := records.UnitOf(data), t.ledger.Unit(); want != records.UnitRecord && got != want {
-		return &accountant.ParamError{Path: "sgd.Steps.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
+		return &param.Error{Path: "sgd.Steps.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
 	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {
@@ -208,7 +202,7 @@ func (t *Trainer) reserve(ctx context.Context) error {
 		return err
 	}
 	if left := allowance.Remaining(); left > t.cfg.Steps {
-		return &accountant.ParamError{Path: "sgd.WithResumed", Value: left, Want: fmt.Sprintf("at most the run's %d steps left on the ledger, and no other run's", t.cfg.Steps)}
+		return &param.Error{Path: "sgd.WithResumed", Value: left, Want: fmt.Sprintf("at most the run's %d steps left on the ledger, and no other run's", t.cfg.Steps)}
 	}
 	t.run, t.allowance = run, allowance
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -242,7 +243,7 @@ func TestNothingHappensBeforeTheReservation(t *testing.T) {
 		}
 	}
 	for _, err := range trainer.Steps(t.Context(), table(t, 50, 3, 0)) {
-		var p *accountant.ParamError
+		var p *param.Error
 		if !errors.As(err, &p) {
 			t.Errorf("records of another dimension: %v", err)
 		}

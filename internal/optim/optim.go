@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Rule is how a gradient moves a parameter.
@@ -63,21 +64,12 @@ type Config struct {
 	Eps   float64 // Adam's addition to the denominator
 }
 
-// A Problem is one field of a Config that makes no sense.
-type Problem struct {
-	Field string
-	Value any
-	Want  string
-}
-
-func (p *Problem) Error() string { return fmt.Sprintf("%s: %v: want %s", p.Field, p.Value, p.Want) }
-
-// Problems lists what is wrong with the configuration.
-func (c Config) Problems() []*Problem {
-	var list []*Problem
+// Problems lists what is wrong with the configuration; a path is the name of a field.
+func (c Config) Problems() []*param.Error {
+	var list []*param.Error
 	check := func(good bool, field string, value any, want string) {
 		if !good {
-			list = append(list, &Problem{field, value, want})
+			list = append(list, param.New(field, value, want))
 		}
 	}
 	check(c.Rule == SGD || c.Rule == Momentum || c.Rule == Adam, "Rule", c.Rule, "sgd, momentum or adam")

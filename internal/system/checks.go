@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -11,10 +12,10 @@ import (
 // parameter it came in, such as dpgm.Fit.ledger.
 func CheckLedger(path string, ledger *accountant.Ledger, want accountant.Relation) error {
 	if ledger == nil {
-		return &accountant.ParamError{Path: path, Value: nil, Want: "a ledger"}
+		return &param.Error{Path: path, Value: nil, Want: "a ledger"}
 	}
 	if got := ledger.Relation(); got != want {
-		return &accountant.ParamError{Path: path, Value: got, Want: "the plan's relation, " + want.String()}
+		return &param.Error{Path: path, Value: got, Want: "the plan's relation, " + want.String()}
 	}
 	return nil
 }
@@ -23,7 +24,7 @@ func CheckLedger(path string, ledger *accountant.Ledger, want accountant.Relatio
 // what hides one record does not hide a person. The path is that of the records.
 func CheckUnit(path string, ledger *accountant.Ledger, unit string) error {
 	if want := ledger.Unit(); want != records.UnitRecord && want != unit {
-		return &accountant.ParamError{Path: path, Value: "one " + unit + " a row",
+		return &param.Error{Path: path, Value: "one " + unit + " a row",
 			Want: "one " + want + " a row, as the ledger promises"}
 	}
 	return nil

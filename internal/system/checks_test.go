@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -19,7 +20,7 @@ func TestChecksOfALedger(t *testing.T) {
 		"the plan's":         CheckLedger("p", l, accountant.ReplaceOne),
 		"one user a row, as": CheckUnit("p", l, records.UnitRecord),
 	} {
-		var p *accountant.ParamError
+		var p *param.Error
 		if want == "" && err == nil {
 			continue
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -42,7 +42,7 @@ func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
 // NewDecoding builds the generator of records of a schema. The path is that of the architecture. Sizes are judged before
 // anything is allocated for them.
 //
-// Errors: *accountant.ParamError values, joined.
+// Errors: *param.Error values, joined.
 func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema, seed uint64) (models.Decoding, error) {
 	if sizer, ok := a.(models.DecodingSizer); ok {
 		size := func() int64 { params, _ := sizer.DecodingSize(latent, Heads(s)); return params }
@@ -52,9 +52,9 @@ func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, 
 	}
 	net, err := a.NewDecoding(be, latent, Heads(s), seed)
 	if err != nil {
-		return nil, ParamErrors(err)
+		return nil, err
 	}
-	var k Checker
+	var k param.Checker
 	k.OK(net.Dim() == s.Dim(), path, net.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", s.Dim()))
 	k.OK(net.Latent() == latent, path, net.Latent(), fmt.Sprintf("a network of %d inputs, those of a code", latent))
 	return net, k.Err()
@@ -65,11 +65,11 @@ func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, 
 func CheckSize(path string, a any, params func() int64) error {
 	if v, ok := a.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
-			return ParamErrors(err)
+			return err
 		}
 	}
 	if n := params(); n > math.MaxInt32 {
-		return &accountant.ParamError{Path: path, Value: n, Want: "a network of at most 2^31-1 parameters"}
+		return &param.Error{Path: path, Value: n, Want: "a network of at most 2^31-1 parameters"}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	_ "go4.org/unsafe/assume-no-moving-gc"
 	"gorgonia.org/tensor"
 
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -23,7 +24,7 @@ import (
 //
 // Shapes: the first axis counts records, the others multiply to the schema's
 // dimension. labels has one entry a record exactly if the schema has classes.
-// Errors: *[records.ShapeError] for a tensor that is not float32, is masked, is
+// Errors: *[param.Error] for a tensor that is not float32, is masked, is
 // not laid out row after row without gaps (a transposed or sliced view; call
 // Materialize first), or has another shape.
 func FromDense(s records.Schema, d *tensor.Dense, labels ...int32) (t *records.Table, err error) {
@@ -61,7 +62,7 @@ func FromDense(s records.Schema, d *tensor.Dense, labels ...int32) (t *records.T
 // the table's backing slice, with the values as they were given, where the table
 // holds float32 (generated records do); a table of bytes is decoded into a copy.
 //
-// Errors: *[records.ShapeError] for a table without records, which no tensor can
+// Errors: *[param.Error] for a table without records, which no tensor can
 // hold.
 func ToDense(t *records.Table) (d *tensor.Dense, err error) {
 	defer recoverTensor(&err)
@@ -84,7 +85,7 @@ func rowMajor(shape tensor.Shape) []int {
 }
 
 func refused(value any, want string) error {
-	return &records.ShapeError{Path: "tensors.Dense", Value: value, Want: want}
+	return &param.Error{Path: "tensors.Dense", Value: value, Want: want}
 }
 
 // recoverTensor keeps the panics of the tensor package inside this one. The

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/tensors"
 )
@@ -103,9 +104,9 @@ func TestFromDenseRefuses(t *testing.T) {
 		"the zero one":  {},
 	} {
 		_, err := tensors.FromDense(records.Interval(4, 0, 1), d)
-		var shape *records.ShapeError
+		var shape *param.Error
 		if !errors.As(err, &shape) {
-			t.Errorf("%s: error %v, want a ShapeError", name, err)
+			t.Errorf("%s: error %v, want a param.Error", name, err)
 		}
 	}
 	if _, err := tensors.FromDense(records.Schema{}, fresh()); err == nil {

@@ -1,0 +1,21 @@
+// Package param holds the one error type for a mistake in a public parameter, and a collector of
+// such mistakes. Every package of the module reports through it, so that a caller handles one type.
+package param
+
+import "fmt"
+
+// Error is a mistake in a public parameter: where it is, what was given, and what would be
+// accepted. It never carries a record's value.
+type Error struct {
+	Path  string // such as "sgd.Config.Steps"
+	Value any
+	Want  string
+}
+
+// New returns the error for one mistake.
+func New(path string, value any, want string) *Error {
+	return &Error{Path: path, Value: value, Want: want}
+}
+
+// Error reads `sgd.Config.Steps: 0: want a positive integer`.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want) }
