@@ -27,6 +27,7 @@ var policy = map[string][]string{
 	"accountant":        {},
 	"device":            {},
 	"internal/entropy":  {},
+	"internal/durable":  {},
 	"internal/artefact": {},
 	"internal/release":  {"device", "models"},
 	"internal/optim":    {"device"},

@@ -1,0 +1,138 @@
+package durable_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/durable"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func TestWriteFileIsAllOrNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := durable.WriteFile(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := durable.WriteFile(path, func(w io.Writer) error {
+		_, _ = io.WriteString(w, "half")
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("got %v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "one" {
+		t.Errorf("a failed write left %q", b)
+	}
+	if names, _ := filepath.Glob(path + "*"); len(names) != 1 {
+		t.Errorf("files left: %v", names)
+	}
+}
+
+func TestWriteFileReplacesRegularFilesOnly(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "target"), link); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{dir, link} {
+		if err := durable.WriteFile(path, text("x")); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// A file that a killed writer left is taken over, even if it is a link to elsewhere.
+func TestLeftoverTempFileIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	path, victim := filepath.Join(dir, "f"), filepath.Join(dir, "victim")
+	if err := os.WriteFile(victim, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, path+".tmp"); err != nil {
+		t.Skip(err)
+	}
+	if err := durable.WriteFile(path, text("new")); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(victim); string(b) != "keep" {
+		t.Errorf("the link was followed: %q", b)
+	}
+}
+
+func TestLockExcludesWithinOneProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	a, err := durable.NewLock(path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
+		t.Fatalf("a second lock: %v", err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := durable.NewLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Close(), b.Close()); err != nil {
+		t.Error(err)
+	}
+	if names, _ := filepath.Glob(path + "*"); len(names) != 0 {
+		t.Errorf("files left: %v", names)
+	}
+}
+
+// TestLockDiesWithItsProcess kills a holder without a chance to clean up.
+func TestLockDiesWithItsProcess(t *testing.T) {
+	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
+		_, err := durable.NewLock(path)
+		fmt.Println(err)
+		select {}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	cmd := exec.Command(exe, "-test.run", "^TestLockDiesWithItsProcess$")
+	cmd.Env = append(os.Environ(), "PRIVGEN_TEST_LOCK="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	line := make([]byte, 5)
+	if _, err := io.ReadFull(out, line); err != nil || string(line) != "<nil>" {
+		t.Fatalf("the child says %q: %v", line, err)
+	}
+	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
+		t.Fatalf("beside the child: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	l, err := durable.NewLock(path)
+	if err != nil {
+		t.Fatalf("after the child was killed: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,7 @@
+//go:build unix && !aix && !solaris
+
+package durable
+
+import "golang.org/x/sys/unix"
+
+func flock(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) }

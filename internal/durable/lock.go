@@ -1,0 +1,66 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// ErrLocked is returned where another process, or another part of this one, holds the lock.
+var ErrLocked = errors.New("in use by another run")
+
+// lockSuffix names the file that is locked on behalf of a path.
+const lockSuffix = ".lock"
+
+// A Lock keeps others away from a path until it is closed or its process ends.
+type Lock struct {
+	file *os.File
+}
+
+// NewLock locks a path. It does not wait. The lock belongs to a file beside the path, which Close
+// removes; a killed process may leave that file, unlocked, and the next NewLock takes it over.
+//
+// Errors: ErrLocked; those of the file system; errors.ErrUnsupported where the system has no locks
+// that die with their process.
+func NewLock(path string) (*Lock, error) {
+	name := path + lockSuffix
+	for range 100 { // a holder may remove the file between our opening and our locking it
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := lockFile(f); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		}
+		if current(f, name) {
+			return &Lock{file: f}, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+}
+
+// current reports whether f still has its name.
+func current(f *os.File, name string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(name)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// Close gives the path free and removes the lock's file. A second Close does nothing.
+func (l *Lock) Close() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	f := l.file
+	l.file = nil
+	return closeAndRemove(f)
+}
+
+func removeIfThere(name string) error { return ignore(os.Remove(name), fs.ErrNotExist) }

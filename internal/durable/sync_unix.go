@@ -1,0 +1,23 @@
+//go:build unix
+
+package durable
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// SyncFolder makes the names in a folder outlast a power failure. File systems that cannot sync a
+// folder keep names in order by themselves; they answer EINVAL or ENOTSUP, which is no error here.
+func SyncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}

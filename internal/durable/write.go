@@ -1,0 +1,86 @@
+package durable
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// tempSuffix names the file that WriteFile fills before it takes the place of the final one. The
+// name is fixed, so that a killed process leaves at most one such file and the next write of the
+// same path replaces it.
+const tempSuffix = ".tmp"
+
+// WriteFile puts what write writes into the place of the file at path. A full disk, a crash or an
+// error leaves whatever was there before. Concurrent writers of one path must hold a lock.
+//
+// Errors: those of the file system and of write; fs.ErrExist where path is there and is not a
+// regular file.
+func WriteFile(path string, write func(io.Writer) error) (err error) {
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	temp := path + tempSuffix
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignore(os.Remove(temp), fs.ErrNotExist))
+		}
+	}()
+	if err := fill(f, write); err != nil {
+		return errors.Join(err, ignore(f.Close(), os.ErrClosed))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+// replaceable refuses to replace a folder, a device, a pipe or a symbolic link.
+func replaceable(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &fs.PathError{Op: "replace", Path: path,
+			Err: fmt.Errorf("%w: it is not a regular file (%v)", fs.ErrExist, info.Mode().Type())}
+	}
+	return nil
+}
+
+func fill(f *os.File, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func ignore(err, harmless error) error {
+	if errors.Is(err, harmless) {
+		return nil
+	}
+	return err
+}
+
+// RemoveTemp removes what a killed process left of an unfinished WriteFile.
+func RemoveTemp(path string) error { return ignore(os.Remove(path+tempSuffix), fs.ErrNotExist) }
