@@ -21,6 +21,8 @@ type Ledger struct {
 	groups  []*partGroup
 	index   map[string]*entry
 
+	transactions []*placedTransaction // those with an ID, in order
+
 	notPrivate string
 	unit       string // whose presence is protected; empty for a record's
 	joined     int    // ledgers merged into this one
@@ -51,6 +53,8 @@ type entry struct {
 	reserved int
 	late     bool
 	notes    []NoiseClass
+
+	owned, ownedSpent int // of reserved and spent, those of transactions with an ID
 }
 
 // copied is the event for somebody else's hands.
@@ -244,10 +248,14 @@ func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	en := l.index[purpose+"\x00"+key]
-	if en == nil || en.reserved <= en.spent {
+	if en == nil {
 		return nil, ErrReservationExhausted
 	}
-	return &Reservation{ledger: l, entry: en, remaining: en.reserved - en.spent}, nil
+	left := en.reserved - en.spent - (en.owned - en.ownedSpent) // those are asked for by their ID
+	if left <= 0 {
+		return nil, ErrReservationExhausted
+	}
+	return &Reservation{ledger: l, entry: en, remaining: left}, nil
 }
 
 // Reservation is a number of uses of one event that have been paid for.
@@ -255,6 +263,7 @@ type Reservation struct {
 	ledger    *Ledger
 	entry     *entry
 	remaining int
+	line      *placedLine // of a transaction; nil otherwise
 }
 
 // Spend takes one use, in constant time. Call it before the noise is drawn.
@@ -264,6 +273,15 @@ func (r *Reservation) Spend() error {
 	defer r.ledger.shared.state.Unlock()
 	if r.remaining <= 0 || r.entry.spent >= r.entry.reserved {
 		return ErrReservationExhausted
+	}
+	if r.line != nil {
+		if r.line.spent >= r.line.line.Count {
+			return ErrReservationExhausted
+		}
+		r.line.spent++
+		if r.line.identified {
+			r.entry.ownedSpent++
+		}
 	}
 	r.remaining--
 	r.entry.spent++

@@ -19,6 +19,8 @@ type savedLedger struct {
 	Unit        string       `json:"unit,omitempty"` // of the outermost ledger only
 	Entries     []savedEntry `json:"entries"`
 	Parts       []savedParts `json:"parts,omitempty"`
+
+	Transactions []savedTransaction `json:"transactions,omitempty"`
 }
 
 type savedEntry struct {
@@ -64,6 +66,7 @@ func (l *Ledger) save() (savedLedger, error) {
 		}
 		s.Parts = append(s.Parts, p)
 	}
+	s.Transactions = l.saveTransactions()
 	return s, nil
 }
 
@@ -108,7 +111,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	}
 	l.notPrivate = s.NotPrivate
 	l.unit = s.Unit
-	if err := l.restore(s, 0); err != nil {
+	if err := l.restore(s, 0, true); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -118,7 +121,10 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 const maxPartDepth = 8
 
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
-func (l *Ledger) restore(s savedLedger, depth int) error {
+//
+// A fresh ledger also learns which uses belong to which transaction. One that other ledgers are
+// joined into does not: a run that goes on there sets its uses aside anew, which counts more.
+func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
@@ -137,12 +143,15 @@ func (l *Ledger) restore(s savedLedger, depth int) error {
 			}
 			c := l.child()
 			g.children = append(g.children, c)
-			errs = append(errs, c.restore(sc, depth+1))
+			errs = append(errs, c.restore(sc, depth+1, fresh))
 		}
 		l.groups = append(l.groups, g)
 	}
 	l.shared.root.version++
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || !fresh {
+		return err
+	}
+	return l.restoreTransactions(s.Transactions)
 }
 
 func (l *Ledger) restoreEntry(s savedEntry) error {

@@ -115,7 +115,7 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	if saved.NotPrivate != "" && l.shared.root.notPrivate == "" {
 		l.shared.root.notPrivate = saved.NotPrivate
 	}
-	return l.restore(saved, 0)
+	return l.restore(saved, 0, false)
 }
 
 // adoptUnit keeps a unit only while every ledger that was joined has it: what holds for users in one and for records in another holds for

@@ -1,0 +1,107 @@
+package accountant
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+type savedTransaction struct {
+	ID     string      `json:"id"`
+	Groups []int       `json:"groups,omitempty"` // among the ledger's parts
+	Lines  []savedLine `json:"lines"`
+}
+
+type savedLine struct {
+	Purpose  string          `json:"purpose"`
+	Event    json.RawMessage `json:"event"`
+	Reserved int             `json:"reserved"`
+	Spent    int             `json:"spent"`
+	Group    int             `json:"group,omitempty"`
+	Part     int             `json:"part,omitempty"`
+}
+
+func (l *Ledger) saveTransactions() []savedTransaction {
+	var out []savedTransaction
+	for _, t := range l.transactions {
+		s := savedTransaction{ID: t.id, Groups: t.groups}
+		for _, p := range t.lines {
+			s.Lines = append(s.Lines, savedLine{p.line.Purpose, json.RawMessage(p.key), p.line.Count,
+				p.spent, p.line.Group, p.line.Part})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// restoreTransactions reads the transactions of a ledger whose entries and parts have been read:
+// they say which of the uses belong to which run, and can add none.
+func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
+	for i, s := range saved {
+		t, err := l.restoreTransaction(s)
+		if err != nil {
+			return fmt.Errorf("accountant: transactions[%d]: %w", i, err)
+		}
+		if l.transaction(t.id) != nil {
+			return param.New("accountant.Ledger.transactions", i, "an ID of its own")
+		}
+		l.transactions = append(l.transactions, t)
+	}
+	return nil
+}
+
+func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, error) {
+	const path = "accountant.Transaction"
+	if s.ID == "" || len(s.Lines) == 0 {
+		return nil, param.New(path+".ID", s.ID, "an ID, and lines")
+	}
+	t := &placedTransaction{id: s.ID, groups: s.Groups}
+	for _, g := range s.Groups {
+		if g < 0 || g >= len(l.groups) {
+			return nil, param.New(path+".Groups", g, "the number of a group of parts")
+		}
+	}
+	for _, line := range s.Lines {
+		p, err := l.restoreLine(s, line)
+		if err != nil {
+			return nil, err
+		}
+		t.lines = append(t.lines, p)
+		p.entry.owned += p.line.Count
+		p.entry.ownedSpent += p.spent
+		if p.entry.owned > p.entry.reserved || p.entry.ownedSpent > p.entry.spent {
+			return nil, param.New(path+".Lines", line.Purpose, "no more uses than the entry holds")
+		}
+	}
+	return t, nil
+}
+
+func (l *Ledger) restoreLine(s savedTransaction, line savedLine) (*placedLine, error) {
+	const path = "accountant.Transaction.Lines"
+	at := l
+	if line.Group != 0 {
+		if line.Group < 0 || line.Group > len(s.Groups) {
+			return nil, param.New(path, line.Group, "the number of a group")
+		}
+		parts := l.groups[s.Groups[line.Group-1]].children
+		if line.Part < 0 || line.Part >= len(parts) {
+			return nil, param.New(path, line.Part, "a part of the group")
+		}
+		at = parts[line.Part]
+	}
+	e, err := UnmarshalEvent(line.Event)
+	if err != nil {
+		return nil, err
+	}
+	key, err := eventKey(e)
+	if err != nil {
+		return nil, err
+	}
+	en := at.index[line.Purpose+"\x00"+key]
+	if en == nil || line.Reserved < 1 || line.Spent < 0 || line.Spent > line.Reserved {
+		return nil, param.New(path, line.Purpose, "a line that the ledger's entries hold")
+	}
+	return &placedLine{key: key, entry: en, ledger: at, spent: line.Spent, identified: true, line: Line{
+		Purpose: line.Purpose, Event: en.event, Count: line.Reserved, Group: line.Group, Part: line.Part}}, nil
+}
