@@ -61,8 +61,8 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	if f == nil || data == nil {
 		return errors.Join(errs...)
 	}
-	if got := records.UnitOf(data); ledger != nil && ledger.Unit() != records.UnitRecord && ledger.Unit() != got {
-		errs = append(errs, &param.Error{Path: "kmeans.Fit.data", Value: "one " + got + " a row", Want: "one " + ledger.Unit() + " a row, as the ledger promises"})
+	if ledger != nil {
+		errs = append(errs, records.CheckUnit("kmeans.Fit.data", data, ledger.Unit()))
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, &param.Error{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})

@@ -132,6 +132,7 @@ type Allowance struct {
 	terms       terms
 	reservation *accountant.Reservation
 	id          uint64
+	guard       func() error // asked before every use; may be nil
 
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
@@ -145,8 +146,13 @@ type Allowance struct {
 // Next writes the ledger line of one event and then hands out the right to draw
 // its randomness.
 //
-// Errors: accountant.ErrReservationExhausted after the last one.
+// Errors: accountant.ErrReservationExhausted after the last one; those of Guard.
 func (a *Allowance) Next() (*Grant, error) {
+	if a.guard != nil {
+		if err := a.guard(); err != nil {
+			return nil, err
+		}
+	}
 	err := a.reservation.Spend()
 	a.run.tellSpend(a.purpose, a.event, 0, err)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -53,12 +54,19 @@ func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, _ := sgd.New(cfg, newCentre(3), again, sgd.WithResumed())
-	for s, err := range over.Steps(t.Context(), data) {
-		if got := paths(err); len(got) != 1 || got[0] != "sgd.WithResumed" {
-			t.Errorf("step %d of six that two runs have left: %v", s.Number, err)
-			break
-		}
+	event := cfg.Event(again.Relation())
+	left, err := mechanism.Begin(t.Context(), again).Resume("DP-SGD step", event)
+	if err != nil || left.Remaining() != 6 {
+		t.Fatal(left, err)
+	}
+	if _, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left)); len(paths(err)) != 1 ||
+		paths(err)[0] != "sgd.WithAllowance" {
+		t.Errorf("six steps that two runs have left: %v", err)
+	}
+	cfg.NoiseMultiplier *= 2
+	cfg.Steps = 6
+	if _, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left)); len(paths(err)) != 1 {
+		t.Errorf("steps of another event: %v", err)
 	}
 	if e := again.Entries()[0]; e.Spent != 2 {
 		t.Errorf("a refused run took steps: %v", e)

@@ -3,6 +3,7 @@ package sgd_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -352,7 +354,11 @@ func TestResume(t *testing.T) {
 		train := func(ctx context.Context, net *blocky, ledger *accountant.Ledger, steps int, state []byte) []byte {
 			opts := []sgd.Option{sgd.WithAverage(0.9)}
 			if state != nil {
-				opts = append(opts, sgd.WithResumed())
+				left, err := mechanism.Begin(ctx, ledger).Resume("DP-SGD step", cfg.Event(ledger.Relation()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				opts = append(opts, sgd.WithAllowance(left))
 			}
 			trainer, err := sgd.New(cfg, net, ledger, opts...)
 			if err != nil {
@@ -412,11 +418,9 @@ func TestResume(t *testing.T) {
 		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
 			t.Errorf("%s: ledger %v", name, e)
 		}
-		over, _ := sgd.New(cfg, fresh, again, sgd.WithResumed())
-		for _, err := range over.Steps(t.Context(), data) {
-			if err == nil {
-				t.Errorf("%s: a seventh step of six", name)
-			}
+		_, err = mechanism.Begin(t.Context(), again).Resume("DP-SGD step", cfg.Event(again.Relation()))
+		if !errors.Is(err, accountant.ErrReservationExhausted) {
+			t.Errorf("%s: a seventh step of six: %v", name, err)
 		}
 		for _, bad := range [][]byte{nil, end[1:], append(append([]byte(nil), end...), 0)} {
 			if trainer.SetState(bad) == nil {

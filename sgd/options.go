@@ -1,6 +1,9 @@
 package sgd
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
 
 // Option sets what cannot change the guarantee.
 type Option func(*Trainer)
@@ -15,6 +18,12 @@ func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
 
 // WithPurpose names the steps on the ledger. The default is "DP-SGD step".
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
+
+// WithAllowance has the trainer take its steps from an allowance that was reserved before, such as
+// one of mechanism.ReserveAll or what mechanism.Run.Resume found, instead of making a reservation. The
+// allowance must hold the configuration's event on the trainer's ledger, and at most
+// Config.Steps uses; a trainer whose allowance holds fewer has taken the others already.
+func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 
 // WithAverage keeps an exponential moving average of the released parameters,
 // which is free post-processing and often better than the last ones. The decay is

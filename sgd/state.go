@@ -6,11 +6,6 @@ import (
 	"math"
 )
 
-// WithResumed makes the trainer go on with what its ledger, saved and read back, still holds of the reservation of the
-// same purpose and event, instead of making one. Config.Steps stays the number that was reserved: more than that left
-// over, which several runs on one ledger may leave, is nobody's in particular and an error of Steps.
-func WithResumed() Option { return func(t *Trainer) { t.resumed = true } }
-
 var errState = errors.New("sgd: a training state of the wrong length or form")
 
 // AppendState appends what a run needs beside the network's parameters to go on after a step: the optimiser's

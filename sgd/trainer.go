@@ -32,12 +32,10 @@ type Trainer struct {
 	lossy    bool
 
 	running   sync.Mutex
-	run       *mechanism.Run
 	allowance *mechanism.Allowance
 	clip      clipper
 	groups    *grouping // clip, where that is by groups
 	public    *publicPart
-	resumed   bool
 	opt       *optim.State
 	spans     []span
 
@@ -101,6 +99,12 @@ func (t *Trainer) validate() error {
 	k.OK(t.net != nil, "sgd.New.net", nil, "a network")
 	k.OK(t.net == nil || t.net.Params().Len() > 0, "sgd.New.net", "no parameters", "a network with parameters")
 	k.OK(t.ledger != nil, "sgd.New.ledger", nil, "a ledger")
+	if a := t.allowance; a != nil && t.ledger != nil {
+		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
+			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
+		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
+			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
+	}
 	k.OK(t.workers >= 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	return k.Err()
@@ -179,8 +183,8 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
 		return &param.Error{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
 	}
-	if got, want := records.UnitOf(data), t.ledger.Unit(); want != records.UnitRecord && got != want {
-		return &param.Error{Path: "sgd.Steps.data", Value: "one " + got + " a row", Want: "one " + want + " a row, as the ledger promises"}
+	if err := records.CheckUnit("sgd.Steps.data", data, t.ledger.Unit()); err != nil {
+		return err
 	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {
@@ -192,20 +196,9 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 }
 
 func (t *Trainer) reserve(ctx context.Context) error {
-	run := mechanism.Begin(ctx, t.ledger)
-	take := func() (*mechanism.Allowance, error) { return run.Reserve(t.purpose, t.Event(), t.cfg.Steps) }
-	if t.resumed {
-		take = func() (*mechanism.Allowance, error) { return run.Resume(t.purpose, t.Event()) }
-	}
-	allowance, err := take()
-	if err != nil {
-		return err
-	}
-	if left := allowance.Remaining(); left > t.cfg.Steps {
-		return &param.Error{Path: "sgd.WithResumed", Value: left, Want: fmt.Sprintf("at most the run's %d steps left on the ledger, and no other run's", t.cfg.Steps)}
-	}
-	t.run, t.allowance = run, allowance
-	return nil
+	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.Event(), t.cfg.Steps)
+	t.allowance = allowance
+	return err
 }
 
 // Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before there is a reservation,

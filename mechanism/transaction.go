@@ -1,0 +1,53 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and hands
+// out one allowance a line. Lines of one purpose and part share a run, and thereby a key; others have
+// keys of their own. See accountant.Ledger.ReserveAll for transactions with an ID.
+//
+// Guarantee: the ledger holds all lines before any randomness can be drawn, or none of them.
+// Errors: the ledger's, of which accountant.ErrBudgetExceeded is one.
+func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
+	t accountant.Transaction) ([]*Allowance, error) {
+	if ledger == nil {
+		return nil, errors.New("mechanism: a transaction needs a ledger")
+	}
+	runs := make([]*Run, len(t.Lines))
+	for i := range t.Lines {
+		if i > 0 && shareKey(t.Lines[i-1], t.Lines[i]) {
+			runs[i] = runs[i-1]
+			continue
+		}
+		if runs[i] = Begin(ctx, ledger); runs[i].failed != nil {
+			return nil, runs[i].failed
+		}
+	}
+	reservations, err := ledger.ReserveAll(t)
+	out := make([]*Allowance, len(reservations))
+	for i, line := range t.Lines {
+		count := line.Count
+		if err == nil {
+			count = reservations[i].Remaining()
+		}
+		runs[i].tellSpend(line.Purpose, line.Event, count, err)
+		if err == nil {
+			out[i] = runs[i].allowance(line.Purpose, reservations[i].Event(), reservations[i])
+		}
+	}
+	return out, err
+}
+
+func shareKey(a, b accountant.Line) bool {
+	return a.Purpose == b.Purpose && a.Group == b.Group && a.Part == b.Part
+}
+
+// Guard has f asked before every use that is taken from the allowance. An error of f is returned by
+// Next, and nothing is taken: a run that must note its uses elsewhere first, such as in a file,
+// cannot draw without having done so.
+func (a *Allowance) Guard(f func() error) { a.guard = f }
