@@ -1,4 +1,4 @@
-package system
+package network
 
 import (
 	"math/rand/v2"

@@ -1,15 +1,14 @@
-package system
+package network
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
@@ -30,7 +29,7 @@ func Heads(s records.Schema) []models.Head {
 }
 
 // Decodings are the caller's own architectures that can be generators.
-func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
+func Decodings(l synth.Loading) (list []models.DecodingArchitecture) {
 	for _, a := range l.Architectures {
 		if d, ok := a.(models.DecodingArchitecture); ok {
 			list = append(list, d)
@@ -80,8 +79,8 @@ const (
 )
 
 // Sections are a generator's numbers as a file holds them.
-func Sections(be device.Backend, net models.Decoding) []artefact.Section {
-	return []artefact.Section{{Name: sectionParams, Data: Floats(be, net.Params())},
+func Sections(be device.Backend, net models.Decoding) []synth.Section {
+	return []synth.Section{{Name: sectionParams, Data: Floats(be, net.Params())},
 		{Name: sectionState, Data: net.AppendState(nil)}}
 }
 
@@ -89,14 +88,14 @@ func Sections(be device.Backend, net models.Decoding) []artefact.Section {
 func Floats(be device.Backend, p device.Params) []byte {
 	flat := make([]float32, p.Len())
 	be.Download(flat, p.Flat)
-	return artefact.Floats32(flat)
+	return synth.Floats32(flat)
 }
 
 // ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the architecture asks for are
 // compared with the bytes there are before anything is allocated for them.
 //
-// Errors: artefact.ErrFormat.
-func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema) (models.Decoding, error) {
+// Errors: synth.ErrFormat.
+func ReadNet(f *synth.File, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema) (models.Decoding, error) {
 	data, err := f.Section(sectionParams)
 	if err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture,
 	if err != nil {
 		return nil, malformed(err)
 	}
-	flat, err := artefact.ReadFloats32(data, net.Params().Len())
+	flat, err := synth.ReadFloats32(data, net.Params().Len())
 	if err != nil {
 		return nil, err
 	}
@@ -127,4 +126,4 @@ func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture,
 	return net, nil
 }
 
-func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }
+func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

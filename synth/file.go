@@ -1,16 +1,4 @@
-// Package artefact is the file form of everything that is released: a
-// self-describing header in JSON, sections of numbers, and a checksum.
-//
-//	magic    8 bytes  "privgen" and the format's version
-//	length   8 bytes  of the header, little endian
-//	header            JSON: kind, what the kind says of itself, names and lengths of the sections
-//	sections          in the order of the header
-//	checksum 32 bytes SHA-256 of all before it
-//
-// A file is read in pieces that grow with the bytes that really arrive, so a
-// short hostile file cannot ask for memory; it is parsed only after its checksum
-// was found right, so damage is reported as damage.
-package artefact
+package synth
 
 import (
 	"bytes"
@@ -24,7 +12,7 @@ import (
 	"math"
 )
 
-// Errors of Read. Every failure that is not the reader's own is one of them.
+// Errors of reading files. Every failure that is not the reader's own is one of them.
 var (
 	ErrFormat    = errors.New("not a privgen file")
 	ErrVersion   = errors.New("written by a version of privgen this one does not know")
@@ -33,12 +21,23 @@ var (
 )
 
 const (
-	magic      = "privgen\x01"
+	magic      = "privgen\x02"
 	maxHeader  = 64 << 20
 	maxSection = 1 << 40
 )
 
-// File is the content of an artefact.
+// A File is the form of everything that is released: a self-describing header in JSON, sections of
+// numbers, and a checksum.
+//
+//	magic    8 bytes  "privgen" and the format's version
+//	length   8 bytes  of the header, little endian
+//	header            JSON: kind, what the kind says of itself, names and lengths of the sections
+//	sections          in the order of the header
+//	checksum 32 bytes SHA-256 of all before it
+//
+// A file is read in pieces that grow with the bytes that really arrive, so a short hostile file
+// cannot ask for memory; it is parsed only after its checksum was found right, so damage is reported
+// as damage.
 type File struct {
 	Kind     string          // which system wrote it
 	Header   json.RawMessage // what the system says of itself
@@ -61,7 +60,7 @@ func (f *File) Section(name string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: section %.40q is missing", ErrFormat, name)
 }
 
-type header struct {
+type fileHeader struct {
 	Kind     string          `json:"kind"`
 	Content  json.RawMessage `json:"content"`
 	Sections []extent        `json:"sections"`
@@ -72,9 +71,9 @@ type extent struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Write writes an artefact. Errors are the writer's.
-func Write(w io.Writer, f *File) error {
-	h := header{Kind: f.Kind, Content: f.Header}
+// Write writes the file. Errors are the writer's.
+func (f *File) Write(w io.Writer) error {
+	h := fileHeader{Kind: f.Kind, Content: f.Header}
 	for _, s := range f.Sections {
 		h.Sections = append(h.Sections, extent{s.Name, int64(len(s.Data))})
 	}
@@ -97,27 +96,14 @@ func Write(w io.Writer, f *File) error {
 	return err
 }
 
-// Read reads an artefact and checks it whole.
-func Read(r io.Reader) (*File, error) {
+// DecodeFile reads a file and checks it whole.
+//
+// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; the reader's own.
+func DecodeFile(r io.Reader) (*File, error) {
 	in := &reader{r: r, sum: sha256.New()}
-	start, err := in.take(16)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	if err := checkMagic(start[:8]); err != nil {
-		return nil, err
-	}
-	length := binary.LittleEndian.Uint64(start[8:])
-	if length > maxHeader {
-		return nil, fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
-	}
-	head, err := in.take(int64(length))
+	h, err := in.header()
 	if err != nil {
 		return nil, err
-	}
-	var h header
-	if err := json.Unmarshal(head, &h); err != nil {
-		return nil, fmt.Errorf("%w: header: %v", ErrFormat, err)
 	}
 	f := &File{Kind: h.Kind, Header: h.Content}
 	for _, e := range h.Sections {
@@ -131,6 +117,33 @@ func Read(r io.Reader) (*File, error) {
 		f.Sections = append(f.Sections, Section{e.Name, data})
 	}
 	return f, in.verify()
+}
+
+// decodeHeader reads the start of a file, of which nothing has been checked yet.
+func decodeHeader(r io.Reader) (fileHeader, error) {
+	return (&reader{r: r, sum: sha256.New()}).header()
+}
+
+func (in *reader) header() (h fileHeader, err error) {
+	start, err := in.take(16)
+	if err != nil {
+		return h, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if err := checkMagic(start[:8]); err != nil {
+		return h, err
+	}
+	length := binary.LittleEndian.Uint64(start[8:])
+	if length > maxHeader {
+		return h, fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
+	}
+	head, err := in.take(int64(length))
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(head, &h); err != nil {
+		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)
+	}
+	return h, nil
 }
 
 func checkMagic(got []byte) error {
@@ -192,6 +205,31 @@ func ReadFloats32(b []byte, want int) ([]float32, error) {
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%w: a number is not finite", ErrFormat)
+		}
+	}
+	return v, nil
+}
+
+// Floats64 writes numbers as little-endian float64.
+func Floats64(v []float64) []byte {
+	b := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// ReadFloats64 reads what Floats64 wrote. Errors: ErrFormat for another count of numbers than want,
+// or for one that is not finite.
+func ReadFloats64(b []byte, want int) ([]float64, error) {
+	if want < 0 || len(b)%8 != 0 || len(b)/8 != want {
+		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
+	}
+	v := make([]float64, want)
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
 			return nil, fmt.Errorf("%w: a number is not finite", ErrFormat)
 		}
 	}

@@ -1,4 +1,4 @@
-package artefact
+package synth
 
 import (
 	"bytes"
@@ -18,14 +18,14 @@ func sample() *File {
 func encoded(t testing.TB, f *File) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, f); err != nil {
+	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 func TestRoundTrip(t *testing.T) {
-	got, err := Read(bytes.NewReader(encoded(t, sample())))
+	got, err := DecodeFile(bytes.NewReader(encoded(t, sample())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func TestEveryDamageIsFound(t *testing.T) {
 	for i := range whole {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 0x20
-		if _, err := Read(bytes.NewReader(bad)); err == nil {
+		if _, err := DecodeFile(bytes.NewReader(bad)); err == nil {
 			t.Errorf("byte %d flipped: no error", i)
 		}
-		if _, err := Read(bytes.NewReader(whole[:i])); err == nil {
+		if _, err := DecodeFile(bytes.NewReader(whole[:i])); err == nil {
 			t.Errorf("cut at %d: no error", i)
 		}
 	}
@@ -67,7 +67,7 @@ func TestHugeClaimsAllocateLittle(t *testing.T) {
 	huge[8] += byte(len(huge) - len(whole))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := Read(bytes.NewReader(huge))
+	_, err := DecodeFile(bytes.NewReader(huge))
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, ErrTruncated) {
 		t.Errorf("got %v, want %v", err, ErrTruncated)
@@ -91,7 +91,7 @@ func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
 func TestVersionIsNamed(t *testing.T) {
 	whole := encoded(t, sample())
 	whole[7] = 2
-	if _, err := Read(bytes.NewReader(whole)); !errors.Is(err, ErrVersion) {
+	if _, err := DecodeFile(bytes.NewReader(whole)); !errors.Is(err, ErrVersion) {
 		t.Errorf("got %v, want %v", err, ErrVersion)
 	}
 }
@@ -100,15 +100,15 @@ func FuzzRead(f *testing.F) {
 	f.Add(encoded(f, sample()))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		file, err := Read(bytes.NewReader(b))
+		file, err := DecodeFile(bytes.NewReader(b))
 		if err != nil {
 			return
 		}
 		var again bytes.Buffer
-		if err := Write(&again, file); err != nil {
+		if err := file.Write(&again); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(&again); err != nil {
+		if _, err := DecodeFile(&again); err != nil {
 			t.Fatalf("what was read cannot be read again: %v", err)
 		}
 	})
@@ -126,7 +126,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 func TestFullDiskIsReported(t *testing.T) {
 	size := len(encoded(t, sample()))
 	for room := range size {
-		if err := Write(&fullDisk{room}, sample()); err == nil {
+		if err := sample().Write(&fullDisk{room}); err == nil {
 			t.Fatalf("no error with room for %d of %d bytes", room, size)
 		}
 	}

@@ -1,0 +1,26 @@
+package network
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Bernoulli draws every coordinate from its mean.
+func Bernoulli(rng *rand.Rand, flat []float32) {
+	for i, p := range flat {
+		flat[i] = 0
+		if rng.Float32() < p {
+			flat[i] = 1
+		}
+	}
+}
+
+// MeansOf is the schema of probabilities of binary records, with the same labels.
+func MeansOf(s records.Schema) records.Schema {
+	out := records.Interval(s.Dim(), 0, 1)
+	if s.IsImage() {
+		out = records.Image(s.Height(), s.Width())
+	}
+	return out.WithLabels(s.ClassNames()...)
+}

@@ -1,0 +1,353 @@
+package synth
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// Keep has the run's checkpoint hold what state returns: everything that the system needs to go on,
+// in released numbers and public randomness alone. It is called before a use is drawn that the file
+// does not count as taken yet, when all uses before it are complete, and at the end of the run.
+func (r *Run) Keep(state func() (*File, error)) {
+	if r.keeper != nil {
+		r.keeper.mu.Lock()
+		defer r.keeper.mu.Unlock()
+		r.keeper.state = state
+	}
+}
+
+// Saved is the state from which an interrupted run goes on; nil for a run that begins.
+func (r *Run) Saved() *File {
+	if r.keeper == nil {
+		return nil
+	}
+	return r.keeper.saved
+}
+
+// Save writes the checkpoint now, where one is kept: for results that took long and cost nothing.
+func (r *Run) Save() error {
+	if r.keeper == nil {
+		return nil
+	}
+	r.keeper.mu.Lock()
+	defer r.keeper.mu.Unlock()
+	return r.keeper.write()
+}
+
+// Ahead has the checkpoint count the next uses of every allowance of a stage as taken: as many as
+// one round takes of each, or several rounds' worth. Systems that draw side by side call it between
+// rounds, when the state is complete.
+func (r *Run) Ahead(purpose string, each int) error {
+	if r.keeper == nil {
+		return nil
+	}
+	return r.keeper.ahead(purpose, each)
+}
+
+// keeper writes a run's checkpoint.
+//
+// The file counts uses as taken before they are drawn, so that it never counts fewer than were
+// drawn, and holds the state of a moment at which all uses that were drawn by then are complete.
+type keeper struct {
+	run  *Run
+	lock *durable.Lock
+	path string
+
+	mu       sync.Mutex
+	hash     string // of the plan
+	id       string // of the transaction on the ledger
+	nonce    string // of the file as this run wrote or found it
+	fresh    bool   // this run made the file
+	lines    []keptLine
+	state    func() (*File, error)
+	saved    *File                    // the state in the file
+	releases map[string][][][]float64 // halves of stages that are drawn once, by purpose
+	pace     pace
+}
+
+// keptLine is a line of the transaction with what the file counts as taken.
+type keptLine struct {
+	purpose string
+	count   int
+	taken   int
+	allowed *mechanism.Allowance
+}
+
+func (l *keptLine) drawn() int { return l.count - l.allowed.Remaining() }
+
+const checkpointKind = "checkpoint"
+
+type checkpointHeader struct {
+	Plan     string          `json:"plan"`  // hash
+	ID       string          `json:"id"`    // of the transaction
+	Nonce    string          `json:"nonce"` // of this state of the file
+	Taken    []int           `json:"taken"` // uses of each line
+	Releases []keptRelease   `json:"releases,omitempty"`
+	State    json.RawMessage `json:"state,omitempty"`
+	Sections int             `json:"sections"` // of the state; those of the releases come after
+}
+
+// openKeeper locks the checkpoint and reads it if it is there.
+//
+// Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
+func openKeeper(r *Run) (_ *keeper, err error) {
+	k := &keeper{run: r, path: r.checkpoint, releases: map[string][][][]float64{}}
+	k.pace.every = r.keepEvery
+	if k.hash, err = r.program.hash(); err != nil {
+		return nil, fmt.Errorf("checkpoint of a plan that cannot be written: %w", err)
+	}
+	if k.lock, err = durable.NewLock(k.path); err != nil {
+		if errors.Is(err, durable.ErrLocked) {
+			err = fmt.Errorf("%w: %s", ErrTaken, k.path)
+		}
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := k.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("checkpoint %s: %w", k.path, err), k.lock.Close())
+	}
+	return k, nil
+}
+
+// hash tells the plan's checkpoints from another's.
+func (p *Program) hash() (string, error) {
+	j, err := p.parameters()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (k *keeper) read() error {
+	text, err := os.ReadFile(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		k.fresh, k.id = true, token()
+		return durable.RemoveTemp(k.path)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := DecodeFile(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	if f.Kind != checkpointKind {
+		return fmt.Errorf("%w: %.40q is no checkpoint", ErrFormat, f.Kind)
+	}
+	var h checkpointHeader
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if h.Plan != k.hash {
+		return ErrPlan
+	}
+	if h.Sections < 0 || h.Sections > len(f.Sections) || h.ID == "" {
+		return fmt.Errorf("%w: a checkpoint without its parts", ErrFormat)
+	}
+	k.id, k.nonce = h.ID, h.Nonce
+	for _, taken := range h.Taken {
+		k.lines = append(k.lines, keptLine{taken: taken})
+	}
+	if h.State != nil {
+		k.saved = &File{Kind: k.run.program.system, Header: h.State, Sections: f.Sections[:h.Sections]}
+	}
+	return k.readReleases(h.Releases, f.Sections[h.Sections:])
+}
+
+func token() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// begin names the transaction and counts in it what the file says is gone. The file is there before
+// anything is reserved, so that no reservation is ever made twice for one run.
+func (k *keeper) begin(t *accountant.Transaction) error {
+	if k.fresh {
+		k.lines = make([]keptLine, len(t.Lines))
+	}
+	if len(k.lines) != len(t.Lines) {
+		return fmt.Errorf("checkpoint %s: %w: lines of another plan", k.path, ErrFormat)
+	}
+	t.ID = k.id
+	for i := range t.Lines {
+		line := &k.lines[i]
+		line.purpose, line.count = t.Lines[i].Purpose, t.Lines[i].Count
+		if line.taken < 0 || line.taken > line.count {
+			return fmt.Errorf("checkpoint %s: %w: %d of %d uses", k.path, ErrFormat, line.taken, line.count)
+		}
+		t.Lines[i].Taken = line.taken
+	}
+	if k.fresh {
+		if _, err := os.Lstat(k.path); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(fmt.Errorf("checkpoint %s: %w", k.path, fs.ErrExist), err)
+		}
+		return k.put()
+	}
+	return nil
+}
+
+// abandon removes the file of a run that was refused before it began.
+func (k *keeper) abandon() error {
+	if !k.fresh {
+		return k.lock.Close()
+	}
+	return errors.Join(os.Remove(k.path), k.lock.Close())
+}
+
+// guard keeps every allowance from drawing what the file does not count yet.
+func (k *keeper) guard(allowances []*mechanism.Allowance) {
+	for i, a := range allowances {
+		line := &k.lines[i]
+		line.allowed = a
+		line.taken = max(line.taken, line.drawn())
+		a.Guard(func() error { return k.before(line) })
+	}
+}
+
+// before is asked before every use.
+func (k *keeper) before(line *keptLine) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if line.drawn() < line.taken {
+		return nil
+	}
+	line.taken = min(line.count, line.drawn()+k.pace.next())
+	return k.write()
+}
+
+func (k *keeper) ahead(purpose string, each int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	short := false
+	for i := range k.lines {
+		line := &k.lines[i]
+		if line.purpose == purpose && line.taken < min(line.count, line.drawn()+each) {
+			short = true
+		}
+	}
+	if !short {
+		return nil
+	}
+	rounds := k.pace.next()
+	for i := range k.lines {
+		if line := &k.lines[i]; line.purpose == purpose {
+			line.taken = max(line.taken, min(line.count, line.drawn()+each*rounds))
+		}
+	}
+	return k.write()
+}
+
+// released adds a half of a release to the file.
+func (k *keeper) released(purpose string, out [][]float64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.releases[purpose] = append(k.releases[purpose], out)
+	return k.write()
+}
+
+// write puts the state as it is, and what is counted as taken, into the file; the caller holds mu.
+func (k *keeper) write() error {
+	if k.state != nil {
+		f, err := k.state()
+		if err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		if f != nil {
+			k.saved = f
+		}
+	}
+	return k.put()
+}
+
+// put replaces the file, if it is still the one that this run left.
+func (k *keeper) put() error {
+	start := time.Now()
+	if !k.fresh || k.nonce != "" {
+		if err := k.mine(); err != nil {
+			return err
+		}
+	}
+	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token()}
+	for _, line := range k.lines {
+		h.Taken = append(h.Taken, line.taken)
+	}
+	f := &File{Kind: checkpointKind}
+	if k.saved != nil {
+		h.State, f.Sections = k.saved.Header, append(f.Sections, k.saved.Sections...)
+		if h.State == nil {
+			h.State = json.RawMessage("{}")
+		}
+	}
+	h.Sections = len(f.Sections)
+	h.Releases = k.writeReleases(f)
+	var err error
+	if f.Header, err = json.Marshal(h); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(k.path, f.Write); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	k.nonce = h.Nonce
+	k.pace.wrote(start)
+	return nil
+}
+
+// mine checks that the file holds what this run wrote last, or found when it began.
+func (k *keeper) mine() error {
+	in, err := os.Open(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrTaken
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	head, err := decodeHeader(in)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrTaken, err)
+	}
+	var h checkpointHeader
+	if err := json.Unmarshal(head.Content, &h); err != nil || h.Nonce != k.nonce {
+		return ErrTaken
+	}
+	return nil
+}
+
+// end writes what was really taken and gives the file free. A file that another run has taken over is
+// left alone.
+func (k *keeper) end(err error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !errors.Is(err, ErrTaken) {
+		for i := range k.lines {
+			k.lines[i].taken = k.lines[i].drawn()
+		}
+		last := k.write()
+		if last != nil && err == nil {
+			err = last
+		}
+	}
+	closed := k.lock.Close()
+	if err != nil {
+		return &Interrupted{Checkpoint: k.path, Err: errors.Join(err, closed)}
+	}
+	return closed
+}

@@ -1,0 +1,39 @@
+package synth
+
+import "time"
+
+// pace says how many uses are counted ahead at a time: as many as keep the time that is spent on
+// writing below a twentieth, or a fixed number.
+type pace struct {
+	every int // fixed; 0 for none
+	ahead int
+	last  time.Time     // end of the last write
+	took  time.Duration // the last write
+}
+
+const (
+	writingShare = 20
+	leastPause   = 250 * time.Millisecond
+)
+
+// next is how many uses, or rounds, to count ahead.
+func (p *pace) next() int {
+	if p.every > 0 {
+		return p.every
+	}
+	since, want := time.Since(p.last), max(writingShare*p.took, leastPause)
+	switch {
+	case p.ahead == 0:
+		p.ahead = 1
+	case since < want:
+		p.ahead = min(2*p.ahead, 1<<20)
+	case since > 2*want:
+		p.ahead = max(p.ahead/2, 1)
+	}
+	return p.ahead
+}
+
+func (p *pace) wrote(start time.Time) {
+	p.last = time.Now()
+	p.took = p.last.Sub(start)
+}

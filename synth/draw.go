@@ -1,0 +1,61 @@
+package synth
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// A Draw says which synthetic records are wanted.
+type Draw struct {
+	Cluster int    // one component of a mixture, or -1 for all by weight
+	Class   int    // records of one class only, or -1 for all
+	Means   bool   // the mean of every coordinate instead of a record
+	Seed    uint64 // synthetic records are post-processing: any seed will do
+}
+
+// A DrawOption says which synthetic records are wanted.
+type DrawOption func(*Draw)
+
+// FromCluster draws from one cluster of a mixture only.
+func FromCluster(i int) DrawOption { return func(d *Draw) { d.Cluster = i } }
+
+// OfClass draws records of one class only, counted as in the schema's class names. Generators that do
+// not model labels refuse it.
+func OfClass(label int) DrawOption { return func(d *Draw) { d.Class = label } }
+
+// Seed makes a draw repeatable. Synthetic records are post-processing, so any seed will do.
+func Seed(s uint64) DrawOption { return func(d *Draw) { d.Seed = s } }
+
+// Means asks for the mean of every coordinate: the probability of every coordinate of binary records,
+// and the most probable levels of a table.
+func Means() DrawOption { return func(d *Draw) { d.Means = true } }
+
+// drawOf is the draw that options describe: of everything, from a fresh seed, unless they say
+// otherwise.
+func drawOf(opts []DrawOption) Draw {
+	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&d)
+		}
+	}
+	return d
+}
+
+// check refuses what the generator cannot draw.
+func (g *Generator) check(n int, d Draw) error {
+	var k param.Checker
+	k.OK(n >= 0, "synth.Sample.n", n, "a number of records, zero or more")
+	clusters := g.Clusters()
+	k.OK(d.Cluster >= -1 && d.Cluster < clusters, "synth.FromCluster", d.Cluster,
+		fmt.Sprintf("a cluster in [0, %d), or -1 for all", clusters))
+	classes := g.Schema().Classes()
+	want := "no class: the generator does not model labels"
+	if classes > 0 {
+		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
+	}
+	k.OK(d.Class >= -1 && d.Class < classes, "synth.OfClass", d.Class, want)
+	return k.Err()
+}

@@ -1,0 +1,32 @@
+package synth
+
+import "errors"
+
+// Errors that say nothing about records.
+var (
+	// ErrSchema is returned for data of another schema than the plan's.
+	ErrSchema = errors.New("the data's schema is not the plan's")
+	// ErrRecords is returned where a plan declares the number of records, under replace-one, and the
+	// data have another.
+	ErrRecords = errors.New("the number of records is not the one the plan declares")
+	// ErrPlan is returned where a checkpoint belongs to another plan.
+	ErrPlan = errors.New("the checkpoint was kept under another plan")
+	// ErrTaken is returned where another run uses the checkpoint, and stops a run whose checkpoint was
+	// replaced or removed: two runs that go on from one file would spend one reservation twice.
+	ErrTaken = errors.New("another run uses the checkpoint")
+	// ErrLost is returned where interruptions lost every draw of a release that nothing can replace.
+	ErrLost = errors.New("every draw of a release was lost to interruptions")
+)
+
+// Interrupted is the end of a run that kept a checkpoint: the same call goes on from there.
+type Interrupted struct {
+	Checkpoint string // path of the file
+	Err        error  // why the run ended
+}
+
+func (e *Interrupted) Error() string {
+	return e.Err.Error() + "; the same call goes on from checkpoint " + e.Checkpoint
+}
+
+// Unwrap is why the run ended.
+func (e *Interrupted) Unwrap() error { return e.Err }

@@ -1,0 +1,83 @@
+package synth
+
+import (
+	"time"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// An Option is something about a run that cannot change its guarantee: a plan is the same with and
+// without every option.
+type Option func(*options)
+
+type options struct {
+	backend      device.Backend
+	progress     func(Progress)
+	preview      func(int, *Generator)
+	previewEvery int
+	checkpoint   string
+	keepEvery    int // uses between checkpoints; 0 goes by time
+}
+
+// On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.
+func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
+
+// OnProgress has f called after every private stage, such as an iteration of clustering or a batch of
+// mixtures, and every step of training, on the goroutine that called Fit.
+func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
+
+// OnPreview is handed the generator as it is, every so many steps and once before the first, by the
+// systems that train one privately step by step; others leave it alone. It is released state, so
+// looking at it costs nothing.
+func OnPreview(every int, f func(step int, g *Generator)) Option {
+	return func(o *options) { o.preview, o.previewEvery = f, every }
+}
+
+// Checkpoint keeps the run in a file, from which the same call, by this process or another, goes on
+// after an interruption. How often the file is written follows from how long writing takes.
+//
+// Guarantee: a run, however often it is killed and goes on, takes no more uses of its stages in all
+// than it reserved, and never uses noise twice: before a use is drawn, the file counts it as taken.
+// What was drawn and lost stays spent, so a kill costs the uses since the last write. A single
+// Gaussian release is drawn in two halves, each with √2 times the noise and together at the price of
+// the whole, so that a kill loses at most one half. The file holds released state, public randomness
+// and counts, and may be looked at as freely as the result. A file that is copied away and put back
+// is beyond what the file can know.
+//
+// A file serves one run at a time. When the run is complete the file holds its result: the same call
+// returns it again without drawing anything.
+func Checkpoint(path string) Option {
+	return func(o *options) { o.checkpoint, o.keepEvery = path, 0 }
+}
+
+// CheckpointEvery is Checkpoint with a fixed number of uses between two writes of the file.
+func CheckpointEvery(path string, uses int) Option {
+	return func(o *options) { o.checkpoint, o.keepEvery = path, max(uses, 1) }
+}
+
+func collect(opts []Option) (options, error) {
+	var o options
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&o)
+		}
+	}
+	if o.backend == nil {
+		o.backend = device.CPU()
+	}
+	var k param.Checker
+	k.OK(o.preview == nil || o.previewEvery > 0, "synth.OnPreview.every", o.previewEvery,
+		"a positive number of steps")
+	return o, k.Err()
+}
+
+// Progress is how far a run is, in public numbers only. A loss is a private statistic and is not
+// among them.
+type Progress struct {
+	Stage   string        `json:"stage"`
+	Step    int           `json:"step"`
+	Of      int           `json:"of"`
+	Epsilon float64       `json:"epsilon"` // of all released so far, at the budget's δ; informational
+	Elapsed time.Duration `json:"elapsed"`
+}

@@ -1,0 +1,176 @@
+package synth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Work is what a system adds to a plan: words for its bill, its configuration and the run itself.
+type Work interface {
+	// Title says in one line what will be made.
+	Title() string
+	// Notes are further lines of the bill; nil for none.
+	Notes() []string
+	// Config is the system's part of the plan's JSON, from which the system reads the plan back.
+	//
+	// Errors: a configuration that JSON cannot hold, such as one with an architecture that is not
+	// the module's own.
+	Config() (json.RawMessage, error)
+	// Fit carries the stages out. It draws noise and samples from the run's allowances alone and
+	// returns released state alone.
+	Fit(ctx context.Context, r *Run) (Model, error)
+}
+
+// A Program is the part of a plan that all systems share: its stages with their prices, and the way
+// they are paid for and carried out. A system's plan embeds it. The zero value prints itself and
+// refuses to run.
+type Program struct {
+	system string
+	schema records.Schema
+	budget accountant.Budget
+	stages []Stage
+	total  accountant.Bound
+	work   Work
+}
+
+// NewProgram adds up the bill.
+//
+// Errors: accountant.ErrBudgetExceeded where the stages together cost more than the budget;
+// accountant.ErrUnsupported where a stage has no sound analysis; *param.Error for stages that make
+// no sense.
+func NewProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
+	w Work) (Program, error) {
+	p := Program{system: system, schema: schema, budget: budget, stages: slices.Clone(stages), work: w}
+	if err := p.check(); err != nil {
+		return Program{}, err
+	}
+	var all accountant.Composed
+	for i := range p.stages {
+		s := &p.stages[i]
+		all.Events = append(all.Events, s.all())
+		var err error
+		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
+			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
+		}
+	}
+	if p.total = p.stages[0].Epsilon; len(p.stages) > 1 {
+		var err error
+		if p.total, err = accountant.Epsilon(all, budget.Delta, budget.Relation); err != nil {
+			return Program{}, fmt.Errorf("%s: cost of the whole run: %w", system, err)
+		}
+	}
+	if p.total.Upper > budget.Epsilon {
+		return Program{}, fmt.Errorf("%s: the plan costs ε = %.4g of %.4g: %w", system, p.total.Upper,
+			budget.Epsilon, accountant.ErrBudgetExceeded)
+	}
+	return p, nil
+}
+
+func (p *Program) check() error {
+	var k param.Checker
+	k.OK(p.system != "", "synth.NewProgram.system", p.system, "a name")
+	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's work")
+	k.OK(len(p.stages) > 0, "synth.NewProgram.stages", len(p.stages), "at least one stage")
+	seen := map[string]bool{}
+	for i, s := range p.stages {
+		path := fmt.Sprintf("synth.NewProgram.stages[%d].", i)
+		k.OK(s.Purpose != "" && !seen[s.Purpose], path+"Purpose", s.Purpose, "a name of its own")
+		seen[s.Purpose] = true
+		k.OK(s.Event != nil, path+"Event", nil, "an event")
+		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
+		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes, "numbers of lanes and parts, or 0")
+		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
+			k.OK(gaussian && s.Count == 1 && s.parts() == 1 && s.lanes() == 1, path+"Once", true,
+				"false, unless the stage is a single Gaussian release")
+		}
+	}
+	return k.Err()
+}
+
+// made refuses the zero value.
+func (p *Program) made() error {
+	if p == nil || p.work == nil {
+		return param.New("synth.Plan", nil, "a plan, made by a configuration's Plan or read from a file")
+	}
+	return nil
+}
+
+// System is the name of the system; "" for the zero value.
+func (p *Program) System() string { return p.system }
+
+// Schema is the public schema of the records.
+func (p *Program) Schema() records.Schema { return p.schema }
+
+// Budget is what the plan was made for.
+func (p *Program) Budget() accountant.Budget { return p.budget }
+
+// Stages are the lines of the bill.
+func (p *Program) Stages() []Stage { return slices.Clone(p.stages) }
+
+// Total is ε of all stages together at the budget's δ, as an interval.
+func (p *Program) Total() accountant.Bound { return p.total }
+
+// String is the bill.
+func (p *Program) String() string {
+	if p.made() != nil {
+		return "plan: not made yet"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, p.work.Title())
+	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta, p.budget.Relation)
+	for _, s := range p.stages {
+		b.WriteString(s.line())
+	}
+	for _, note := range p.work.Notes() {
+		fmt.Fprintf(&b, "  %s\n", note)
+	}
+	fmt.Fprintf(&b, "  together  ε = %.4g", p.total.Upper)
+	return b.String()
+}
+
+// planVersion is written into every plan; a reader refuses versions it does not know.
+const planVersion = 2
+
+// planJSON is a plan as a file holds it. The price and the stages are for the reader of the file: a
+// program works them out again.
+type planJSON struct {
+	Version int               `json:"version"`
+	System  string            `json:"system"`
+	Schema  records.Schema    `json:"schema"`
+	Budget  accountant.Budget `json:"budget"`
+	Config  json.RawMessage   `json:"config"`
+	Stages  []Stage           `json:"stages,omitempty"`
+	Epsilon *accountant.Bound `json:"epsilon,omitempty"`
+}
+
+// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+//
+// Errors: *param.Error for the zero value; a configuration that JSON cannot hold.
+func (p *Program) MarshalJSON() ([]byte, error) {
+	j, err := p.parameters()
+	if err != nil {
+		return nil, err
+	}
+	j.Stages, j.Epsilon = p.stages, &p.total
+	return json.Marshal(j)
+}
+
+// parameters is the plan without its bill.
+func (p *Program) parameters() (planJSON, error) {
+	if err := p.made(); err != nil {
+		return planJSON{}, err
+	}
+	config, err := p.work.Config()
+	if err != nil {
+		return planJSON{}, fmt.Errorf("%s: plan: %w", p.system, err)
+	}
+	return planJSON{Version: planVersion, System: p.system, Schema: p.schema, Budget: p.budget,
+		Config: config}, nil
+}

@@ -1,0 +1,221 @@
+package synth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Fit carries the plan out on a ledger of its own. See [Plan].
+func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	own := accountant.NewLedger(p.budget, accountant.WithUnit(records.UnitOf(data)))
+	return p.FitOn(ctx, own, data, opts...)
+}
+
+// FitOn carries the plan out on a ledger that other work shares. See [Plan].
+func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+	opts ...Option) (*Generator, error) {
+	if err := p.judge(ledger, data); err != nil {
+		return nil, err
+	}
+	r := &Run{Data: records.Clamped(data), Ledger: ledger, program: p}
+	return r.carry(ctx, func(r *Run) (Model, error) { return p.work.Fit(ctx, r) }, opts)
+}
+
+// judge refuses what is wrong with a run in public, before it begins.
+func (p *Program) judge(ledger *accountant.Ledger, data records.Data) error {
+	if err := p.made(); err != nil {
+		return err
+	}
+	switch {
+	case data == nil:
+		return param.New(p.system+".Fit.data", nil, "records")
+	case !data.Schema().Equal(p.schema):
+		return fmt.Errorf("%s: %w", p.system, ErrSchema)
+	case ledger == nil:
+		return param.New(p.system+".Fit.ledger", nil, "a ledger")
+	}
+	return records.CheckUnit(p.system+".Fit.data", data, ledger.Unit())
+}
+
+// Carry reserves the stages and lets fit carry them out, for records that do not come as
+// records.Data: fit answers for the unit of what it reads. [Program.FitOn] is built on it.
+//
+// Guarantee and Errors: those of Plan.FitOn, but for the records.
+func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger,
+	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	return (&Run{Ledger: ledger, program: p}).carry(ctx, fit, opts)
+}
+
+// A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
+// asked before anything is reserved; of the data it may use what the plan declares public.
+type Judge interface {
+	Judge(r *Run) error
+}
+
+func (r *Run) carry(ctx context.Context, fit func(*Run) (Model, error),
+	opts []Option) (_ *Generator, err error) {
+	if r.options, err = collect(opts); err != nil {
+		return nil, err
+	}
+	r.Backend, r.start = r.backend, time.Now()
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	m, err := fit(r)
+	if err != nil {
+		return nil, r.end(err)
+	}
+	if err := r.end(nil); err != nil {
+		return nil, err
+	}
+	return r.generator(m), nil
+}
+
+// begin refuses what can be refused before anything is reserved.
+func (r *Run) begin(ctx context.Context) error {
+	p := r.program
+	if r.Ledger == nil {
+		return param.New(p.system+".Fit.ledger", nil, "a ledger")
+	}
+	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
+		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
+	}
+	if j, ok := p.work.(Judge); ok {
+		if err := j.Judge(r); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Run is one fit under way: what it reads and what it may draw. A system gets it from
+// [Program.FitOn] and keeps nothing of it.
+type Run struct {
+	Data    records.Data // held to the schema
+	Ledger  *accountant.Ledger
+	Backend device.Backend
+
+	options
+	program *Program
+	start   time.Time
+	allowed map[string][]*mechanism.Allowance
+	keeper  *keeper // nil without a checkpoint
+}
+
+// open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
+func (r *Run) open(ctx context.Context) (err error) {
+	t := r.program.transaction(r.checkpoint != "")
+	if r.checkpoint != "" {
+		if r.keeper, err = openKeeper(r); err != nil {
+			return err
+		}
+		if err := r.keeper.begin(&t); err != nil {
+			return errors.Join(err, r.keeper.lock.Close())
+		}
+	}
+	allowances, err := mechanism.ReserveAll(ctx, r.Ledger, t)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", r.program.system, err)
+		if r.keeper != nil {
+			err = errors.Join(err, r.keeper.abandon())
+		}
+		return err
+	}
+	r.allowed = map[string][]*mechanism.Allowance{}
+	for i, a := range allowances {
+		purpose := t.Lines[i].Purpose
+		r.allowed[purpose] = append(r.allowed[purpose], a)
+	}
+	if r.keeper != nil {
+		r.keeper.guard(allowances)
+	}
+	return nil
+}
+
+// transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in
+// two halves.
+func (p *Program) transaction(halves bool) (t accountant.Transaction) {
+	for _, s := range p.stages {
+		if s.Once && halves {
+			z := s.Event.(accountant.Gaussian).NoiseMultiplier
+			s.Event, s.Count = accountant.Gaussian{NoiseMultiplier: z * halfNoise}, 2
+		}
+		group := 0
+		if s.parts() > 1 {
+			t.Groups = append(t.Groups, accountant.Parts{Purpose: s.Purpose, N: s.parts()})
+			group = len(t.Groups)
+		}
+		for part := range s.parts() {
+			for lane := range s.lanes() {
+				if n := s.lane(lane); n > 0 {
+					t.Lines = append(t.Lines, accountant.Line{Purpose: s.Purpose, Event: s.Event, Count: n,
+						Group: group, Part: part})
+				}
+			}
+		}
+	}
+	return t
+}
+
+// Allowance is what a stage of one part and one lane may draw.
+func (r *Run) Allowance(purpose string) *mechanism.Allowance {
+	if a := r.allowed[purpose]; len(a) > 0 {
+		return a[0]
+	}
+	return nil
+}
+
+// Allowances are what a stage may draw: part by part and, within a part, lane by lane; lanes for
+// which no release is left over have none.
+func (r *Run) Allowances(purpose string) []*mechanism.Allowance { return r.allowed[purpose] }
+
+// Report tells who watches the run how far a stage is.
+func (r *Run) Report(stage string, step, of int) {
+	if r.progress == nil {
+		return
+	}
+	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: r.Ledger.EpsilonSoFar(),
+		Elapsed: time.Since(r.start)})
+}
+
+// Preview hands out the generator as it is after a step, where one is wanted.
+func (r *Run) Preview(step int, model func() (Model, error)) error {
+	if r.preview == nil || step%r.previewEvery != 0 {
+		return nil
+	}
+	m, err := model()
+	if err != nil {
+		return err
+	}
+	r.preview(step, r.generator(m))
+	return nil
+}
+
+func (r *Run) generator(m Model) *Generator {
+	return &Generator{system: r.program.system, model: m, guarantee: r.Ledger.Guarantee()}
+}
+
+// end closes the checkpoint; its error, or err, is that of the run.
+func (r *Run) end(err error) error {
+	if r.keeper == nil {
+		return err
+	}
+	return r.keeper.end(err)
+}
