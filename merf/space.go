@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -23,7 +23,7 @@ func classesOf(s records.Schema) int { return max(s.Classes(), 1) }
 
 // reader reads records as features see them.
 type reader struct {
-	unit  system.Unit
+	unit  network.Unit
 	batch device.Batch
 }
 

@@ -47,6 +47,14 @@ func (r *Run) Save() error {
 	return r.keeper.write()
 }
 
+// Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
+func (r *Run) Tick() error {
+	if r.keeper == nil || !r.keeper.pace.due() {
+		return nil
+	}
+	return r.Save()
+}
+
 // Ahead has the checkpoint count the next uses of every allowance of a stage as taken: as many as
 // one round takes of each, or several rounds' worth. Systems that draw side by side call it between
 // rounds, when the state is complete.
