@@ -39,7 +39,7 @@ var policy = map[string][]string{
 	"sgd":               {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
 	"internal/counts":   {},
 	"synth":             {"accountant", "mechanism", "records", "device", "models", "internal/durable"},
-	"synth/synthtest":   {"synth", "accountant", "mechanism", "records", "device", "models", "privacytest"},
+	"synth/synthtest":   {"synth", "accountant", "mechanism", "records", "device", "models", "privacytest", "internal/entropy"},
 	"internal/network":  {"synth", "records", "device", "models"},
 	"dpgm":              {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},

@@ -70,15 +70,12 @@ func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) 
 // release returns released counts, made the best of, and the number of records, at least one.
 func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (perItem []float64, n float64, err error) {
 	itemStd, rowStd := c.std(noise)
-	out, err := r.Once(purposeItems, func() (float64, []mechanism.Part, error) {
+	out, err := r.Once(purposeItems, []int{c.dim, 1}, func() (float64, []mechanism.Part, error) {
 		items, rows, err := c.sums(ctx, r.Data, noise)
 		return 1 / noise, []mechanism.Part{{Sum: items, Std: itemStd}, {Sum: rows, Std: rowStd}}, err
 	})
 	if err != nil {
 		return nil, 0, err
-	}
-	if len(out) != 2 || len(out[0]) != c.dim || len(out[1]) != 1 {
-		return nil, 0, malformed("item counts of another universe")
 	}
 	r.Report(purposeItems, 1, 1)
 	n = max(out[1][0], rowStd, 1)

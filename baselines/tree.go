@@ -96,15 +96,12 @@ func (m tree) pairStd(noise float64) float64 {
 // pairs releases how often every two of the chosen items occur together, in the order of pairAt.
 func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise float64) ([]float64, float64, error) {
 	std := m.pairStd(noise)
-	out, err := r.Once(purposePairs, func() (float64, []mechanism.Part, error) {
+	out, err := r.Once(purposePairs, []int{len(chosen) * (len(chosen) - 1) / 2}, func() (float64, []mechanism.Part, error) {
 		sum, err := m.pairSums(ctx, r.Data, chosen, std)
 		return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
 	})
 	if err != nil {
 		return nil, 0, err
-	}
-	if len(out) != 1 || len(out[0]) != len(chosen)*(len(chosen)-1)/2 {
-		return nil, 0, malformed("pairs of other items")
 	}
 	r.Report(purposePairs, 1, 1)
 	return out[0], std, nil

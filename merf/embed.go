@@ -2,7 +2,6 @@ package merf
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -141,7 +140,11 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill func(*Partial) erro
 			return nil, err
 		}
 	} else {
-		out, err := r.Once(PurposeEmbed, func() (float64, []mechanism.Part, error) {
+		sizes := []int{len(e.sums)}
+		if w.noise.count > 0 {
+			sizes = append(sizes, len(e.counts))
+		}
+		out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
 			sums := w.newPartial(r.Backend)
 			if err := fill(sums); err != nil {
 				return 0, nil, err
@@ -151,8 +154,9 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill func(*Partial) erro
 		if err != nil {
 			return nil, err
 		}
-		if err := e.set(out); err != nil {
-			return nil, err
+		copy(e.sums, out[0])
+		if len(out) > 1 {
+			copy(e.counts, out[1])
 		}
 		r.Report(PurposeEmbed, 1, 1)
 	}
@@ -167,16 +171,4 @@ func (w *work) parts(total *worker) []mechanism.Part {
 		list = append(list, mechanism.Part{Sum: total.counts, Std: w.noise.count})
 	}
 	return list
-}
-
-// set takes over the released sums and counts.
-func (e *Embedding) set(out [][]float64) error {
-	if len(out) == 0 || len(out[0]) != len(e.sums) || len(out) > 1 && len(out[1]) != len(e.counts) {
-		return malformed(fmt.Errorf("a release of other sums"))
-	}
-	copy(e.sums, out[0])
-	if len(out) > 1 {
-		copy(e.counts, out[1])
-	}
-	return nil
 }

@@ -158,12 +158,12 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 // transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in
-// two halves.
-func (p *Program) transaction(halves bool) (t accountant.Transaction) {
+// shares.
+func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	for _, s := range p.stages {
-		if s.Once && halves {
+		if s.Once && inShares {
 			z := s.Event.(accountant.Gaussian).NoiseMultiplier
-			s.Event, s.Count = accountant.Gaussian{NoiseMultiplier: z * halfNoise}, 2
+			s.Event, s.Count = accountant.Gaussian{NoiseMultiplier: z * shareNoise}, shares
 		}
 		group := 0
 		if s.parts() > 1 {
