@@ -42,7 +42,7 @@ var policy = map[string][]string{
 	"internal/system":   {"accountant", "records", "device", "models", "rff", "internal/artefact", "internal/release"},
 	"dpgm":              {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/artefact", "internal/release", "internal/system"},
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release", "internal/system"},
-	"mix":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release", "internal/system"},
+	"mix":               {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release", "internal/system"},
 	"gan":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/artefact", "internal/release", "internal/system"},
 	"baselines":         {"accountant", "mechanism", "records", "device", "internal/artefact", "internal/release", "internal/counts", "internal/system"},
 	"evaluate":          {"records", "device", "models", "internal/optim"},
