@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// customers is a table whose columns hang together: who travels by rail is older, pays more and is rarely
-// from the east; income is missing for some.
+// customers is a table whose columns hang together: who travels by rail is older, pays more and
+// is rarely from the east; income is missing for some.
 func customers(t testing.TB, n int, labelled bool, seed uint64) *records.Frame {
 	t.Helper()
 	columns := []records.Column{
@@ -162,10 +162,11 @@ func off(columns []int, real, got *records.Table) (mean, covariance float64) {
 	return mean, math.Sqrt(differ / size)
 }
 
-// TestDrawnRowsAreLikeTheReal: means, and what columns have in common, survive the noise. Of 40 runs
-// none had a mean off by more than 0.013 or covariances by more than 0.27 of their size, with
-// standard deviations of about 0.003 and 0.02 among runs of a kind: by a normal law a false alarm is
-// rarer than 1e-20. Columns drawn independently within their class are off by 0.62 or more.
+// TestDrawnRowsAreLikeTheReal: means, and what columns have in common, survive the noise. Of 40
+// runs none had a mean off by more than 0.013 or covariances by more than 0.27 of their size,
+// with standard deviations of about 0.003 and 0.02 among runs of a kind: by a normal law a false
+// alarm is rarer than 1e-20. Columns drawn independently within their class are off by 0.62 or
+// more.
 func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	replace := accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: accountant.ReplaceOne}
 	for name, c := range map[string]struct {
@@ -186,7 +187,8 @@ func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 			data := customers(t, 8000, c.labelled, 1)
 			s := data.Schema()
 			config := mix.Config{Schema: s, Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},
-				Sampling: mix.Poisson{Nominal: 8000, Degree: 16}, Mixtures: 6000, ClipNorm: s.MaxNorm()}
+				Sampling: mix.Poisson{Nominal: 8000, Degree: 16}, Mixtures: 6000,
+				ClipNorm: s.MaxNorm()}
 			c.change(&config)
 			got := drawn(t, config, data, 20000, mix.Draw{Cluster: -1, Class: -1, Seed: 5})
 			mean, covariance := off(columnsOf(s), data.Encoded(), got.(*records.Frame).Encoded())
@@ -198,7 +200,8 @@ func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	}
 }
 
-// baskets are sets of 30 items: ten come together in half of the sets, the others are on their own.
+// baskets are sets of 30 items: ten come together in half of the sets, the others are on their
+// own.
 func baskets(t testing.TB, n int) *records.SetTable {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 12))
@@ -238,8 +241,8 @@ func dense(t testing.TB, sets *records.SetTable) *records.Table {
 	return out
 }
 
-// TestDrawnSetsAreLikeTheReal: frequencies of items and what items have in common survive. The bounds
-// are those of TestDrawnRowsAreLikeTheReal; items drawn independently are off by 1.
+// TestDrawnSetsAreLikeTheReal: frequencies of items and what items have in common survive. The
+// bounds are those of TestDrawnRowsAreLikeTheReal; items drawn independently are off by 1.
 func TestDrawnSetsAreLikeTheReal(t *testing.T) {
 	data := baskets(t, 8000)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},

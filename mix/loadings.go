@@ -15,9 +15,9 @@ const maxFactors = 16
 //
 // It is a principal factor analysis of the correlations of sums. Coordinates of one block are
 // tied to each other by what a block is, which is known, so their entries are taken from the
-// factors themselves, round by round. Only factors that stand out of the noise of so many rows are
-// kept, shrunk to what they must have been before noise lifted them, as [Model.Moments] does; of a
-// factor only those coordinates that stand out in it.
+// factors themselves, round by round. Only factors that stand out of the noise of so many rows
+// are kept, shrunk to what they must have been before noise lifted them, as [Model.Moments] does;
+// of a factor only those coordinates that stand out in it.
 //
 // Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
 func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
@@ -140,7 +140,8 @@ func (f *factors) rotate(w [][]float64) []float64 {
 	return out
 }
 
-// accept keeps the factors above what noise alone would show. An excess x shows as (1+x)(1+γ/x) − 1.
+// accept keeps the factors above what noise alone would show. An excess x shows as (1+x)(1+γ/x) −
+// 1.
 func (f *factors) accept(values []float64) {
 	f.own, f.excess = nil, nil
 	edge := (2*math.Sqrt(f.gamma) + f.gamma) * 1.05
@@ -187,7 +188,8 @@ func (f *factors) next(w [][]float64) bool {
 }
 
 // result are the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are dropped.
+// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
+// dropped.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows

@@ -10,8 +10,8 @@ type margins struct {
 	slope           [][]float64
 }
 
-// newMargins finds intercepts and slopes at which every coordinate has its mean, numbers have their
-// variance, and coordinates share what the loadings say.
+// newMargins finds intercepts and slopes at which every coordinate has its mean, numbers have
+// their variance, and coordinates share what the loadings say.
 func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) margins {
 	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
 		slope: make([][]float64, len(mean))}
@@ -25,7 +25,7 @@ func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) 
 			if b.missing {
 				absent = within(mean[j+1], 0, 0.999)
 			}
-			m.number(j, mean[j], math.Min(variance[j], 0.95*mean[j]*(1-mean[j])), absent, loadings[j])
+			m.number(j, mean[j], variance[j], absent, loadings[j])
 		}
 		if b.kind == levelBlock {
 			m.levels(b, mean[b.offset:b.offset+b.width])
@@ -42,8 +42,8 @@ func (m *margins) choice(j int, p float64, loading []float64) {
 	m.slope[j] = scaled(loading, width/math.Sqrt(share))
 }
 
-// number is a number in [0, 1]. Where values may be missing its coordinate is 0 for those, so that mean
-// and variance of the others follow from both.
+// number is a number in [0, 1]. Where values may be missing its coordinate is 0 for those, so
+// that mean and variance of the others follow from both.
 func (m *margins) number(j int, mean, variance, absent float64, loading []float64) {
 	there := 1 - absent
 	of := within(mean/there, 0, 1)
@@ -63,9 +63,9 @@ func scaled(v []float64, f float64) []float64 {
 	return out
 }
 
-// levels sets the intercepts of a column so that the softmax of its levels has the shares p on average
-// over the latent numbers. Each round adds the log of how far each share is off, which is a
-// contraction.
+// levels sets the intercepts of a column so that the softmax of its levels has the shares p on
+// average over the latent numbers. Each round adds the log of how far each share is off, which is
+// a contraction.
 //
 // Source: Berry, Levinsohn and Pakes 1995, appendix I.
 func (m *margins) levels(b block, p []float64) {
@@ -108,8 +108,8 @@ func (m *margins) levels(b block, p []float64) {
 	}
 }
 
-// normalPoint is point i of an even spread over the normal law of so many dimensions: multiples of
-// the powers of one irrational number, modulo 1, as quantiles.
+// normalPoint is point i of an even spread over the normal law of so many dimensions: multiples
+// of the powers of one irrational number, modulo 1, as quantiles.
 //
 // Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
 func normalPoint(i, dim int) []float64 {
@@ -147,8 +147,8 @@ func softmax(row []float64) {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has this mean and
-// this variance.
+// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has this
+// mean and this variance.
 func logitNormal(mean, variance float64) (a, w float64) {
 	mean = within(mean, rare, 1-rare)
 	if !(variance > 1e-6*mean*(1-mean)) {

@@ -7,12 +7,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestMarginsKeepMeans: whatever coordinates share, each keeps the mean and numbers the variance they are
-// given. All draws are seeded, so that the test gives one answer; 200,000 of them put a mean's
-// standard error at 0.0012.
+// TestMarginsKeepMeans: whatever coordinates share, each keeps the mean and numbers the variance
+// they are given. All draws are seeded, so that the test gives one answer; 200,000 of them put a
+// mean's standard error at 0.0012.
 func TestMarginsKeepMeans(t *testing.T) {
-	s, err := records.NewSchema(records.Categorical("a", "x", "y", "z"), records.Flag("b", "no", "yes"),
-		records.Numeric("c", 0, 1), records.Numeric("d", 0, 1).WithMissing())
+	s, err := records.NewSchema(records.Categorical("a", "x", "y", "z"),
+		records.Flag("b", "no", "yes"), records.Numeric("c", 0, 1),
+		records.Numeric("d", 0, 1).WithMissing())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Model is what a run releases: the rows, and the plan that made them, whose numbers are public. It is safe for
-// concurrent use.
+// A Model is what a run releases: the rows, and the plan that made them, whose numbers are
+// public. It is safe for concurrent use.
 type Model struct {
 	plan      *Plan
 	rows      *Rows
@@ -34,11 +34,12 @@ func (m *Model) Plan() *Plan { return m.plan }
 // Rows are the released mixtures. They are the model's own: clone them before changing any.
 func (m *Model) Rows() *Rows { return m.rows }
 
-// Centers are the released mean records, one for each part; nil where none were asked for. They are the model's own.
+// Centers are the released mean records, one for each part; nil where none were asked for. They
+// are the model's own.
 func (m *Model) Centers() [][]float32 { return m.centers }
 
-// Schema is the schema of the records drawn: that of the real ones where those are tables or sets, and
-// that of the rows otherwise.
+// Schema is the schema of the records drawn: that of the real ones where those are tables or
+// sets, and that of the rows otherwise.
 func (m *Model) Schema() records.Schema {
 	if m.plan.Config.decoded() {
 		return m.plan.Config.Schema
@@ -46,9 +47,9 @@ func (m *Model) Schema() records.Schema {
 	return m.RowSchema()
 }
 
-// RowSchema is the schema of released rows as vectors or images: what [Rows.Table] and [Project] take.
-// Coordinates of binary records, sets and encoded rows of tables are any number in [0, 1]. Projected
-// records are vectors of any sign, bounded by the clip norm.
+// RowSchema is the schema of released rows as vectors or images: what [Rows.Table] and [Project]
+// take. Coordinates of binary records, sets and encoded rows of tables are any number in [0, 1].
+// Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) RowSchema() records.Schema {
 	c := m.plan.Config
 	s := c.Schema
@@ -63,8 +64,9 @@ func (m *Model) RowSchema() records.Schema {
 	return s
 }
 
-// Draw says which records are wanted. Class asks for one class; Means for the probability of every
-// item of a set, and in tables for the most probable level of each column instead of a drawn one.
+// Draw says which records are wanted. Class asks for one class; Means for the probability of
+// every item of a set, and in tables for the most probable level of each column instead of a
+// drawn one.
 type Draw = release.Draw
 
 // All draws from everything that was released, from a fresh seed.
@@ -82,18 +84,19 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 // Chunks generates n records in pieces of bounded size.
 //
 // Rows of tables and sets are drawn anew, from class frequencies, means and correlations that are
-// estimated from the released mixtures on the first call; there is no end to them. How close they come
-// depends on the mixtures: frequencies and means are told apart from noise long before
-// correlations are, and what cannot be told is drawn independently. Records without labels are taken to
-// have been as many as the plan's sampling says. Sets longer than the square of the clip norm
-// count for less than others.
+// estimated from the released mixtures on the first call; there is no end to them. How close they
+// come depends on the mixtures: frequencies and means are told apart from noise long before
+// correlations are, and what cannot be told is drawn independently. Records without labels are
+// taken to have been as many as the plan's sampling says. Sets longer than the square of the clip
+// norm count for less than others.
 //
-// Vectors and images are the released mixtures themselves, projected to the domain and labelled by
-// their largest label coordinate, in random order. More than were released come around again: there
-// is nothing further to draw without spending.
+// Vectors and images are the released mixtures themselves, projected to the domain and labelled
+// by their largest label coordinate, in random order. More than were released come around again:
+// there is nothing further to draw without spending.
 //
 // Guarantee: post-processing.
-// Errors: ctx.Err(); a class that does not exist or without rows; clusters, of which there are none.
+// Errors: ctx.Err(); a class that does not exist or without rows; clusters, of which there are
+// none.
 func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return system.Chunks(ctx, n, func() (func(int) (records.Data, error), error) {
 		if err := m.check(n, d); err != nil {
@@ -135,7 +138,8 @@ func (m *Model) handOut(n int, d Draw) (func(int) (records.Data, error), error) 
 func (m *Model) check(n int, d Draw) error {
 	var k param.Checker
 	k.OK(n >= 0, "n", n, "the number of records, zero or more")
-	k.OK(d.Cluster == -1 || d.Cluster == 0, "mix.Draw.Cluster", d.Cluster, "none: mixtures have no clusters")
+	k.OK(d.Cluster == -1 || d.Cluster == 0, "mix.Draw.Cluster", d.Cluster,
+		"none: mixtures have no clusters")
 	k.OK(d.Class >= -1 && d.Class < m.rows.classes, "mix.Draw.Class", d.Class,
 		"one of the schema's classes, or -1 for all")
 	return k.Err()

@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -11,11 +12,12 @@ import (
 // A population describes the records of a table or of sets as far as released mixtures show them:
 // what every coordinate of every class is like on its own, and what coordinates have in common.
 //
-// A record of a class is drawn from latent numbers z, independent and normal. A level, an item or a
-// flag has a probability that is a logistic function of z, and a number is one itself. Intercepts
-// are set so that on average over z every coordinate has the class's estimated mean; the slopes are
-// those that give pairs of coordinates the estimated correlation. A mixture itself, rounded to a
-// record, would be a blurred average: the most frequent level of every column, whoever was mixed.
+// A record of a class is drawn from latent numbers z, independent and normal. A level, an item or
+// a flag has a probability that is a logistic function of z, and a number is one itself.
+// Intercepts are set so that on average over z every coordinate has the class's estimated mean;
+// the slopes are those that give pairs of coordinates the estimated correlation. A mixture
+// itself, rounded to a record, would be a blurred average: the most frequent level of every
+// column, whoever was mixed.
 //
 // Guarantee: post-processing of released rows.
 type population struct {
@@ -26,9 +28,12 @@ type population struct {
 	factors int // how many latent numbers a record has
 }
 
-// maxDrawn is the widest record whose correlations are estimated: they are a matrix of so many rows
-// and columns.
-const maxDrawn = 2048
+// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every class
+// has numbers of its own for each coordinate.
+const (
+	maxDrawn   = 1 << 11 // coordinates, and classes
+	maxNumbers = 1 << 20 // coordinates of all classes together
+)
 
 // decoded reports whether records of a configuration are drawn from a population. Vectors and
 // images are their own mixtures' kind, and projected records are vectors.
@@ -37,16 +42,25 @@ func (c Config) decoded() bool {
 	return (k == records.ItemSet || k == records.MixedTable) && !c.Projection.wanted()
 }
 
-// validateWidth refuses records that could be mixed but not drawn.
+// validateWidth refuses records that could be mixed but not drawn, and names a system that draws
+// them.
 func (c Config) validateWidth() error {
-	if !c.decoded() || c.Schema.Dim() <= maxDrawn {
+	if !c.decoded() {
 		return nil
 	}
-	want := "at most 2048 coordinates to draw sets of items from: package dpgm takes more"
-	if c.Schema.Kind() == records.MixedTable {
-		want = "at most 2048 coordinates to draw rows of a table from: package merf takes more"
+	other := "package merf takes more"
+	dim, classes := c.Schema.Dim(), c.Schema.Classes()
+	if c.Schema.Sparse() && classes == 0 {
+		other = "package dpgm takes more"
 	}
-	return &param.Error{Path: "mix.Config.Schema.Dim", Value: c.Schema.Dim(), Want: want}
+	var k param.Checker
+	k.OK(dim <= maxDrawn, "mix.Config.Schema.Dim", dim,
+		fmt.Sprintf("at most %d coordinates, to draw tables or sets from mixtures: %s", maxDrawn, other))
+	most := min(maxDrawn, maxNumbers/max(dim, 1))
+	k.OK(classes <= most || dim > maxDrawn, "mix.Config.Schema.Classes", classes,
+		fmt.Sprintf("at most %d classes of so many coordinates, to draw tables or sets from mixtures: %s",
+			most, other))
+	return k.Err()
 }
 
 // newPopulation reads a population off a release.

@@ -38,8 +38,8 @@ func newSurvey(m *Model) *survey {
 	return s
 }
 
-// left is the part of a record's variance that its mixture shows, one less the probability of being
-// drawn: what a binomial or a subset varies by.
+// left is the part of a record's variance that its mixture shows, one less the probability of
+// being drawn: what a binomial or a subset varies by.
 func (s *survey) left() float64 { return math.Max(1-s.model.plan.Config.rate(), 1e-3) }
 
 // sums reads rows t0, t0+step, … as deviations from a centre. Rows may come out of any file: what
@@ -66,8 +66,8 @@ func (s *survey) sums(t0, step int, center []float32) (x device.Matrix, mean []f
 	return x, mean
 }
 
-// whole surveys records without labels. How many a mixture holds is not released: the degree stands
-// for it, and levels of a table are rescaled by their sum.
+// whole surveys records without labels. How many a mixture holds is not released: the degree
+// stands for it, and levels of a table are rescaled by their sum.
 func (s *survey) whole() {
 	m := s.model
 	held := float64(m.plan.Degree())
@@ -113,10 +113,10 @@ func (s *survey) takeMean(covariance *mat.SymDense, sum []float64, held float64)
 	covariance.SymRankOne(covariance, -s.left()/held, mat.NewVecDense(len(sum), sum))
 }
 
-// regress surveys mixtures of all classes: a sum is on average M·N, with N the number of records of
-// every class, of which the noisy label is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹. Second moments are
-// not centred: the mean of all mixtures says as much of M as their deviations do, and where
-// every mixture has one size deviations alone leave a direction open.
+// regress surveys mixtures of all classes: a sum is on average M·N, with N the number of records
+// of every class, of which the noisy label is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹. Second
+// moments are not centred: the mean of all mixtures says as much of M as their deviations do, and
+// where every mixture has one size deviations alone leave a direction open.
 func (s *survey) regress() {
 	m, e := s.model, &estimator{model: s.model, be: device.CPU()}
 	counts, label, _ := e.labels()
@@ -236,8 +236,8 @@ func simplex(p []float64) {
 	counts.Normalise(p)
 }
 
-// variances are those of every coordinate of a record within its class. A choice has the variance of
-// its mean. A number's is seen under the noise; as far as noise hides it, a third of the
+// variances are those of every coordinate of a record within its class. A choice has the variance
+// of its mean. A number's is seen under the noise; as far as noise hides it, a third of the
 // largest that its mean allows stands for it, which is that of evenly spread numbers.
 func (s *survey) variances(blocks []block) []float64 {
 	out := make([]float64, s.within.SymmetricDim())
