@@ -65,8 +65,9 @@ func (p *MixPlan) Total() accountant.Bound { return p.plan.Total }
 // Stages are the lines of the bill.
 func (p *MixPlan) Stages() []mix.Stage { return append([]mix.Stage(nil), p.plan.Stages...) }
 
-// Fit carries out the plan on private records, on a ledger of its own. The generator hands out the released rows:
-// asked for more than were released, it hands them out again.
+// Fit carries out the plan on private records, on a ledger of its own. Of tables and sets the generator draws as
+// many records as are asked for, from what the released rows show; of vectors and images it hands out the released
+// rows, and hands them out again when asked for more.
 //
 // Guarantee: the generator satisfies the plan's (ε, δ) under its relation, for the unit that the data state: a record, or a
 // user (see records.UnitOf).
