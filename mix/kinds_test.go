@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -271,4 +272,35 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 		t.Fatal(err)
 	}
 	return back
+}
+
+// TestConcurrentFirstDraws: a model estimates once, whoever asks first.
+func TestConcurrentFirstDraws(t *testing.T) {
+	data := kinds(t, 30, true)["mixed table"]
+	c := small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})
+	m, err := mix.Fit(t.Context(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([][]device.Batch, 4)
+	var wait sync.WaitGroup
+	for i := range out {
+		wait.Go(func() {
+			var all []records.Data
+			for chunk, err := range m.Chunks(t.Context(), 50, mix.Draw{Cluster: -1, Class: -1, Seed: 1}) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				all = append(all, chunk)
+			}
+			out[i] = batches(all)
+		})
+	}
+	wait.Wait()
+	for i := range out {
+		if !reflect.DeepEqual(out[i], out[0]) {
+			t.Errorf("draw %d differs", i)
+		}
+	}
 }
