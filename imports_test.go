@@ -43,7 +43,7 @@ var policy = map[string][]string{
 	"internal/network":  {"synth", "records", "device", "models"},
 	"dpgm":              {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"mix":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
+	"mix":               {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"gan":               {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"baselines":         {"accountant", "mechanism", "records", "device", "internal/counts", "internal/network", "synth"},
 	"evaluate":          {"records", "device", "models", "internal/optim"},
