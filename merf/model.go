@@ -106,7 +106,7 @@ type sampler struct {
 }
 
 func (m *Model) sampler(d Draw) *sampler {
-	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: tableBlocks(m.schema)}
+	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: system.TableBlocks(m.schema)}
 	total := 0.0
 	for _, w := range m.Proportions() {
 		total += w
