@@ -89,7 +89,8 @@ func OfClass(label int) DrawOption { return func(d *release.Draw) { d.Class = la
 func Seed(s uint64) DrawOption { return func(d *release.Draw) { d.Seed = s } }
 
 // Means asks for the probability of every coordinate of binary records, where
-// the default is records that are 0 or 1.
+// the default is records that are 0 or 1, and for the most probable level of every
+// column of a table, where the default is to draw them.
 func Means() DrawOption { return func(d *release.Draw) { d.Means = true } }
 
 func draw(opts []DrawOption) release.Draw {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,7 @@ func TestTables(t *testing.T) {
 					}
 					d := dpgm.Draw{Cluster: -1, Class: -1, Seed: 3}
 					rows := drawn(t, m, n, d)
+					checkColours(t, s, rows)
 					d.Cluster, d.Means = m.Clusters()-1, true
 					drawn(t, m, 50, d)
 					file, err := m.Encode()
@@ -119,6 +121,23 @@ func TestTables(t *testing.T) {
 					d.Cluster, d.Means = -1, false
 					same(t, drawn(t, back, n, d), rows)
 				})
+			}
+		}
+	}
+}
+
+// checkColours finds every level of colour, and a missing one, among rows of networks that have hardly
+// been trained and state each with a probability near 1/4: of 300, one is not there with less than
+// 1e-9 if they are drawn at 1/14 or more. The most probable levels are all the same ones.
+func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
+	t.Helper()
+	for _, b := range s.WithoutLabels().Blocks() {
+		if !b.OneHot {
+			continue
+		}
+		for j := b.Offset; j < b.Offset+b.Width; j++ {
+			if !slices.ContainsFunc(rows, func(r []float32) bool { return r[j] == 1 }) {
+				t.Errorf("coordinate %d is never drawn", j)
 			}
 		}
 	}

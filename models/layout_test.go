@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -285,5 +287,28 @@ func TestBlocksAreChecked(t *testing.T) {
 	}
 	if err := mixedVisible(GaussianUnit).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSamplesOfBlocksAreConcurrent: each caller with its own random numbers gets its own records.
+func TestSamplesOfBlocksAreConcurrent(t *testing.T) {
+	v := mixedVisible(Bernoulli)
+	for _, n := range []Generator{newTestVAE(t, VAE{Hidden: []int{8}, Latent: 2}, v),
+		newTestRBM(t, RBM{Hidden: 5, Chains: 4, SampleSweeps: 5}, v)} {
+		draw := func(seed uint64) []float32 {
+			out := device.CPU().New(300, v.Dim)
+			n.Sample(rand.New(rand.NewPCG(seed, 9)), out)
+			return out.Data
+		}
+		want := [][]float32{draw(0), draw(1), draw(2)}
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				if !slices.Equal(draw(uint64(i%3)), want[i%3]) {
+					t.Errorf("%T: other records beside other callers", n)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
