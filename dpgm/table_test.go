@@ -1,7 +1,9 @@
 package dpgm_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -12,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -96,8 +99,8 @@ func TestTables(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for name, c := range variants(s, r) {
 				t.Run(s.String()+"/"+r.String()+"/"+name, func(t *testing.T) {
-					m, err := dpgm.Fit(context.Background(), mustPlan(t, c), someRows(t, s, 60, 1),
-						accountant.NewLedger(c.Budget))
+					m, err := dpgm.Fit(context.Background(), reread(t, mustPlan(t, c)),
+						someRows(t, s, 60, 1), accountant.NewLedger(c.Budget))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -141,6 +144,20 @@ func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 			}
 		}
 	}
+}
+
+// reread is a plan that was written and read.
+func reread(t *testing.T, p *dpgm.Plan) *dpgm.Plan {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := new(dpgm.Plan)
+	if err := json.Unmarshal(text, back); err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 func same(t *testing.T, got, want [][]float32) {
@@ -286,5 +303,41 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	var p *param.Error
 	if !errors.As(err, &p) || p.Path != "dpgm.Marginals.Schema" || !strings.Contains(p.Want, "binary") {
 		t.Errorf("marginals of a table: %v", err)
+	}
+}
+
+// TestFilesOfTablesThatLieAreRefused: another layout of the columns, and chains that are no rows.
+func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
+	c := small(table(t), accountant.AddOrRemoveOne)
+	c.Model = models.RBM{Hidden: 5, Chains: 4}
+	m, err := dpgm.Fit(context.Background(), mustPlan(t, c), someRows(t, c.Schema, 60, 1),
+		accountant.NewLedger(c.Budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"one level more": {`"blue"`, `"blue","grey"`},
+		"one level less": {`"green",`, ``},
+	} {
+		lie := *file
+		lie.Header = bytes.Replace(file.Header, []byte(change[0]), []byte(change[1]), 1)
+		if _, err := dpgm.Decode(&lie, release.Loading{}); bytes.Equal(lie.Header, file.Header) ||
+			!errors.Is(err, artefact.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	lie := *file
+	lie.Sections = slices.Clone(file.Sections)
+	for i, section := range lie.Sections {
+		if strings.HasSuffix(section.Name, "state") {
+			lie.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(section.Data))
+		}
+	}
+	if _, err := dpgm.Decode(&lie, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+		t.Errorf("chains in every state at once: %v", err)
 	}
 }
