@@ -40,7 +40,7 @@ var policy = map[string][]string{
 	"internal/counts":   {},
 	"synth":             {"accountant", "mechanism", "records", "device", "models", "internal/durable"},
 	"synth/synthtest":   {"synth", "accountant", "mechanism", "records", "device", "models", "privacytest", "internal/entropy"},
-	"internal/network":  {"synth", "records", "device", "models"},
+	"internal/network":  {"synth", "records", "device", "models", "rff"},
 	"dpgm":              {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
 	"merf":              {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"mix":               {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},

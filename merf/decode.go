@@ -16,10 +16,7 @@ func (s *sampler) decode(flat []float32) (records.Data, error) {
 // table draws the levels of every row, unless the most probable ones are wanted.
 func (s *sampler) table(schema records.Schema, flat []float32) (records.Data, error) {
 	if !s.draw.Means {
-		t := tableSampler{rng: s.rng, blocks: s.blocks}
-		for lo, dim := 0, schema.Dim(); lo < len(flat); lo += dim {
-			t.row(flat[lo : lo+dim])
-		}
+		network.Rows(s.rng, s.blocks, flat)
 	}
 	return records.DecodeFlat(schema, flat, s.labels...)
 }

@@ -74,7 +74,7 @@ type sampler struct {
 }
 
 func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
-	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: tableBlocks(m.schema)}
+	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: network.TableBlocks(m.schema)}
 	total := 0.0
 	for _, w := range m.Proportions() {
 		total += w

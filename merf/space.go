@@ -11,7 +11,7 @@ import (
 
 // layout is what features may know of encoded records: every coordinate in [0,1].
 func layout(s records.Schema) rff.Layout {
-	l := rff.Layout{In: s.Dim(), Blocks: tableBlocks(s)}
+	l := rff.Layout{In: s.Dim(), Blocks: network.TableBlocks(s)}
 	if s.IsImage() {
 		l.Height, l.Width = s.Height(), s.Width()
 	}
