@@ -135,5 +135,3 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
 	return c, f.Parse(args)
 }
-
-// every is the distance of checkpoints, and so of steps that a kill may cost.
