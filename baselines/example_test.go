@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 func Example() {
@@ -21,12 +22,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	gen, err := plan.Fit(context.Background(), visits, accountant.NewLedger(budget))
+	gen, err := plan.Fit(context.Background(), visits)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rows, err := gen.Sample(context.Background(), 1000, 7)
+	rows, err := gen.Sample(context.Background(), 1000, synth.Seed(7))
 	fmt.Println(rows.Len(), "records,", rows.Schema(), err)
 	fmt.Println("within the budget:", gen.Guarantee().Epsilon <= budget.Epsilon)
 	// Output:

@@ -2,13 +2,11 @@ package baselines
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Independent releases how many records have each item, in one Gaussian release, and draws items independently.
@@ -21,7 +19,7 @@ type Independent struct{ Common }
 //
 // Errors: *param.Error, joined.
 func (c Independent) Plan() (*Plan, error) {
-	if err := errors.Join(c.validate()...); err != nil {
+	if err := c.validate().Err(); err != nil {
 		return nil, err
 	}
 	return newPlan(independent(c))
@@ -29,11 +27,13 @@ func (c Independent) Plan() (*Plan, error) {
 
 type independent struct{ Common }
 
-func (m independent) name() string   { return "independent items" }
+func (m independent) name() string   { return nameIndependent }
 func (m independent) common() Common { return m.Common }
+func (m independent) config() any    { return setJSON{MaxItems: m.MaxItems} }
 
-func (m independent) stages(noise float64) []Stage {
-	return []Stage{{"item counts", accountant.Gaussian{NoiseMultiplier: noise}, 1}}
+func (m independent) stages(noise float64) []synth.Stage {
+	return []synth.Stage{{Purpose: purposeItems, Event: accountant.Gaussian{NoiseMultiplier: noise}, Count: 1,
+		NoiseMultiplier: noise, Once: true}}
 }
 
 func (m independent) counts() itemCounts {
@@ -47,12 +47,8 @@ func orDefault(value, fallback int) int {
 	return value
 }
 
-func (m independent) fit(ctx context.Context, data records.Data, noise float64, next func(int) (*mechanism.Grant, error)) (sampler, error) {
-	grant, err := next(0)
-	if err != nil {
-		return nil, err
-	}
-	perItem, n, err := m.counts().release(ctx, data, noise, grant)
+func (m independent) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
+	perItem, n, err := m.counts().release(ctx, r, noise)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // eachCut hands out every record cut to limit items, ascending and without repetition, whatever foreign data hold.
@@ -67,21 +68,18 @@ func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) 
 }
 
 // release returns released counts, made the best of, and the number of records, at least one.
-func (c itemCounts) release(ctx context.Context, data records.Data, noise float64, g *mechanism.Grant) (perItem []float64, n float64, err error) {
-	items, rows, err := c.sums(ctx, data, noise)
-	if err != nil {
-		return nil, 0, err
-	}
+func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (perItem []float64, n float64, err error) {
 	itemStd, rowStd := c.std(noise)
-	perItem, total := make([]float64, c.dim), make([]float64, 1)
-	err = g.Release(1/noise,
-		mechanism.Part{Sum: items, Std: itemStd, Out: perItem},
-		mechanism.Part{Sum: rows, Std: rowStd, Out: total})
+	out, err := r.Once(purposeItems, []int{c.dim, 1}, func() (float64, []mechanism.Part, error) {
+		items, rows, err := c.sums(ctx, r.Data, noise)
+		return 1 / noise, []mechanism.Part{{Sum: items, Std: itemStd}, {Sum: rows, Std: rowStd}}, err
+	})
 	if err != nil {
 		return nil, 0, err
 	}
-	n = max(total[0], rowStd, 1)
-	perItem = counts.Shrink(perItem, itemStd)
+	r.Report(purposeItems, 1, 1)
+	n = max(out[1][0], rowStd, 1)
+	perItem = counts.Shrink(out[0], itemStd)
 	for i, v := range perItem {
 		perItem[i] = min(v, n)
 	}

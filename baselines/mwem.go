@@ -2,14 +2,14 @@ package baselines
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // MWEM is multiplicative weights with the exponential mechanism, over the domain and for the workload that the package's documentation fixes.
@@ -30,6 +30,7 @@ const (
 	mwemMaxItems = 12
 	mwemRounds   = 50
 	mwemDomain   = 1 << 15
+	mostDomain   = 1 << 22
 	mwemQueries  = 1000
 	mwemClasses  = 5
 	mwemSweeps   = 10
@@ -40,16 +41,15 @@ const (
 //
 // Errors: *param.Error, joined.
 func (c MWEM) Plan() (*Plan, error) {
-	errs := c.validate()
-	for _, f := range []struct {
-		name        string
-		value, most int
-	}{{"Rounds", c.Rounds, 1 << 16}, {"Domain", c.Domain, 1 << 22}, {"Queries", c.Queries, 1 << 16}} {
-		if f.value < 0 || f.value > f.most {
-			errs = append(errs, &param.Error{Path: "baselines.MWEM." + f.name, Value: f.value, Want: "a positive number, 0 for the default"})
-		}
+	k := c.validate()
+	bounded := func(name string, value, most int) {
+		k.OK(value >= 0 && value <= most, "baselines.MWEM."+name, value,
+			fmt.Sprintf("a positive number up to %d, or 0 for the default", most))
 	}
-	if err := errors.Join(errs...); err != nil {
+	bounded("Rounds", c.Rounds, 1<<16)
+	bounded("Domain", c.Domain, mostDomain)
+	bounded("Queries", c.Queries, 1<<16)
+	if err := k.Err(); err != nil {
 		return nil, err
 	}
 	c.MaxItems = min(orDefault(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
@@ -59,75 +59,122 @@ func (c MWEM) Plan() (*Plan, error) {
 
 type mwem struct{ MWEM }
 
-func (m mwem) name() string   { return "MWEM" }
+func (m mwem) name() string   { return nameMWEM }
 func (m mwem) common() Common { return m.Common }
+func (m mwem) config() any {
+	return setJSON{MaxItems: m.MaxItems, Rounds: m.Rounds, Domain: m.Domain, Queries: m.Queries}
+}
 
 // stages spend ε = 1/noise on every choice and on every measurement.
-func (m mwem) stages(noise float64) []Stage {
-	return []Stage{
-		{"MWEM choices", accountant.ExponentialMechanism{Epsilon: 1 / noise}, m.Rounds},
-		{"MWEM measures", accountant.Laplace{Scale: noise}, m.Rounds + 1},
+func (m mwem) stages(noise float64) []synth.Stage {
+	return []synth.Stage{
+		{Purpose: purposeChoices, Event: accountant.ExponentialMechanism{Epsilon: 1 / noise}, Count: m.Rounds},
+		{Purpose: purposeMeasures, Event: accountant.Laplace{Scale: noise}, Count: m.Rounds + 1},
 	}
 }
 
-func (m mwem) fit(ctx context.Context, data records.Data, noise float64, next func(int) (*mechanism.Grant, error)) (sampler, error) {
+func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
 	w := m.workload()
-	truth, rows, err := w.answers(ctx, data, m.MaxItems)
+	truth, rows, err := w.answers(ctx, r.Data, m.MaxItems)
 	if err != nil {
 		return nil, err
 	}
-	r := rounds{truth: truth, scores: make([]int64, len(truth)), noise: noise, next: next}
-	n, err := r.measure(rows)
-	if err != nil {
+	s := rounds{truth: truth, scores: make([]int64, len(truth)), noise: noise,
+		choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
+	if err := s.released.restore(r.Saved(), len(truth)); err != nil {
 		return nil, err
 	}
-	r.weights = newWeights(m.domain(), w, max(n, 1))
-	for range m.Rounds {
+	r.Keep(s.released.file)
+	if s.released.Total == nil {
+		n, err := s.measure(rows)
+		if err != nil {
+			return nil, err
+		}
+		s.released.Total = &n
+	}
+	weights := newWeights(m.domain(), w, max(*s.released.Total, 1))
+	for _, a := range s.released.Answers {
+		weights.learn(a.Query, a.Value)
+	}
+	for s.choices.Remaining() > 0 && s.measures.Remaining() > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := r.round(); err != nil {
+		if err := s.round(weights); err != nil {
 			return nil, err
 		}
+		r.Report(purposeChoices, m.Rounds-s.choices.Remaining(), m.Rounds)
 	}
-	return r.weights, nil
+	return &domainWeights{mwem: m, weights: weights}, nil
 }
 
 // rounds learn from true answers, which are private; choices and measurements are all that leaves.
 type rounds struct {
-	truth, scores []int64
-	weights       *weights
-	noise         float64
-	next          func(stage int) (*mechanism.Grant, error)
+	truth, scores     []int64
+	noise             float64
+	choices, measures *mechanism.Allowance
+	released          measurements
 }
 
 // round measures the query that is answered worst.
-func (r *rounds) round() error {
-	for q, t := range r.truth {
-		r.scores[q] = distance(t, r.weights.answer(q))
+func (s *rounds) round(w *weights) error {
+	for q, t := range s.truth {
+		s.scores[q] = distance(t, w.answer(q))
 	}
-	grant, err := r.next(0)
+	grant, err := s.choices.Next()
 	if err != nil {
 		return err
 	}
-	q, err := grant.Exponential(r.scores)
+	q, err := grant.Exponential(s.scores)
 	if err != nil {
 		return err
 	}
-	value, err := r.measure(r.truth[q])
+	value, err := s.measure(s.truth[q])
 	if err != nil {
 		return err
 	}
-	r.weights.learn(q, value)
+	s.released.Answers = append(s.released.Answers, answer{q, value})
+	w.learn(q, value)
 	return nil
 }
 
-func (r *rounds) measure(count int64) (float64, error) {
-	grant, err := r.next(1)
+func (s *rounds) measure(count int64) (float64, error) {
+	grant, err := s.measures.Next()
 	if err != nil {
 		return 0, err
 	}
-	return measured(grant, count, r.noise)
+	return measured(grant, count, s.noise)
+}
+
+// measurements are what MWEM has released: the number of records, and answers to queries that it chose.
+type measurements struct {
+	Total   *float64 `json:"total,omitempty"`
+	Answers []answer `json:"answers"`
+}
+
+type answer struct {
+	Query int     `json:"query"`
+	Value float64 `json:"value"`
+}
+
+func (m *measurements) file() (*synth.File, error) {
+	head, err := json.Marshal(m)
+	return &synth.File{Header: head}, err
+}
+
+func (m *measurements) restore(f *synth.File, queries int) error {
+	if f == nil {
+		return nil
+	}
+	if err := json.Unmarshal(f.Header, m); err != nil {
+		return malformed(err.Error())
+	}
+	for _, a := range m.Answers {
+		if a.Query < 0 || a.Query >= queries {
+			return malformed("an answer to no query")
+		}
+	}
+	return nil
 }
 
 // distance is a whole number that changes by at most 1 with the true count, since the answer is rounded by itself.

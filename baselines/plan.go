@@ -2,19 +2,14 @@ package baselines
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
-
-// ErrSchema is returned when data of another schema than the plan's are fitted. The schema is public.
-var ErrSchema = errors.New("baselines: the data's schema is not the plan's")
 
 // Common is what every method is told. All of it is public.
 type Common struct {
@@ -26,129 +21,128 @@ type Common struct {
 	Seed     uint64 // of public randomness
 }
 
-func (c Common) validate() []error {
-	errs := []error{c.Budget.Validate()}
-	bad := func(field string, value any, want string) {
-		errs = append(errs, &param.Error{Path: "baselines.Common." + field, Value: value, Want: want})
+func (c Common) validate() *param.Checker {
+	var k param.Checker
+	const path = "baselines.Common."
+	k.Add(c.Budget.Validate())
+	if err := c.Schema.Validate(); err != nil {
+		k.Add(err)
+		return &k
 	}
-	switch err := c.Schema.Validate(); {
-	case err != nil:
-		bad("Schema", c.Schema.String(), err.Error())
-	case !c.Schema.Sparse() || c.Schema.Classes() > 0:
-		bad("Schema", c.Schema.String(), "sets without classes")
-	}
-	if c.MaxItems < 0 || c.MaxItems > c.Schema.MaxItems() {
-		bad("MaxItems", c.MaxItems, "a number up to the schema's, 0 for the default")
-	}
-	return errs
+	k.OK(c.Schema.Sparse() && c.Schema.Classes() == 0, path+"Schema", c.Schema.String(),
+		"sets without classes; merf handles every other kind of record")
+	k.OK(c.MaxItems >= 0 && c.MaxItems <= c.Schema.MaxItems(), path+"MaxItems", c.MaxItems,
+		"a number up to the schema's, 0 for the default")
+	return &k
 }
 
-// A Stage is one line of the bill: Count equal events.
-type Stage struct {
-	Purpose string
-	Event   accountant.Event
-	Count   int
-}
+// The names of the systems in files and errors, and of their stages.
+const (
+	nameIndependent = "independent"
+	nameTree        = "tree"
+	nameMWEM        = "mwem"
+
+	purposeItems    = "item counts"
+	purposePairs    = "pair counts"
+	purposeChoices  = "choices"
+	purposeMeasures = "measurements"
+)
 
 // method is one of the synthesisers with everything but its noise decided.
 type method interface {
 	name() string
 	common() Common
-	stages(noise float64) []Stage
-	fit(ctx context.Context, data records.Data, noise float64, next func(stage int) (*mechanism.Grant, error)) (sampler, error)
+	config() any // in JSON; read back as a setJSON
+	stages(noise float64) []synth.Stage
+	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
 }
 
 // A Plan is a method with its noise and its bill, made by arithmetic alone. It is safe to use for any number of fits.
 type Plan struct {
-	Stages []Stage
-	Total  accountant.Bound // ε of all stages together at the budget's δ
-	method method
-	noise  float64
+	synth.Program
+}
+
+// work is a method with its noise.
+type work struct {
+	method
+	noise float64
 }
 
 // newPlan finds the least noise that the budget pays for.
 func newPlan(m method) (*Plan, error) {
-	b := m.common().Budget
-	event := func(noise float64) accountant.Event { return together(m.stages(noise)) }
-	noise, _, err := accountant.CalibrateNoise(b, event)
+	c := m.common()
+	noise, _, err := accountant.CalibrateNoise(c.Budget, func(noise float64) accountant.Event {
+		var all accountant.Composed
+		for _, s := range m.stages(noise) {
+			all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
+		}
+		return all
+	})
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)
 	}
-	p := &Plan{method: m, noise: noise, Stages: m.stages(noise)}
-	if p.Total, err = accountant.Epsilon(event(noise), b.Delta, b.Relation); err != nil {
-		return nil, fmt.Errorf("baselines: cost of %s: %w", m.name(), err)
-	}
-	return p, nil
-}
-
-func together(stages []Stage) accountant.Event {
-	var all accountant.Composed
-	for _, s := range stages {
-		all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	return all
-}
-
-// String is the bill.
-func (p *Plan) String() string {
-	if p.method == nil {
-		return "plan: not made yet"
-	}
-	c := p.method.common()
-	var b strings.Builder
-	fmt.Fprintf(&b, "plan: %s, %v\nbudget: ε = %g, δ = %g, %v\n", p.method.name(), c.Schema, c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
-	for _, s := range p.Stages {
-		fmt.Fprintf(&b, "  %-14s %5d × %s\n", s.Purpose, s.Count, accountant.Describe(s.Event))
-	}
-	fmt.Fprintf(&b, "  together       ε = %.4g", p.Total.Upper)
-	return b.String()
-}
-
-// Fit carries out the plan on private records.
-//
-// Guarantee: everything in the generator is a function of releases that the ledger holds; all of them are reserved before a
-// record is read, and the events are the plan's. Nothing is refunded.
-// Errors: ErrSchema, *param.Error, accountant.ErrBudgetExceeded before anything is drawn, ctx.Err(). No error depends on a record.
-func (p *Plan) Fit(ctx context.Context, data records.Data, ledger *accountant.Ledger) (*Generator, error) {
-	if err := p.check(data, ledger); err != nil {
-		return nil, err
-	}
-	run := mechanism.Begin(ctx, ledger)
-	allowances := make([]*mechanism.Allowance, len(p.Stages))
-	for i, s := range p.Stages {
-		var err error
-		if allowances[i], err = run.Reserve(s.Purpose, s.Event, s.Count); err != nil {
-			return nil, err
-		}
-	}
-	s, err := p.method.fit(ctx, data, p.noise, func(stage int) (*mechanism.Grant, error) { return allowances[stage].Next() })
+	p, err := synth.NewProgram(m.name(), c.Schema, c.Budget, m.stages(noise), work{m, noise})
 	if err != nil {
 		return nil, err
 	}
-	return &Generator{schema: p.method.common().Schema, sampler: s, guarantee: ledger.Guarantee()}, nil
+	return &Plan{p}, nil
 }
 
-// check judges what is public about a run before it begins.
-func (p *Plan) check(data records.Data, ledger *accountant.Ledger) error {
-	switch {
-	case p == nil || p.method == nil:
-		return missing("p", "a plan, made by a method's Plan")
-	case data == nil:
-		return missing("data", "records")
+// Title says which records are modelled.
+func (w work) Title() string { return w.common().Schema.String() }
+
+// Notes are none.
+func (work) Notes() []string { return nil }
+
+// Fit releases what the method needs.
+func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	s, err := w.fit(ctx, r, w.noise)
+	if err != nil {
+		return nil, err
 	}
-	c := p.method.common()
-	if err := system.CheckLedger("baselines.Fit.ledger", ledger, c.Budget.Relation); err != nil {
-		return err
-	}
-	if !data.Schema().Equal(c.Schema) {
-		return ErrSchema
-	}
-	if err := system.CheckUnit("baselines.Fit.data", ledger, records.UnitOf(data)); err != nil {
-		return err
-	}
-	return system.Affordable("baselines", ledger, together(p.Stages))
+	return &model{schema: w.common().Schema, sampler: s}, nil
 }
 
-func missing(field, want string) error {
-	return &param.Error{Path: "baselines.Fit." + field, Value: nil, Want: want}
+// setJSON is every method's configuration in a plan's JSON.
+type setJSON struct {
+	MaxItems int    `json:"max_items"`
+	Items    int    `json:"items,omitempty"`
+	Rounds   int    `json:"rounds,omitempty"`
+	Domain   int    `json:"domain,omitempty"`
+	Queries  int    `json:"queries,omitempty"`
+	Seed     uint64 `json:"seed,string"`
 }
+
+// Config is the configuration in JSON. The noise is not in it: it follows from the budget.
+func (w work) Config() (json.RawMessage, error) {
+	j := w.config().(setJSON)
+	j.Seed = w.common().Seed
+	return json.Marshal(j)
+}
+
+// Systems read plans and generators of this package's methods back.
+func Systems() synth.Systems {
+	return synth.Systems{
+		system(nameIndependent, func(c Common, _ setJSON) (*Plan, error) { return Independent{c}.Plan() }),
+		system(nameTree, func(c Common, j setJSON) (*Plan, error) { return Tree{c, j.Items}.Plan() }),
+		system(nameMWEM, func(c Common, j setJSON) (*Plan, error) {
+			return MWEM{c, j.Rounds, j.Domain, j.Queries}.Plan()
+		}),
+	}
+}
+
+func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System {
+	return synth.System{Name: name, Model: readModel, Plan: func(s synth.SavedPlan) (synth.Plan, error) {
+		var j setJSON
+		if err := json.Unmarshal(s.Config, &j); err != nil {
+			return nil, malformed(err.Error())
+		}
+		p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}}
+}
+
+func malformed(why string) error { return fmt.Errorf("baselines: %w: %s", synth.ErrFormat, why) }

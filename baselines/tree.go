@@ -3,14 +3,13 @@ package baselines
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Tree releases noisy counts of items and then, for the most frequent of them, of all pairs in one Gaussian release; a
@@ -36,11 +35,10 @@ const (
 //
 // Errors: *param.Error, joined.
 func (c Tree) Plan() (*Plan, error) {
-	errs := c.validate()
-	if c.Items < 0 || c.Items > mostTreeItems {
-		errs = append(errs, &param.Error{Path: "baselines.Tree.Items", Value: c.Items, Want: "a number up to 4096, 0 for the default"})
-	}
-	if err := errors.Join(errs...); err != nil {
+	k := c.validate()
+	k.OK(c.Items >= 0 && c.Items <= mostTreeItems, "baselines.Tree.Items", c.Items,
+		"a number up to 4096, 0 for the default")
+	if err := k.Err(); err != nil {
 		return nil, err
 	}
 	c.MaxItems = min(orDefault(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
@@ -50,34 +48,29 @@ func (c Tree) Plan() (*Plan, error) {
 
 type tree struct{ Tree }
 
-func (m tree) name() string   { return "tree of pairs" }
+func (m tree) name() string   { return nameTree }
 func (m tree) common() Common { return m.Common }
+func (m tree) config() any    { return setJSON{MaxItems: m.MaxItems, Items: m.Items} }
 
-func (m tree) stages(noise float64) []Stage {
-	return []Stage{
-		{"item counts", accountant.Gaussian{NoiseMultiplier: m.itemNoise(noise)}, 1},
-		{"pair counts", accountant.Gaussian{NoiseMultiplier: m.pairNoise(noise)}, 1},
+func (m tree) stages(noise float64) []synth.Stage {
+	stage := func(purpose string, z float64) synth.Stage {
+		return synth.Stage{Purpose: purpose, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
+			NoiseMultiplier: z, Once: true}
 	}
+	return []synth.Stage{stage(purposeItems, m.itemNoise(noise)), stage(purposePairs, m.pairNoise(noise))}
 }
 
 func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsPart) }
 func (m tree) pairNoise(noise float64) float64 { return noise / math.Sqrt(1-itemsPart) }
 
-func (m tree) fit(ctx context.Context, data records.Data, noise float64, next func(int) (*mechanism.Grant, error)) (sampler, error) {
-	grant, err := next(0)
-	if err != nil {
-		return nil, err
-	}
+func (m tree) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
 	items := itemCounts{dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
-	perItem, n, err := items.release(ctx, data, m.itemNoise(noise), grant)
+	perItem, n, err := items.release(ctx, r, m.itemNoise(noise))
 	if err != nil {
 		return nil, err
 	}
 	chosen := frequent(perItem, m.Items)
-	if grant, err = next(1); err != nil {
-		return nil, err
-	}
-	perPair, std, err := m.pairs(ctx, data, chosen, m.pairNoise(noise), grant)
+	perPair, std, err := m.pairs(ctx, r, chosen, m.pairNoise(noise))
 	if err != nil {
 		return nil, err
 	}
@@ -101,17 +94,17 @@ func (m tree) pairStd(noise float64) float64 {
 }
 
 // pairs releases how often every two of the chosen items occur together, in the order of pairAt.
-func (m tree) pairs(ctx context.Context, data records.Data, chosen []uint32, noise float64, g *mechanism.Grant) ([]float64, float64, error) {
+func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise float64) ([]float64, float64, error) {
 	std := m.pairStd(noise)
-	sum, err := m.pairSums(ctx, data, chosen, std)
+	out, err := r.Once(purposePairs, []int{len(chosen) * (len(chosen) - 1) / 2}, func() (float64, []mechanism.Part, error) {
+		sum, err := m.pairSums(ctx, r.Data, chosen, std)
+		return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+	})
 	if err != nil {
 		return nil, 0, err
 	}
-	out := make([]float64, sum.Dim())
-	if err := g.Release(1/noise, mechanism.Part{Sum: sum, Std: std, Out: out}); err != nil {
-		return nil, 0, err
-	}
-	return out, std, nil
+	r.Report(purposePairs, 1, 1)
+	return out[0], std, nil
 }
 
 func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32, std float64) (*mechanism.FixedSum, error) {

@@ -43,10 +43,6 @@ type Config struct {
 func (c Config) Validate() error {
 	var errs []error
 	errs = append(errs, c.Schema.Validate(), c.Budget.Validate())
-	if c.Schema.Kind() == records.MixedTable {
-		errs = append(errs, &param.Error{Path: "dpgm.Config.Schema", Value: c.Schema.String(),
-			Want: "vectors, images or sets: the columns of a table depend on one another within a one-hot block"})
-	}
 	errs = append(errs, c.validateClustering()...)
 	errs = append(errs, c.validateMarginals()...)
 	errs = append(errs, c.validateModel())
@@ -146,5 +142,10 @@ func visible(s records.Schema) models.Visible {
 	if s.Kind() == records.IntervalVector {
 		likelihood = models.GaussianUnit
 	}
-	return models.Visible{Dim: s.Dim(), Likelihood: likelihood, Sparse: s.Sparse()}
+	v := models.Visible{Dim: s.Dim(), Likelihood: likelihood, Sparse: s.Sparse()}
+	for _, b := range s.Blocks() {
+		v.Blocks = append(v.Blocks,
+			models.Block{Width: b.Width, OneHot: b.OneHot, Missing: !b.OneHot && b.Width == 2})
+	}
+	return v
 }

@@ -24,6 +24,11 @@
 // of the stacked gradient, and a step is exactly one Poisson-subsampled Gaussian,
 // whatever k is.
 //
+// The papers model bits. A row of a table is a vector in its encoded form here
+// ([records.Schema.Blocks]): networks state the probabilities of a column's levels by
+// softmax and numbers by sigmoid, levels are drawn, and every synthetic row is one that
+// the schema holds. Labels are not modelled.
+//
 // Clusters are weighted by their noisy sizes, never by exact ones, and how many
 // records are generated is the caller's choice.
 package dpgm

@@ -61,7 +61,7 @@ func (c Config) validateMarginals() []error {
 		bad("ClipNorm", m.ClipNorm, "a norm of 1 or more, or 0 for the schema's")
 	}
 	if !c.Schema.IsBinary() {
-		bad("Schema", c.Schema.String(), "binary records or sets")
+		bad("Schema", c.Schema.String(), "binary records or sets: coordinates that are 0 or 1, each by itself")
 	}
 	return errs
 }

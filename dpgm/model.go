@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 )
 
 // A Model is what a run releases: centres, noisy cluster sizes and trained
@@ -101,10 +102,13 @@ type sampler struct {
 	rows  []int
 	mean  device.Matrix
 	flat  []float32
+
+	blocks []rff.Block // of a table
 }
 
 func (m *Model) sampler(d Draw) *sampler {
-	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d))}
+	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)),
+		blocks: system.TableBlocks(m.Schema())}
 	total := 0.0
 	for _, w := range m.Weights() {
 		total += w
@@ -171,6 +175,8 @@ func (s *sampler) fill(c int, part models.Generator, dim int) {
 func (s *sampler) decode(n int) (records.Data, error) {
 	schema := s.model.DrawSchema(s.draw)
 	switch {
+	case schema.Kind() == records.MixedTable:
+		return s.table(schema)
 	case schema.Sparse():
 		return s.sets(schema, n)
 	case schema.IsBinary():

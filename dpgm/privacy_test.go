@@ -85,13 +85,14 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 // used an exact cluster size anywhere (as a weight, a divisor, a number of steps, a
 // choice of cluster) would differ.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
-	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1), records.Sets(20, 4)} {
+	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1), records.Sets(20, 4),
+		table(t, records.Label("class", "a", "b"))} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
 			turn := 0 // each variant meets a few of the pairs, all together meet all
 			for name, c := range variants(s, r) {
-				if _, isRBM := c.Model.(models.RBM); isRBM && !s.IsBinary() {
-					continue // an RBM's units are binary
+				if _, isRBM := c.Model.(models.RBM); isRBM && s.Kind() == records.IntervalVector {
+					continue // an RBM's units are binary, or levels
 				}
 				plan := mustPlan(t, c)
 				for i := range 4 {

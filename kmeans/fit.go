@@ -61,7 +61,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		return errors.Join(errs...)
 	}
 	if ledger != nil {
-		errs = append(errs, records.CheckUnit("kmeans.Fit.data", data, ledger.Unit()))
+		errs = append(errs, records.CheckUnit("kmeans.Fit.data", records.UnitOf(data), ledger.Unit()))
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, &param.Error{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})

@@ -35,7 +35,9 @@ func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 		if err == nil {
 			count = reservations[i].Remaining()
 		}
-		runs[i].tellSpend(line.Purpose, line.Event, count, err)
+		if count > 0 || err != nil {
+			runs[i].tellSpend(line.Purpose, line.Event, count, err)
+		}
 		if err == nil {
 			out[i] = runs[i].allowance(line.Purpose, reservations[i].Event(), reservations[i])
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -33,6 +35,8 @@ type Config struct {
 	Batches Batches
 	// Seed is of public randomness: the frequencies of features.
 	Seed uint64
+	// Generator is trained against the release, which costs nothing.
+	Generator GeneratorConfig
 }
 
 // Batches is the variant of the paper in which every step of training releases the noisy embedding of its own
@@ -62,6 +66,7 @@ func (c Config) Validate() error {
 		k.OK(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
 	}
 	c.validateKernel(&k)
+	c.validateGenerator(&k)
 	return k.Err()
 }
 
@@ -97,6 +102,21 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
 	k.OK(b.change > 0 && b.change <= 2*b.norm*(1+1e-9), path, b.change,
 		"a bound of the features' change, at most twice that of the norm")
+}
+
+// validateGenerator builds the network, since an architecture may be sound and yet not fit the records.
+func (c Config) validateGenerator(k *param.Checker) {
+	if err := c.Generator.Validate(); err != nil {
+		k.Add(err)
+		return
+	}
+	if c.Schema.Validate() != nil {
+		return // reported by itself
+	}
+	g := c.Generator.withDefaults()
+	_, err := network.NewDecoding("merf.GeneratorConfig.Architecture", device.CPU(), g.Architecture,
+		codeWidth(g.Latent, c.Schema), c.Schema, g.Seed)
+	k.Add(err)
 }
 
 // maxSums bounds how many numbers are released.

@@ -22,11 +22,11 @@ type Embedding struct {
 	guarantee accountant.Guarantee
 }
 
-func (p *Plan) newEmbedding() *Embedding {
-	c := p.Config
-	e := &Embedding{config: c, features: p.features, noise: p.noise.perRecord(c.Batches),
-		sums: make([]float64, classesOf(c.Schema)*p.Features()), counts: make([]float64, classesOf(c.Schema))}
-	if p.noise.count == 0 {
+func (w *work) newEmbedding() *Embedding {
+	c := w.config
+	e := &Embedding{config: c, features: w.features, noise: w.noise.perRecord(c.Batches),
+		sums: make([]float64, classesOf(c.Schema)*w.features.Dim()), counts: make([]float64, classesOf(c.Schema))}
+	if w.noise.count == 0 {
 		e.counts[0] = float64(c.Nominal)
 	}
 	return e

@@ -1,16 +1,14 @@
 package merf
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // KindEmbedding is the name of a released embedding in a file.
@@ -22,8 +20,8 @@ type embeddingHeader struct {
 	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if only its owner can write it down
 	Seed      uint64               `json:"seed,string"`
 	Nominal   int                  `json:"nominal,omitempty"`
-	SumStd    float64              `json:"sumStd"`
-	CountStd  float64              `json:"countStd"`
+	SumStd    float64              `json:"sum_std"`
+	CountStd  float64              `json:"count_std"`
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
@@ -44,23 +42,23 @@ func (e *Embedding) Save(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("merf: %w", err)
 	}
-	return artefact.Write(w, &artefact.File{Kind: KindEmbedding, Header: head, Sections: []artefact.Section{
-		{Name: sectionSums, Data: floats64(e.sums)}, {Name: sectionCounts, Data: floats64(e.counts)}}})
+	return (&synth.File{Kind: KindEmbedding, Header: head, Sections: []synth.Section{
+		{Name: sectionSums, Data: synth.Floats64(e.sums)}, {Name: sectionCounts, Data: synth.Floats64(e.counts)}}}).Write(w)
 }
 
 // LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file holds none.
 //
-// Errors: artefact.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small multiple of the
+// Errors: synth.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small multiple of the
 // file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
-	f, err := artefact.Read(r)
+	f, err := synth.DecodeFile(r)
 	if err != nil {
 		return nil, fmt.Errorf("merf: %w", err)
 	}
 	return decodeEmbedding(f, kernel)
 }
 
-func decodeEmbedding(f *artefact.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
+func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if f.Kind != KindEmbedding {
 		return nil, malformed(fmt.Errorf("written as %.40q", f.Kind))
 	}
@@ -72,14 +70,16 @@ func decodeEmbedding(f *artefact.File, kernel []rff.EmbeddingKernel) (*Embedding
 	if err != nil {
 		return nil, err
 	}
-	classes := classesOf(h.Schema)
+	return e, e.readNumbers(f)
+}
+
+func (e *Embedding) readNumbers(f *synth.File) (err error) {
+	classes := classesOf(e.config.Schema)
 	if e.sums, err = readSection(f, sectionSums, int64(classes)*int64(e.Features())); err != nil {
-		return nil, err
+		return err
 	}
-	if e.counts, err = readSection(f, sectionCounts, int64(classes)); err != nil {
-		return nil, err
-	}
-	return e, nil
+	e.counts, err = readSection(f, sectionCounts, int64(classes))
+	return err
 }
 
 // embedding rebuilds what the header describes; numbers are still to come.
@@ -110,7 +110,7 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	return &Embedding{config: c, features: features, noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}, nil
 }
 
-func readSection(f *artefact.File, name string, want int64) ([]float64, error) {
+func readSection(f *synth.File, name string, want int64) ([]float64, error) {
 	data, err := f.Section(name)
 	if err != nil {
 		return nil, err
@@ -118,22 +118,7 @@ func readSection(f *artefact.File, name string, want int64) ([]float64, error) {
 	if want > maxSums || int64(len(data)) != 8*want {
 		return nil, malformed(fmt.Errorf("%d bytes of %s for %d numbers", len(data), name, want))
 	}
-	out := make([]float64, want)
-	for i := range out {
-		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-		if !finite(out[i]) {
-			return nil, malformed(fmt.Errorf("a number that is not finite"))
-		}
-	}
-	return out, nil
+	return synth.ReadFloats64(data, int(want))
 }
 
-func floats64(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
-}
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }
+func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

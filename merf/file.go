@@ -5,47 +5,38 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
-
-// Kind is the name of this system's generators in a file.
-const Kind = "merf"
 
 // fileHeader is everything a generator consists of but its numbers.
 type fileHeader struct {
-	Schema    records.Schema       `json:"schema"`
-	Generator json.RawMessage      `json:"generator"`
-	Latent    int                  `json:"latent"`
-	Labels    LabelDraw            `json:"labels"`
-	Shares    []float64            `json:"shares"`
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Schema    records.Schema  `json:"schema"`
+	Generator json.RawMessage `json:"generator"`
+	Latent    int             `json:"latent"`
+	Labels    LabelDraw       `json:"labels"`
+	Shares    []float64       `json:"shares"`
 }
 
 // Encode writes released state, and nothing else.
-func (m *Model) Encode() (*artefact.File, error) {
+func (m *Model) Encode() (*synth.File, error) {
 	arch, err := models.MarshalDecoding(m.generator.Architecture)
 	if err != nil {
 		return nil, err
 	}
 	head, err := json.Marshal(fileHeader{Schema: m.schema, Generator: arch, Latent: m.generator.Latent,
-		Labels: m.generator.Labels, Shares: m.shares, Guarantee: m.guarantee})
+		Labels: m.generator.Labels, Shares: m.shares})
 	if err != nil {
-		return nil, fmt.Errorf("merf: %w", err)
+		return nil, err
 	}
-	return &artefact.File{Kind: Kind, Header: head, Sections: system.Sections(m.backend, m.net)}, nil
+	return &synth.File{Header: head, Sections: network.Sections(m.backend, m.net)}, nil
 }
 
-// Decode rebuilds a generator.
-//
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared
-// with the bytes there are before anything is allocated for them.
-func Decode(f *artefact.File, l release.Loading) (*Model, error) {
+// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there are
+// before anything is allocated for them.
+func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
@@ -53,16 +44,16 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
+	arch, err := models.UnmarshalDecoding(h.Generator, network.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}
 	m := &Model{schema: h.Schema, generator: GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels},
-		backend: l.Backend, shares: h.Shares, guarantee: h.Guarantee}
-	if m.backend == nil {
-		m.backend = device.CPU()
+		backend: l.Backend, shares: h.Shares}
+	if m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema); err != nil {
+		return nil, err
 	}
-	return m, m.decodeNet(f)
+	return m, nil
 }
 
 func (h fileHeader) check() error {
@@ -86,10 +77,4 @@ func (h fileHeader) check() error {
 		return malformed(fmt.Errorf("proportions that do not add up to 1"))
 	}
 	return nil
-}
-
-func (m *Model) decodeNet(f *artefact.File) (err error) {
-	g := m.generator
-	m.net, err = system.ReadNet(f, m.backend, g.Architecture, codeWidth(g.Latent, m.schema), m.schema)
-	return err
 }

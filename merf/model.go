@@ -1,19 +1,15 @@
 package merf
 
 import (
-	"context"
-	"fmt"
-	"iter"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // A Model is a generator trained against an embedding: its network and the noisy proportions of classes. It holds
@@ -24,11 +20,7 @@ type Model struct {
 	backend   device.Backend
 	net       models.Decoding
 	shares    []float64 // noisy proportions of classes
-	guarantee accountant.Guarantee
 }
-
-// Guarantee says what was promised, to whom, and what it does not cover.
-func (m *Model) Guarantee() accountant.Guarantee { return m.guarantee }
 
 // Schema is the schema of the synthetic records: that of the real ones, labels included.
 func (m *Model) Schema() records.Schema { return m.schema }
@@ -45,57 +37,33 @@ func (m *Model) Proportions() []float64 {
 }
 
 // WithLabels is the same generator with another way to draw labels.
-func (m *Model) WithLabels(l LabelDraw) *Model {
+//
+// Errors: *param.Error for a generator of another system.
+func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
+	m, ok := g.Model().(*Model)
+	if !ok {
+		return nil, param.New("merf.WithLabels.g", g.System(), "a generator of merf")
+	}
 	c := *m
 	c.generator.Labels = l
-	return &c
+	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
 }
 
-// Draw says which synthetic records are wanted. Class asks for one class; Means for the mean of binary coordinates,
-// and in tables for the most probable level of each column instead of a drawn one.
-type Draw = release.Draw
-
-// All draws from every class, from a fresh seed.
-func All() Draw { return release.All() }
-
-// DrawSchema is the schema of the records of a draw: means of binary records are not binary.
-func (m *Model) DrawSchema(d Draw) records.Schema {
-	s := m.schema
-	if !d.Means || !s.IsBinary() {
-		return s
+// Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
+// probable level of each column instead of a drawn one.
+func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	schema := m.schema
+	if d.Means && schema.IsBinary() {
+		schema = network.MeansOf(schema)
 	}
-	return system.MeansOf(s)
-}
-
-// Chunks generates n records in pieces of bounded size. The caller chooses n: how many records were trained on plays
-// no part.
-//
-// Errors: ctx.Err(); *param.Error for a negative n or a class that does not exist.
-func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
-		if err := m.check(n, d); err != nil {
-			return nil, err
-		}
-		return m.sampler(d).next, nil
-	})
-}
-
-func (m *Model) check(n int, d Draw) error {
-	var k param.Checker
-	k.OK(n >= 0, "n", n, "the number of records, zero or more")
-	k.OK(d.Cluster == -1 || d.Cluster == 0, "merf.Draw.Cluster", d.Cluster, "-1: there is one generator")
-	want := "no class: the records carry none"
-	if classes := m.schema.Classes(); classes > 0 {
-		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
-	}
-	k.OK(d.Class >= -1 && d.Class < m.schema.Classes(), "merf.Draw.Class", d.Class, want)
-	return k.Err()
+	return synth.Sampler{Schema: schema, Next: m.sampler(d, schema).next}, nil
 }
 
 // sampler holds one caller's scratch.
 type sampler struct {
 	model  *Model
-	draw   Draw
+	draw   synth.Draw
+	schema records.Schema // of the draw
 	rng    *rand.Rand
 	cum    []float64
 	blocks []rff.Block // of a table
@@ -105,16 +73,16 @@ type sampler struct {
 	out    device.Matrix
 }
 
-func (m *Model) sampler(d Draw) *sampler {
-	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: tableBlocks(m.schema)}
+func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
+	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: network.TableBlocks(m.schema)}
 	total := 0.0
 	for _, w := range m.Proportions() {
 		total += w
 		s.cum = append(s.cum, total)
 	}
 	width := codeWidth(m.generator.Latent, m.schema)
-	s.host = make([]float32, system.SampleChunk*width)
-	s.codes, s.out = m.backend.New(system.SampleChunk, width), m.backend.New(system.SampleChunk, m.net.Dim())
+	s.host = make([]float32, synth.SampleChunk*width)
+	s.codes, s.out = m.backend.New(synth.SampleChunk, width), m.backend.New(synth.SampleChunk, m.net.Dim())
 	return s
 }
 

@@ -1,7 +1,9 @@
 package merf
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise
@@ -21,7 +24,7 @@ import (
 // Sums are kept in fixed point: they depend neither on the order of records nor on how these were spread over shards
 // and workers. A Partial is not safe for concurrent use; give each goroutine its own.
 type Partial struct {
-	plan    *Plan
+	work    *work
 	be      device.Backend
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
@@ -29,14 +32,17 @@ type Partial struct {
 
 // NewPartial returns the sum over no records. That of a plan that Config.Plan has not made is of no use: to add to it is an
 // error.
-func (p *Plan) NewPartial(opts ...Option) *Partial {
-	if p.made() != nil {
+func (p *Plan) NewPartial() *Partial {
+	if p.work == nil {
 		return new(Partial)
 	}
-	o := collect(opts)
-	a := &Partial{plan: p, be: o.backend}
-	for range max(o.backend.Workers(), 1) {
-		a.workers = append(a.workers, newWorker(p, o.backend))
+	return p.work.newPartial(device.CPU())
+}
+
+func (w *work) newPartial(be device.Backend) *Partial {
+	a := &Partial{work: w, be: be}
+	for range max(be.Workers(), 1) {
+		a.workers = append(a.workers, newWorker(w, be))
 	}
 	return a
 }
@@ -46,11 +52,11 @@ func (p *Plan) NewPartial(opts ...Option) *Partial {
 // Errors: ErrSchema; *param.Error for a sum that Plan.NewPartial has not made; the context's, after which some
 // of the records may have been added.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
-	if a == nil || a.plan == nil {
+	if a == nil || a.work == nil {
 		return &param.Error{Path: "merf.Partial", Value: redacted, Want: "a partial sum made by Plan.NewPartial"}
 	}
-	if data == nil || !data.Schema().Equal(a.plan.Config.Schema) {
-		return ErrSchema
+	if data == nil || !data.Schema().Equal(a.work.config.Schema) {
+		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
 	a.note(records.UnitOf(data))
 	data = records.Clamped(data)
@@ -98,7 +104,7 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 // Errors: *param.Error for a shard of another plan.
 func (a *Partial) Merge(other *Partial) error {
 	var k param.Checker
-	k.OK(a != nil && other != nil && other != a && a.plan.sameSums(other.plan), "merf.Partial.Merge", "a partial sum",
+	k.OK(a != nil && other != nil && other != a && a.work.sameSums(other.work), "merf.Partial.Merge", "a partial sum",
 		"another one, of an equal plan")
 	if err := k.Err(); err != nil {
 		return err
@@ -115,19 +121,30 @@ func (a *Partial) take(other *Partial) {
 }
 
 // sameSums reports whether two plans make the same sums of the same records.
-func (p *Plan) sameSums(o *Plan) bool {
-	if p.made() != nil || o.made() != nil {
+func (w *work) sameSums(o *work) bool {
+	if w == nil || o == nil {
 		return false
 	}
-	if p == o {
+	if w == o {
 		return true
 	}
-	mine, err := p.MarshalJSON()
+	mine, err := w.sums()
 	if err != nil {
 		return false
 	}
-	theirs, err := o.MarshalJSON()
-	return err == nil && string(mine) == string(theirs)
+	theirs, err := o.sums()
+	return err == nil && bytes.Equal(mine, theirs)
+}
+
+// sums is what the sums depend on, as text.
+func (w *work) sums() ([]byte, error) {
+	c := *w
+	c.config.Generator = GeneratorConfig{}
+	config, err := c.Config()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal([]any{c.config.Schema, c.config.Budget, config})
 }
 
 // total merges the workers' sums into the first worker's.
@@ -145,6 +162,9 @@ func (a *Partial) reset() {
 		w.reset()
 	}
 }
+
+// ErrPrivate is the refusal to write private sums that no noise has been added to.
+var ErrPrivate = errors.New("merf: sums without noise are private and cannot be written")
 
 const redacted = "[private]"
 

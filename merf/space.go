@@ -4,14 +4,14 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
 // layout is what features may know of encoded records: every coordinate in [0,1].
 func layout(s records.Schema) rff.Layout {
-	l := rff.Layout{In: s.Dim(), Blocks: tableBlocks(s)}
+	l := rff.Layout{In: s.Dim(), Blocks: network.TableBlocks(s)}
 	if s.IsImage() {
 		l.Height, l.Width = s.Height(), s.Width()
 	}
@@ -23,7 +23,7 @@ func classesOf(s records.Schema) int { return max(s.Classes(), 1) }
 
 // reader reads records as features see them.
 type reader struct {
-	unit  system.Unit
+	unit  network.Unit
 	batch device.Batch
 }
 

@@ -4,46 +4,71 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
+
+// StageTrain is the stage of training a generator, which costs nothing.
+const StageTrain = "generator"
 
 // Train fits a generator to a released embedding: the mean features of its records, class by class, to the released
 // means.
 //
-// Guarantee: training sees nothing but the embedding, so the model has the embedding's guarantee and costs nothing
-// more, however many generators are trained and compared.
+// Guarantee: training sees nothing but the embedding, so the generator has the embedding's guarantee and costs nothing
+// more, however many are trained and compared.
 // Errors: *param.Error values, joined; ctx.Err().
-func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...Option) (*Model, error) {
+func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...synth.Option) (*synth.Generator, error) {
 	if e == nil || e.features == nil {
-		return nil, &param.Error{Path: "merf.Train.embedding", Value: nil, Want: "a released embedding"}
+		return nil, param.New("merf.Train.embedding", nil, "a released embedding")
 	}
+	r, err := synth.FreeRun(e.guarantee, opts...)
+	if err != nil {
+		return nil, err
+	}
+	m, err := train(ctx, r, e, g)
+	if err != nil {
+		return nil, err
+	}
+	return synth.NewGenerator(systemName, m, e.guarantee), nil
+}
+
+func train(ctx context.Context, r *synth.Run, e *Embedding, g GeneratorConfig) (synth.Model, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
 	g = g.withDefaults()
-	o := collect(opts)
-	t, err := newTraining(e, g, o.backend)
+	t, err := newTraining(e, g, r.Backend)
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	for step := range g.Steps {
+	if err := t.restore(r.Saved()); err != nil {
+		return nil, err
+	}
+	r.Keep(t.file)
+	for t.done < g.Steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.step(step)
-		o.progress(Progress{Stage: StageTrain, Step: step + 1, Of: g.Steps,
-			Epsilon: e.guarantee.Epsilon, Elapsed: time.Since(start)})
+		t.step(t.done)
+		t.done++
+		r.Report(StageTrain, t.done, g.Steps)
+		if err := r.Tick(); err != nil {
+			return nil, err
+		}
 	}
+	r.Keep(t.file)
+	if err := r.Save(); err != nil { // batch norm moves from here on
+		return nil, err
+	}
+	r.Keep(nil)
 	t.finish()
-	return &Model{schema: e.config.Schema, generator: g, backend: o.backend,
-		net: t.net, shares: e.proportions(), guarantee: e.guarantee}, nil
+	return &Model{schema: e.config.Schema, generator: g, backend: r.Backend, net: t.net,
+		shares: e.proportions()}, nil
 }
 
 // training is one generator being trained. Steps allocate nothing once they are warm.
@@ -52,8 +77,10 @@ type training struct {
 	g      GeneratorConfig
 	be     device.Backend
 	net    models.Decoding
-	rng    *rand.Rand
-	each   int // records of each class in a batch
+	source *rand.PCG
+	rng    *rand.Rand // of the source
+	done   int        // steps
+	each   int        // records of each class in a batch
 	target target
 
 	grad, average      device.Params
@@ -69,11 +96,12 @@ type training struct {
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
 	s := e.config.Schema
 	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := system.NewDecoding("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s, g.Seed)
+	net, err := network.NewDecoding("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s, g.Seed)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{e: e, g: g, be: be, net: net, rng: rand.New(rand.NewPCG(g.Seed, 0x6d657266)), target: e.target(g)}
+	t := &training{e: e, g: g, be: be, net: net, source: rand.NewPCG(g.Seed, 0x6d657266), target: e.target(g)}
+	t.rng = rand.New(t.source)
 	t.each = max(g.Batch/classes, 2)
 	rows, p := t.each*classes, net.Params()
 	t.grad, t.average = device.NewParams(be, p.Shapes...), device.NewParams(be, p.Shapes...)

@@ -4,14 +4,14 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
 // worker is one goroutine's share of a sum.
 type worker struct {
-	plan     *Plan
+	work     *work
 	be       device.Backend
 	reader   reader
 	sums     *mechanism.FixedSum // classes × features
@@ -23,9 +23,9 @@ type worker struct {
 	values   []float32
 }
 
-func newWorker(p *Plan, be device.Backend) *worker {
-	classes, dim := classesOf(p.Config.Schema), p.Features()
-	w := &worker{plan: p, be: be, reader: reader{unit: system.UnitOf(p.Config.Schema)},
+func newWorker(p *work, be device.Backend) *worker {
+	classes, dim := classesOf(p.config.Schema), p.features.Dim()
+	w := &worker{work: p, be: be, reader: reader{unit: network.UnitOf(p.config.Schema)},
 		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
 	if p.noise.count > 0 {
 		w.counts = mechanism.NewFixedSum(classes, mechanism.GridFor(p.noise.count))
@@ -35,10 +35,10 @@ func newWorker(p *Plan, be device.Backend) *worker {
 
 // rows is how many records are mapped at a time: about eight megabytes of features.
 func (w *worker) rows() int {
-	if _, sparse := w.plan.features.(rff.SparseEmbedding); sparse {
+	if _, sparse := w.work.features.(rff.SparseEmbedding); sparse {
 		return 1024
 	}
-	return min(max((1<<21)/w.plan.Features(), 16), 4096)
+	return min(max((1<<21)/w.work.features.Dim(), 16), 4096)
 }
 
 // add adds the features of a batch, each row held to the bound of the norm, and counts its records.
@@ -46,7 +46,7 @@ func (w *worker) add(b device.Batch) {
 	if b.Rows == 0 {
 		return
 	}
-	if s, ok := w.plan.features.(rff.SparseEmbedding); ok && b.Sparse == nil {
+	if s, ok := w.work.features.(rff.SparseEmbedding); ok && b.Sparse == nil {
 		w.addSparse(s, b)
 	} else {
 		w.addDense(b)
@@ -93,10 +93,10 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 func (w *worker) addDense(b device.Batch) {
 	w.makeRoom()
 	f := w.features.RowRange(0, b.Rows)
-	w.plan.features.Transform(w.be, b, f)
+	w.work.features.Transform(w.be, b, f)
 	w.be.RowSquaredNorms(w.squared[:b.Rows], f)
 	f = w.onHost(f)
-	bound, dim := w.plan.features.NormBound(), f.Cols
+	bound, dim := w.work.features.NormBound(), f.Cols
 	for i := range b.Rows {
 		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
 			w.sums.AddRowAt(classOf(b, i)*dim, f.Row(i), scale)
@@ -106,7 +106,7 @@ func (w *worker) addDense(b device.Batch) {
 
 func (w *worker) makeRoom() {
 	if w.features.Rows == 0 {
-		w.features = w.be.New(w.rows(), w.plan.Features())
+		w.features = w.be.New(w.rows(), w.work.features.Dim())
 		w.squared = make([]float64, w.rows())
 	}
 }

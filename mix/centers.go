@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // releaseCenters releases the mean record of every part: sums and counts together, one event.
@@ -64,7 +65,16 @@ func (c Config) center(noisy []float64, label, std float64) []float32 {
 			out[j] = float32(noisy[j] / count)
 		}
 	}
-	c.Schema.Clamp(out)
+	c.meanSchema().Clamp(out)
 	shorten(out, c.ClipNorm)
 	return out
+}
+
+// meanSchema bounds mean records: of sets and tables their coordinates lie between 0 and 1, where those
+// of a record are one or the other.
+func (c Config) meanSchema() records.Schema {
+	if c.decoded() {
+		return records.Interval(c.Schema.Dim(), 0, 1)
+	}
+	return c.Schema
 }

@@ -51,7 +51,7 @@ func (c Centers) wanted() bool { return c != Centers{} }
 
 // Projection is a public random map to Dim coordinates: the random projection baseline of the paper, with the
 // guarantee of records that this package has throughout (the paper's own noise for it protects single entries).
-// The zero value is none.
+// The records drawn from such a release are vectors, whatever the records mixed were. The zero value is none.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
@@ -74,7 +74,10 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate reports every mistake, as joined *param.Error values. Tables and sets of more than 2048
+// coordinates or classes, or of more than 2^20 coordinates of all classes together, are refused
+// unless they are projected: correlations of so many cannot be estimated. The error names a system
+// that takes them.
 func (c Config) Validate() error {
 	errs := []error{c.Schema.Validate(), c.Budget.Validate()}
 	bad := func(ok bool, field string, value any, want string) {
@@ -88,6 +91,7 @@ func (c Config) Validate() error {
 	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier,
 		"a positive finite number, or 0 for the least that fits")
 	bad(c.Criterion >= 0 && c.Criterion < criteria, "Criterion", int(c.Criterion), "one of the criteria")
+	errs = append(errs, c.validateWidth())
 	errs = append(errs, c.validateSampling()...)
 	errs = append(errs, c.validateCenters()...)
 	p := c.Projection

@@ -30,6 +30,14 @@
 // being disjoint parts of the records. [Centers] releases mean records first, on a small part of the budget, and
 // mixes deviations from them, which are shorter, so that the same noise hides them better.
 //
+// # Records from mixtures
+//
+// [Model.Rows] is the raw release. [Model.Chunks] makes records of it: vectors and images are the rows
+// themselves, moved into the domain. A mixture of rows of a table, or of sets, is no such row; rounded to
+// one it would be a blurred average. Tables and sets are therefore drawn anew, from class means
+// and a factor analysis of the rows: levels and items by their probabilities, numbers within their
+// bounds. Projected records, of whatever kind, are vectors and stay vectors.
+//
 // # Learning from mixtures
 //
 // Everything in this package that takes a [Rows] works on released numbers only and is post-processing: [Linear]

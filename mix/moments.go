@@ -43,6 +43,9 @@ type Moments struct {
 // show are taken from the average of the classes, which shows more. Without [Config.ByClass] the class means come
 // from a regression on the noisy labels that allows for their noise, and one covariance serves all classes.
 //
+// Of tables and sets these are moments of encoded records, and what is drawn from them are vectors;
+// records of the schema come from [Model.Chunks].
+//
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
 // Errors: *param.Error where there are no classes or the records were projected.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
@@ -58,7 +61,7 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Moments{schema: m.Schema(), basis: b}
+	out := &Moments{schema: m.RowSchema(), basis: b}
 	e := &estimator{model: m, be: be, basis: b}
 	if c.ByClass {
 		e.byClass(out)
@@ -81,7 +84,7 @@ func (m *Moments) Components(class int) int {
 	return cols
 }
 
-// Schema is that of the records drawn.
+// Schema is that of the records drawn, [Model.RowSchema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
 // Sample draws n labelled records: classes in the released proportions, each record from its class's normal law,

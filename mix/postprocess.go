@@ -146,7 +146,7 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 		}
 		shorten(dst, c.ClipNorm)
 	}
-	s := m.Schema().WithoutLabels()
+	s := m.RowSchema().WithoutLabels()
 	if t.Schema().Classes() > 0 {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}

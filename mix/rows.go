@@ -72,10 +72,12 @@ func (r *Rows) Clone() *Rows {
 // Table is the rows as records of a schema with hard labels: features clamped into it, the largest label
 // coordinate as the class.
 //
-// Errors: *param.Error for a schema of another dimension or number of classes, or one of sets.
+// Errors: *param.Error for a schema of another dimension or number of classes, or one of sets or
+// tables: see [Model.RowSchema].
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
-	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() {
-		return nil, mistake("Rows.Table.schema", s.String(), "dense records of the rows' dimension and classes")
+	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() || s.Kind() == records.MixedTable {
+		return nil, mistake("Rows.Table.schema", s.String(),
+			"vectors or images of the rows' dimension and classes")
 	}
 	flat := append([]float32(nil), r.features...)
 	s.Clamp(flat)

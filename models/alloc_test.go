@@ -48,6 +48,29 @@ func TestRBMTrainingDoesNotAllocate(t *testing.T) {
 	}
 }
 
+func TestTrainingOnBlocksDoesNotAllocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	v := mixedVisible(Bernoulli)
+	vae, rbm := newTestVAE(t, PaperVAE(), v), newTestRBM(t, RBM{Hidden: 20, Chains: 10}, v)
+	b := mixedBatch(rand.New(rand.NewPCG(1, 1)), 64, v)
+	norms, w := make([]float64, 64), make([]float32, 64)
+	for _, n := range []Network{vae, rbm} {
+		sum := device.NewParams(device.CPU(), n.Params().Shapes...)
+		step := func() {
+			if s, ok := n.(Stepper); ok {
+				s.BeginStep()
+			}
+			g := n.Gradients(b)
+			g.SquaredNorms(norms)
+			g.AddWeightedSum(sum, w)
+		}
+		step()
+		if a := testing.AllocsPerRun(20, step); a > 0 {
+			t.Errorf("%T: %v allocations a step", n, a)
+		}
+	}
+}
+
 func TestCNNTrainingDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestCNN(t, mnistCNN, 10)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -13,11 +14,13 @@ import (
 // parameters and public randomness: they are post-processing.
 type chains struct {
 	be     device.Backend
+	layout *layout
 	seed   uint64
 	step   uint64
 	count  int
 	state  device.Matrix // count × visible, zeros and ones
 	hidden device.Matrix // count × (hidden+1), the last column 1
+	column device.Matrix // scratch
 	host   []float32
 
 	// The negative phase N′ = mean of v̂′ĥ′ᵀ, by its parts.
@@ -27,15 +30,20 @@ type chains struct {
 	norms   []float64
 }
 
-func newChains(be device.Backend, a RBM, visible int, seed uint64) *chains {
-	k := &chains{be: be, seed: seed, count: a.Chains,
+func newChains(be device.Backend, a RBM, l *layout, visible int, seed uint64) *chains {
+	k := &chains{be: be, layout: l, seed: seed, count: a.Chains,
 		state: be.New(a.Chains, visible), hidden: be.New(a.Chains, a.Hidden+1),
 		inner: be.New(visible, a.Hidden+1), border: be.New(1, a.Hidden+1),
-		norms: make([]float64, visible)}
+		column: be.New(a.Chains, 1), norms: make([]float64, visible)}
 	be.Fill(k.hidden, 1)
 	be.Fill(k.state, float32(a.VisibleBias))
-	be.Apply(device.Sigmoid, k.state, k.state)
-	k.sample(k.state)
+	if l != nil {
+		l.compete(k.state, k.column)
+		l.means(k.state)
+	} else {
+		be.Apply(device.Sigmoid, k.state, k.state)
+	}
+	k.sample(k.state, l)
 	return k
 }
 
@@ -45,10 +53,9 @@ func (k *chains) units() device.Matrix { return k.hidden.Slice(0, k.count, 0, k.
 func (k *chains) advance(n *rbm, sweeps int) {
 	for range sweeps {
 		k.meanHidden(n)
-		k.sample(k.units())
-		k.be.Gemm(false, true, 1, k.units(), n.w, 0, k.state)
-		k.be.BiasApply(device.Sigmoid, k.state, n.b)
-		k.sample(k.state)
+		k.sample(k.units(), nil)
+		n.meanVisible(k.units(), k.state, k.column)
+		k.sample(k.state, k.layout)
 	}
 }
 
@@ -57,13 +64,14 @@ func (k *chains) meanHidden(n *rbm) {
 	k.be.BiasApply(device.Sigmoid, k.units(), n.c)
 }
 
-// sample replaces probabilities by draws of the chains' own public randomness.
-func (k *chains) sample(m device.Matrix) {
+// sample replaces probabilities by draws of the chains' own public randomness: l is the layout of
+// the units, nil where each is by itself.
+func (k *chains) sample(m device.Matrix, l *layout) {
 	k.step++
 	draw := func(host device.Matrix) {
 		for i := range host.Rows {
 			s := newStream(k.seed, k.step, uint64(i))
-			s.bernoulli(host.Row(i))
+			l.draw(&s, host.Row(i))
 		}
 	}
 	if m.Mem == nil {
@@ -135,24 +143,30 @@ func (k *chains) setState(state []byte) error {
 	if len(state) != k.stateLen() {
 		return errors.New("models: the state of Boltzmann chains has the wrong length")
 	}
-	k.step = binary.LittleEndian.Uint64(state)
 	values := make([]float32, k.state.Rows*k.state.Cols)
 	for at := range values {
 		values[at] = float32(state[8+at/8] >> (at % 8) & 1)
 	}
+	for row := range slices.Chunk(values, k.state.Cols) {
+		if k.layout != nil && !k.layout.holds(row) {
+			return errors.New("models: the state of a Boltzmann chain is no record")
+		}
+	}
+	k.step = binary.LittleEndian.Uint64(state)
 	k.be.Upload(k.state, values)
 	return nil
 }
 
 // rbmScratch is one caller's Gibbs chains while sampling.
-type rbmScratch struct{ v, h device.Matrix }
+type rbmScratch struct{ v, h, column device.Matrix }
 
 // Sample runs Gibbs chains from the states of random persistent chains and gives
 // the visible units' probabilities given the last hidden units.
 func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
 	s, _ := n.scratch.Get().(*rbmScratch)
 	if s == nil {
-		s = &rbmScratch{n.be.New(sampleRows, n.visible.Dim), n.be.New(sampleRows, n.arch.Hidden)}
+		s = &rbmScratch{n.be.New(sampleRows, n.visible.Dim), n.be.New(sampleRows, n.arch.Hidden),
+			n.be.New(sampleRows, 1)}
 	}
 	defer n.scratch.Put(s)
 	for lo := 0; lo < dst.Rows; lo += sampleRows {
@@ -162,18 +176,18 @@ func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
 
 func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix) {
 	v, h := s.v.RowRange(0, dst.Rows), s.h.RowRange(0, dst.Rows)
+	column := s.column.RowRange(0, dst.Rows)
 	for i := range dst.Rows {
 		j := rng.IntN(n.chains.count)
 		n.be.Apply(device.Identity, v.RowRange(i, i+1), n.chains.state.RowRange(j, j+1))
 	}
 	draws := chains{be: n.be, seed: rng.Uint64()}
 	for range n.arch.SampleSweeps {
-		draws.sample(v) // zeros and ones at first, and then they stay
+		draws.sample(v, n.layout) // zeros and ones at first, and then they stay
 		n.be.Gemm(false, false, 1, v, n.w, 0, h)
 		n.be.BiasApply(device.Sigmoid, h, n.c)
-		draws.sample(h)
-		n.be.Gemm(false, true, 1, h, n.w, 0, v)
-		n.be.BiasApply(device.Sigmoid, v, n.b)
+		draws.sample(h, nil)
+		n.meanVisible(h, v, column)
 	}
 	if dst.Mem != nil || v.Mem == nil {
 		n.be.Apply(device.Identity, dst, v)

@@ -71,10 +71,17 @@ type headUnit struct {
 
 // newHeads is the unit that heads need: none where all leave as they are.
 func newHeads(be device.Backend, heads []Head) []unit {
-	u := &headUnit{be: be, width: headsWidth(heads)}
-	plain := true
 	for _, h := range heads {
-		plain = plain && h.Out == Linear
+		if h.Out != Linear {
+			return []unit{newHeadUnit(be, heads)}
+		}
+	}
+	return nil
+}
+
+func newHeadUnit(be device.Backend, heads []Head) *headUnit {
+	u := &headUnit{be: be, width: headsWidth(heads)}
+	for _, h := range heads {
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
 			u.heads[last].Width += h.Width // element by element: neighbours go at once
@@ -82,10 +89,7 @@ func newHeads(be device.Backend, heads []Head) []unit {
 		}
 		u.heads = append(u.heads, h)
 	}
-	if plain {
-		return nil
-	}
-	return []unit{u}
+	return u
 }
 
 func (u *headUnit) in() int  { return u.width }
@@ -107,6 +111,11 @@ func (k HeadKind) fn() device.Func {
 
 func (u *headUnit) forward(_ *walk, _ int, x, y device.Matrix) {
 	u.be.Apply(device.Identity, y, x)
+	u.apply(y)
+}
+
+// apply turns sums into what leaves, in place.
+func (u *headUnit) apply(y device.Matrix) {
 	lo := 0
 	for _, h := range u.heads {
 		part := y.Slice(0, y.Rows, lo, lo+h.Width)

@@ -55,6 +55,21 @@ func (s *stream) bernoulli(p []float32) {
 	}
 }
 
+// level replaces the probabilities of one choice by a draw: one 1 among zeros, the last where the
+// probabilities add up to less than the draw or are no numbers.
+func (s *stream) level(p []float32) {
+	u, chosen := float32(s.next()>>40)*0x1p-24, len(p)-1
+	for j, v := range p {
+		if u < v {
+			chosen = j
+			break
+		}
+		u -= v
+	}
+	clear(p)
+	p[chosen] = 1
+}
+
 // below compares 24 uniform bits with p.
 func below(bits uint32, p float32) float32 {
 	if float32(bits)*0x1p-24 < p {

@@ -13,7 +13,8 @@ type Marginal interface {
 	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of coordinate j over
 	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells. Shifts are
 	// equally likely numbers, independent of the latent variables, that whoever samples the network is going to
-	// add to the logits of a whole record; none stand for 0.
+	// add to the logits of a whole record; none stand for 0. They do not move the levels of a one-hot
+	// block, whose p are brought to a sum of 1; p of a number is its mean where it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 
@@ -48,7 +49,90 @@ func (n *vae) SetMarginals(p, shifts []float64) {
 		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, hi), 0, logits)
 		fitBiases(biases[lo:hi], toHost(n.be, logits, nil), offsets, p[lo:hi])
 	}
+	n.fitLevels(h, biases, p)
 	n.be.Upload(n.dec.biases[last], biases)
+}
+
+// fitLevels finds the biases of one-hot blocks, given the draws of the last hidden layer.
+func (n *vae) fitLevels(h device.Matrix, biases []float32, p []float64) {
+	if n.layout == nil {
+		return
+	}
+	w := n.dec.weights[n.dec.layers()-1]
+	n.layout.each(func(b Block, lo int) {
+		if !b.OneHot {
+			return
+		}
+		logits := n.be.New(marginalDraws, b.Width)
+		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, lo+b.Width), 0, logits)
+		fitLevelBiases(biases[lo:lo+b.Width], toHost(n.be, logits, nil), p[lo:lo+b.Width])
+	})
+}
+
+// fitLevelBiases solves mean softmax(logits + biases) = p by iterative scaling, whose likelihood
+// increases in every round (Darroch and Ratcliff, "Generalized Iterative Scaling for Log-Linear
+// Models", 1972).
+func fitLevelBiases(biases []float32, logits device.Matrix, p []float64) {
+	want, b := levelShares(p), make([]float64, len(p))
+	mean, row := make([]float64, len(p)), make([]float64, len(p))
+	for range levelRounds {
+		clear(mean)
+		for i := range logits.Rows {
+			addSoftmax(mean, row, logits.Row(i), b, 1/float64(logits.Rows))
+		}
+		gap := 0.0
+		for j := range b {
+			b[j] += math.Log(want[j] / max(mean[j], leastMean/2))
+			gap = max(gap, math.Abs(want[j]-mean[j])/want[j])
+		}
+		if gap <= 1e-6 {
+			break
+		}
+	}
+	for j := range b {
+		biases[j] = float32(b[j])
+	}
+}
+
+// levelRounds bounds the rounds of iterative scaling.
+const levelRounds = 500
+
+// levelShares are frequencies of levels, kept off 0, as shares of their sum.
+func levelShares(p []float64) []float64 {
+	out, total := make([]float64, len(p)), 0.0
+	for j, v := range p {
+		if !(v > leastMean) {
+			v = leastMean
+		}
+		out[j] = min(v, 1)
+		total += out[j]
+	}
+	for j := range out {
+		out[j] /= total
+	}
+	return out
+}
+
+// addSoftmax adds weight times softmax(logits + biases) to dst. A draw whose logits are not finite
+// counts as one of logits 0, as in fitBias.
+func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight float64) {
+	top := math.Inf(-1)
+	for j, v := range logits {
+		row[j] = float64(v)
+		if row[j] != row[j] || math.IsInf(row[j], 0) {
+			row[j] = 0
+		}
+		row[j] += biases[j]
+		top = max(top, row[j])
+	}
+	sum := 0.0
+	for j := range row {
+		row[j] = math.Exp(row[j] - top)
+		sum += row[j]
+	}
+	for j := range row {
+		dst[j] += weight * row[j] / sum
+	}
 }
 
 // stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the draws'.

@@ -84,6 +84,11 @@ type Visible struct {
 	Dim        int        `json:"dim"`        // coordinates of an encoded record
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
 	Sparse     bool       `json:"sparse"`     // records come as sets of items
+	// Blocks say which coordinates of a record belong together; none where each is by itself. Of a
+	// one-hot block a generator states the probabilities of the levels, of numbers their means where
+	// they are not missing, and of the coordinate that says so the probability that they are.
+	// Likelihood is that of numbers.
+	Blocks []Block `json:"blocks,omitempty"`
 }
 
 // Validate reports what is wrong with the description, nil if nothing.
@@ -92,6 +97,7 @@ func (v Visible) Validate() error {
 	c.positive("models.Visible.Dim", v.Dim)
 	c.OK(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood), "Bernoulli or GaussianUnit")
 	c.OK(!v.Sparse || v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood, "Bernoulli for sparse binary records")
+	v.checkBlocks(&c)
 	return c.Err()
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // RBM describes a restricted Boltzmann machine of binary visible and hidden
-// units, trained by persistent contrastive divergence.
+// units, trained by persistent contrastive divergence. A one-hot block of a
+// record is one visible unit of as many states (a softmax unit).
 //
 // Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations
 // to the Likelihood Gradient", 2008. The chains start from a public seed and see released
@@ -81,6 +82,7 @@ const (
 type rbm struct {
 	arch    RBM
 	visible Visible
+	layout  *layout // of records in blocks, nil for others
 	be      device.Backend
 	params  device.Params
 	w, b, c device.Matrix
@@ -99,7 +101,7 @@ type rbm struct {
 }
 
 func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
-	n := &rbm{arch: a, visible: v, be: be, stage: newStaging(be)}
+	n := &rbm{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
 	n.params = device.NewParams(be,
 		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
 		device.Shape{Name: "visible.bias", Rows: 1, Cols: v.Dim},
@@ -107,7 +109,7 @@ func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
 	n.rebind()
 	uploadNormals(be, n.w, rand.New(rand.NewPCG(seed, 0x72626d)), a.WeightStd)
 	be.Fill(n.b, float32(a.VisibleBias))
-	n.chains = newChains(be, a, v.Dim, seed)
+	n.chains = newChains(be, a, n.layout, v.Dim, seed)
 	n.chains.refresh(n)
 	return n
 }
@@ -176,6 +178,22 @@ func (n *rbm) Gradients(b device.Batch) Gradients {
 		n.be.BiasApply(device.Sigmoid, h, n.c)
 	}
 	return n
+}
+
+// meanVisible sets v to the means of visible units given hidden ones; column is scratch.
+//
+// The states of a one-hot block are its levels, those of a block of numbers that can be missing all
+// choices of zeros and ones and, as one more, missing: energy and gradient are those of binary
+// units, only fewer states are summed over.
+func (n *rbm) meanVisible(h, v, column device.Matrix) {
+	n.be.Gemm(false, true, 1, h, n.w, 0, v)
+	if n.layout == nil {
+		n.be.BiasApply(device.Sigmoid, v, n.b)
+		return
+	}
+	n.be.BiasApply(device.Identity, v, n.b)
+	n.layout.compete(v, column)
+	n.layout.means(v)
 }
 
 // visibleTimes sets dst = V·m.

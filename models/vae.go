@@ -70,6 +70,7 @@ const logStdRange = 8
 type vae struct {
 	arch    VAE
 	visible Visible
+	layout  *layout // of records in blocks, nil for others
 	be      device.Backend
 	params  device.Params
 	enc     *stack
@@ -88,9 +89,9 @@ type vae struct {
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	n := &vae{arch: a, visible: v, be: be, stage: newStaging(be)}
+	n := &vae{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
 	n.enc = newStack(be, encoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
-	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.Likelihood.output()))
+	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))
 	n.params = device.NewParams(be, append(n.enc.shapes("encoder"), n.dec.shapes("decoder")...)...)
 	n.rebind()
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
@@ -178,10 +179,12 @@ func (n *vae) Gradients(b device.Batch) Gradients {
 	}
 	n.draw(b)
 	n.decT.forward(record{dense: n.cut(n.z)}, b.Rows)
-	// For both likelihoods the derivative by the output's pre-activation is
-	// mean − record. The output itself is not needed again.
+	n.layout.means(n.decT.last())
+	// For both likelihoods, and for the cross-entropy of a softmax, the derivative by the output's
+	// pre-activation is mean − record. The output itself is not needed again.
 	n.decT.deltas[n.dec.layers()-1] = n.decT.last()
 	n.stage.subtract(n.decT.last(), x)
+	n.layout.dropMissing(n.decT.last(), x.dense)
 	n.decT.backward()
 	n.decT.inputDelta(n.cut(n.dz))
 	n.latentDelta()
@@ -285,6 +288,10 @@ func (n *vae) addReconstruction(dst []float64, delta device.Matrix) {
 	x := make([]float32, n.visible.Dim)
 	for i := range n.rows {
 		n.hostRecord(x, i)
+		if n.layout != nil {
+			dst[i] += n.layout.loss(n.visible.Likelihood, delta.Row(i), x)
+			continue
+		}
 		for j, d := range delta.Row(i) {
 			dst[i] += n.visible.Likelihood.loss(float64(d)+float64(x[j]), float64(x[j]))
 		}
@@ -351,12 +358,18 @@ func (n *vae) sampleBlock(s *vaeScratch, rng *rand.Rand, dst device.Matrix) {
 	z := s.z.RowRange(0, dst.Rows)
 	n.be.Upload(z, normals)
 	if !n.stage.remote || dst.Mem != nil {
-		n.dec.infer(s.hidden, z, dst)
+		n.decode(s, z, dst)
 		return
 	}
 	out := s.out.RowRange(0, dst.Rows)
-	n.dec.infer(s.hidden, z, out)
+	n.decode(s, z, out)
 	downloadRows(n.be, dst, out)
+}
+
+// decode sets dst to the means of records whose latent variables are z.
+func (n *vae) decode(s *vaeScratch, z, dst device.Matrix) {
+	n.dec.infer(s.hidden, z, dst)
+	n.layout.means(dst)
 }
 
 func downloadRows(be device.Backend, dst, src device.Matrix) {

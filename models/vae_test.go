@@ -92,6 +92,9 @@ func (r referenceVAE) loss(p []float64, i int) float64 {
 		kl += 0.5*(head[j]*head[j]+math.Exp(2*rho)-1) - rho
 	}
 	out := stack64(p, stackLen(enc), dec, a.Activation, z)
+	if r.n.visible.Blocks != nil {
+		return a.klWeight()*kl + mixedLoss64(r.n.visible, out, x)
+	}
 	rec := 0.0
 	for j, o := range out {
 		if r.n.visible.Likelihood == GaussianUnit {

@@ -183,7 +183,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
 		return &param.Error{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
 	}
-	if err := records.CheckUnit("sgd.Steps.data", data, t.ledger.Unit()); err != nil {
+	if err := records.CheckUnit("sgd.Steps.data", records.UnitOf(data), t.ledger.Unit()); err != nil {
 		return err
 	}
 	if t.allowance != nil {

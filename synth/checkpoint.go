@@ -47,6 +47,14 @@ func (r *Run) Save() error {
 	return r.keeper.write()
 }
 
+// Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
+func (r *Run) Tick() error {
+	if r.keeper == nil || !r.keeper.pace.due() {
+		return nil
+	}
+	return r.Save()
+}
+
 // Ahead has the checkpoint count the next uses of every allowance of a stage as taken: as many as
 // one round takes of each, or several rounds' worth. Systems that draw side by side call it between
 // rounds, when the state is complete.
@@ -73,8 +81,8 @@ type keeper struct {
 	fresh    bool   // this run made the file
 	lines    []keptLine
 	state    func() (*File, error)
-	saved    *File                    // the state in the file
-	releases map[string][][][]float64 // halves of stages that are drawn once, by purpose
+	saved    *File               // the state in the file
+	releases map[string]*release // of stages that are drawn once, by purpose
 	pace     pace
 }
 
@@ -104,7 +112,7 @@ type checkpointHeader struct {
 //
 // Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
 func openKeeper(r *Run) (_ *keeper, err error) {
-	k := &keeper{run: r, path: r.checkpoint, releases: map[string][][][]float64{}}
+	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
 		return nil, fmt.Errorf("checkpoint of a plan that cannot be written: %w", err)
@@ -255,11 +263,16 @@ func (k *keeper) ahead(purpose string, each int) error {
 	return k.write()
 }
 
-// released adds a half of a release to the file.
+// released adds a share of a release to the file.
 func (k *keeper) released(purpose string, out [][]float64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.releases[purpose] = append(k.releases[purpose], out)
+	if k.releases[purpose] == nil {
+		k.releases[purpose] = &release{}
+	}
+	if err := k.releases[purpose].add(1, out); err != nil {
+		return err
+	}
 	return k.write()
 }
 

@@ -33,6 +33,11 @@ func (p *pace) next() int {
 	return p.ahead
 }
 
+// due says whether the last write is long enough ago for one that protects nothing but time.
+func (p *pace) due() bool {
+	return time.Since(p.last) > max(writingShare*p.took, 10*leastPause)
+}
+
 func (p *pace) wrote(start time.Time) {
 	p.last = time.Now()
 	p.took = p.last.Sub(start)

@@ -5,52 +5,88 @@ import (
 	"slices"
 )
 
-// keptRelease describes a half of a release in a checkpoint; its numbers are a section a part.
+// release is the sum of the shares of a release that have been drawn, and how many they are.
+type release struct {
+	made int
+	sums [][]float64
+}
+
+// add adds so many shares. Shares lie on a grid, and so few of them add up exactly.
+func (r *release) add(made int, sums [][]float64) error {
+	if r.made == 0 {
+		r.sums = make([][]float64, len(sums))
+		for i, part := range sums {
+			r.sums[i] = slices.Clone(part)
+		}
+		r.made = made
+		return nil
+	}
+	same := func(a, b []float64) bool { return len(a) == len(b) }
+	if !slices.EqualFunc(r.sums, sums, same) {
+		return fmt.Errorf("%w: shares of a release that differ in size", ErrFormat)
+	}
+	r.made += made
+	for i, part := range sums {
+		for j, v := range part {
+			r.sums[i][j] += v
+		}
+	}
+	return nil
+}
+
+// has reports whether the sums have these sizes.
+func (r *release) has(sizes []int) bool {
+	return slices.EqualFunc(r.sums, sizes, func(part []float64, n int) bool { return len(part) == n })
+}
+
+func (r *release) mean() [][]float64 {
+	out := make([][]float64, len(r.sums))
+	for i, part := range r.sums {
+		for _, v := range part {
+			out[i] = append(out[i], v/float64(r.made))
+		}
+	}
+	return out
+}
+
+// keptRelease describes a release in a checkpoint; its sums are a section a part.
 type keptRelease struct {
 	Purpose string `json:"purpose"`
+	Made    int    `json:"made"`
 	Parts   int    `json:"parts"`
 }
 
-// writeReleases appends the halves of all releases to the file's sections.
+// writeReleases appends the releases to the file's sections.
 func (k *keeper) writeReleases(f *File) (list []keptRelease) {
-	purposes := make([]string, 0, len(k.releases))
-	for p := range k.releases {
-		purposes = append(purposes, p)
-	}
-	slices.Sort(purposes)
-	for _, p := range purposes {
-		for _, half := range k.releases[p] {
-			list = append(list, keptRelease{p, len(half)})
-			for _, part := range half {
-				f.Sections = append(f.Sections, Section{Name: p, Data: Floats64(part)})
-			}
+	for _, s := range k.run.program.stages {
+		r := k.releases[s.Purpose]
+		if r == nil {
+			continue
+		}
+		list = append(list, keptRelease{s.Purpose, r.made, len(r.sums)})
+		for _, part := range r.sums {
+			f.Sections = append(f.Sections, Section{Name: s.Purpose, Data: Floats64(part)})
 		}
 	}
 	return list
 }
 
 func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
-	for _, r := range list {
-		if r.Parts < 0 || r.Parts > len(sections) {
+	for _, kept := range list {
+		if kept.Parts < 1 || kept.Parts > len(sections) || kept.Made < 1 || kept.Made > shares ||
+			k.releases[kept.Purpose] != nil {
 			return fmt.Errorf("%w: a release without its parts", ErrFormat)
 		}
-		var half [][]float64
-		for _, s := range sections[:r.Parts] {
+		var sums [][]float64
+		for _, s := range sections[:kept.Parts] {
 			v, err := ReadFloats64(s.Data, len(s.Data)/8)
 			if err != nil {
 				return err
 			}
-			half = append(half, v)
+			sums = append(sums, v)
 		}
-		sections = sections[r.Parts:]
-		if same := k.releases[r.Purpose]; len(same) > 0 && !alike(same[0], half) {
-			return fmt.Errorf("%w: halves of a release that differ in size", ErrFormat)
-		}
-		k.releases[r.Purpose] = append(k.releases[r.Purpose], half)
+		sections = sections[kept.Parts:]
+		k.releases[kept.Purpose] = &release{kept.Made, sums}
 	}
 	return nil
-}
-
-func alike(a, b [][]float64) bool {
-	return slices.EqualFunc(a, b, func(x, y []float64) bool { return len(x) == len(y) })
 }

@@ -90,7 +90,7 @@ func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
 
 func TestVersionIsNamed(t *testing.T) {
 	whole := encoded(t, sample())
-	whole[7] = 2
+	whole[7] = 3
 	if _, err := DecodeFile(bytes.NewReader(whole)); !errors.Is(err, ErrVersion) {
 		t.Errorf("got %v, want %v", err, ErrVersion)
 	}

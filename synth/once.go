@@ -7,22 +7,26 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// halfNoise is how much wider the noise of each half of a release is than that of the whole. Two
-// Gaussian releases of effect μ/√2 are together one of effect μ, and their mean is the release with
-// the noise of the whole. The margin keeps roundings on the private side.
-const halfNoise = math.Sqrt2 * (1 + 0x1p-40)
+// A release that is drawn once is drawn in shares where a checkpoint is kept. Eight Gaussian releases
+// of effect μ/√8 are together one of effect μ, and their mean is the release with the noise of the
+// whole. The margin keeps roundings on the private side.
+const (
+	shares     = 8
+	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
+)
 
-// Once carries out a stage that is a single joint Gaussian release. prepare states the release: its
-// effect, and its sums with their standard deviations; their Out may be nil. What it returns are the
-// noisy sums, one a part.
+// Once carries out a stage that is a single joint Gaussian release of sums of the given sizes. prepare
+// states the release: its effect, and its sums with their standard deviations; their Out may be nil.
+// What Once returns are the noisy sums.
 //
-// Where a checkpoint is kept, the release is drawn in two halves and each is in the file before the
-// next is drawn; prepare is not called if both are there.
+// Where a checkpoint is kept, the release is drawn in shares and each is in the file before the next
+// is drawn; what interruptions have lost is left out of their mean, which has more noise then. prepare
+// is not called where nothing is left to draw.
 //
 // Guarantee: that of mechanism.Grant.Release for the stage's event.
 // Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost where every
-// half was lost.
-func (r *Run) Once(purpose string,
+// share was lost.
+func (r *Run) Once(purpose string, sizes []int,
 	prepare func() (effect float64, parts []mechanism.Part, err error)) ([][]float64, error) {
 	a := r.Allowance(purpose)
 	if a == nil {
@@ -35,11 +39,14 @@ func (r *Run) Once(purpose string,
 		}
 		return draw(a, effect, parts, 1)
 	}
-	return r.halves(a, purpose, prepare)
+	if old := r.keeper.releases[purpose]; old != nil && !old.has(sizes) {
+		return nil, fmt.Errorf("%w: a release of other sums", ErrFormat)
+	}
+	return r.shares(a, purpose, prepare)
 }
 
-// halves draws what is left of two halves and averages all that are in the file.
-func (r *Run) halves(a *mechanism.Allowance, purpose string,
+// shares draws what is left of the shares and averages all that are in the file.
+func (r *Run) shares(a *mechanism.Allowance, purpose string,
 	prepare func() (float64, []mechanism.Part, error)) ([][]float64, error) {
 	if a.Remaining() > 0 {
 		effect, parts, err := prepare()
@@ -47,7 +54,7 @@ func (r *Run) halves(a *mechanism.Allowance, purpose string,
 			return nil, err
 		}
 		for a.Remaining() > 0 {
-			out, err := draw(a, effect, parts, halfNoise)
+			out, err := draw(a, effect, parts, shareNoise)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +63,10 @@ func (r *Run) halves(a *mechanism.Allowance, purpose string,
 			}
 		}
 	}
-	return mean(r.keeper.releases[purpose], purpose)
+	if r.keeper.releases[purpose] == nil {
+		return nil, fmt.Errorf("%s: %w", purpose, ErrLost)
+	}
+	return r.keeper.releases[purpose].mean(), nil
 }
 
 // draw makes one release with noise that is wider by a factor.
@@ -75,24 +85,4 @@ func draw(a *mechanism.Allowance, effect float64, parts []mechanism.Part,
 		wide[i] = mechanism.Part{Sum: p.Sum, Std: p.Std * wider, Out: out[i]}
 	}
 	return out, grant.Release(effect/wider, wide...)
-}
-
-// mean averages the halves of a release.
-func mean(halves [][][]float64, purpose string) ([][]float64, error) {
-	if len(halves) == 0 {
-		return nil, fmt.Errorf("%s: %w", purpose, ErrLost)
-	}
-	out := make([][]float64, len(halves[0]))
-	for i := range out {
-		out[i] = append([]float64(nil), halves[0][i]...)
-		for _, h := range halves[1:] {
-			for j, v := range h[i] {
-				out[i][j] += v
-			}
-		}
-		for j := range out[i] {
-			out[i][j] /= float64(len(halves))
-		}
-	}
-	return out, nil
 }

@@ -40,8 +40,8 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // Guarantee: a run, however often it is killed and goes on, takes no more uses of its stages in all
 // than it reserved, and never uses noise twice: before a use is drawn, the file counts it as taken.
 // What was drawn and lost stays spent, so a kill costs the uses since the last write. A single
-// Gaussian release is drawn in two halves, each with √2 times the noise and together at the price of
-// the whole, so that a kill loses at most one half. The file holds released state, public randomness
+// Gaussian release is drawn in eight shares, each with √8 times the noise and together at the price of
+// the whole, so that a kill loses at most one share. The file holds released state, public randomness
 // and counts, and may be looked at as freely as the result. A file that is copied away and put back
 // is beyond what the file can know.
 //

@@ -146,7 +146,7 @@ type planJSON struct {
 	Schema  records.Schema    `json:"schema"`
 	Budget  accountant.Budget `json:"budget"`
 	Config  json.RawMessage   `json:"config"`
-	Stages  []Stage           `json:"stages,omitempty"`
+	Stages  json.RawMessage   `json:"stages,omitempty"`
 	Epsilon *accountant.Bound `json:"epsilon,omitempty"`
 }
 
@@ -158,7 +158,10 @@ func (p *Program) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.Stages, j.Epsilon = p.stages, &p.total
+	if j.Stages, err = json.Marshal(p.stages); err != nil {
+		return nil, err
+	}
+	j.Epsilon = &p.total
 	return json.Marshal(j)
 }
 

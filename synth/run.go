@@ -25,54 +25,32 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 // FitOn carries the plan out on a ledger that other work shares. See [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
-	if err := p.judge(ledger, data); err != nil {
+	if err := p.made(); err != nil {
 		return nil, err
 	}
-	r := &Run{Data: records.Clamped(data), Ledger: ledger, program: p}
-	return r.carry(ctx, func(r *Run) (Model, error) { return p.work.Fit(ctx, r) }, opts)
+	if data == nil {
+		return nil, param.New(p.system+".Fit.data", nil, "records")
+	}
+	return p.Carry(ctx, ledger, data, func(r *Run) (Model, error) { return p.work.Fit(ctx, r) }, opts...)
 }
 
-// judge refuses what is wrong with a run in public, before it begins.
-func (p *Program) judge(ledger *accountant.Ledger, data records.Data) error {
-	if err := p.made(); err != nil {
-		return err
-	}
-	switch {
-	case data == nil:
-		return param.New(p.system+".Fit.data", nil, "records")
-	case !data.Schema().Equal(p.schema):
-		return fmt.Errorf("%s: %w", p.system, ErrSchema)
-	case ledger == nil:
-		return param.New(p.system+".Fit.ledger", nil, "a ledger")
-	}
-	return records.CheckUnit(p.system+".Fit.data", data, ledger.Unit())
-}
-
-// Carry reserves the stages and lets fit carry them out, for records that do not come as
-// records.Data: fit answers for the unit of what it reads. [Program.FitOn] is built on it.
+// Carry reserves the stages and lets fit carry them out, as FitOn does with the system's own work:
+// for releases that come before a generator, and for records that do not come as records.Data. Data
+// may be nil: fit then answers for the schema and the unit of what it reads.
 //
-// Guarantee and Errors: those of Plan.FitOn, but for the records.
-func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger,
+// Guarantee and Errors: those of Plan.FitOn.
+func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*Run) (Model, error), opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
 	}
-	return (&Run{Ledger: ledger, program: p}).carry(ctx, fit, opts)
-}
-
-// A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
-// asked before anything is reserved; of the data it may use what the plan declares public.
-type Judge interface {
-	Judge(r *Run) error
-}
-
-func (r *Run) carry(ctx context.Context, fit func(*Run) (Model, error),
-	opts []Option) (_ *Generator, err error) {
-	if r.options, err = collect(opts); err != nil {
+	o, err := collect(opts)
+	if err != nil {
 		return nil, err
 	}
-	r.Backend, r.start = r.backend, time.Now()
-	if err := r.begin(ctx); err != nil {
+	r := &Run{Data: records.Clamped(data), Ledger: ledger, Backend: o.backend, options: o, program: p,
+		start: time.Now()}
+	if err := r.judge(ctx, data); err != nil {
 		return nil, err
 	}
 	if err := r.open(ctx); err != nil {
@@ -88,8 +66,14 @@ func (r *Run) carry(ctx context.Context, fit func(*Run) (Model, error),
 	return r.generator(m), nil
 }
 
-// begin refuses what can be refused before anything is reserved.
-func (r *Run) begin(ctx context.Context) error {
+// A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
+// asked before anything is reserved; of the data it may use what the plan declares public.
+type Judge interface {
+	Judge(r *Run) error
+}
+
+// judge refuses what can be refused before anything is reserved: all of it is public.
+func (r *Run) judge(ctx context.Context, data records.Data) error {
 	p := r.program
 	if r.Ledger == nil {
 		return param.New(p.system+".Fit.ledger", nil, "a ledger")
@@ -97,12 +81,35 @@ func (r *Run) begin(ctx context.Context) error {
 	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
+	if data != nil {
+		if !data.Schema().Equal(p.schema) {
+			return fmt.Errorf("%s: %w", p.system, ErrSchema)
+		}
+		if err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit()); err != nil {
+			return err
+		}
+	}
 	if j, ok := p.work.(Judge); ok {
 		if err := j.Judge(r); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// FreeRun is a run that draws nothing private, such as training against what has been released before
+// under the given guarantee. It has no data, no ledger and no allowances.
+//
+// Errors: *param.Error for options that make no sense, a checkpoint among them.
+func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	if o.checkpoint != "" {
+		return nil, param.New("synth.Checkpoint", o.checkpoint, "none: this run costs nothing and has none")
+	}
+	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
 // Run is one fit under way: what it reads and what it may draw. A system gets it from
@@ -115,6 +122,7 @@ type Run struct {
 	options
 	program *Program
 	start   time.Time
+	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
 	keeper  *keeper // nil without a checkpoint
 }
@@ -150,12 +158,12 @@ func (r *Run) open(ctx context.Context) (err error) {
 }
 
 // transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in
-// two halves.
-func (p *Program) transaction(halves bool) (t accountant.Transaction) {
+// shares.
+func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	for _, s := range p.stages {
-		if s.Once && halves {
+		if s.Once && inShares {
 			z := s.Event.(accountant.Gaussian).NoiseMultiplier
-			s.Event, s.Count = accountant.Gaussian{NoiseMultiplier: z * halfNoise}, 2
+			s.Event, s.Count = accountant.Gaussian{NoiseMultiplier: z * shareNoise}, shares
 		}
 		group := 0
 		if s.parts() > 1 {
@@ -191,8 +199,11 @@ func (r *Run) Report(stage string, step, of int) {
 	if r.progress == nil {
 		return
 	}
-	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: r.Ledger.EpsilonSoFar(),
-		Elapsed: time.Since(r.start)})
+	epsilon := r.epsilon
+	if r.Ledger != nil {
+		epsilon = r.Ledger.EpsilonSoFar()
+	}
+	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: epsilon, Elapsed: time.Since(r.start)})
 }
 
 // Preview hands out the generator as it is after a step, where one is wanted.

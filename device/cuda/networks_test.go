@@ -105,6 +105,8 @@ var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.L
 func TestNetworksAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	sparse := models.Visible{Dim: 40, Sparse: true}
+	blocks := models.Visible{Dim: 30, Blocks: []models.Block{{Width: 9, OneHot: true}, {Width: 4},
+		{Width: 2, Missing: true}, {Width: 12, OneHot: true}, {Width: 3, Missing: true}}}
 	for name, c := range map[string]struct {
 		build func(device.Backend) (models.Network, error)
 		batch func(*rand.Rand) device.Batch
@@ -122,6 +124,12 @@ func TestNetworksAgree(t *testing.T) {
 		"rbm of sets": {func(b device.Backend) (models.Network, error) {
 			return models.RBM{Hidden: 12, Chains: 5}.New(b, sparse, 1)
 		}, func(r *rand.Rand) device.Batch { return someSets(r, 17, 40) }},
+		"vae of tables": {func(b device.Backend) (models.Network, error) {
+			return models.VAE{Hidden: []int{20}, Latent: 3}.New(b, blocks, 1)
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 33, 30, 0) }},
+		"rbm of tables": {func(b device.Backend) (models.Network, error) {
+			return models.RBM{Hidden: 12, Chains: 5}.New(b, blocks, 1)
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 17, 30, 0) }},
 		"mlp": {func(b device.Backend) (models.Network, error) {
 			return models.MLP{Hidden: []int{12}, Activation: models.Softplus}.Classifier(b, 30, 4, 1)
 		}, func(r *rand.Rand) device.Batch { return someRows(r, 50, 30, 4) }},

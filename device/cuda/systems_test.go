@@ -84,6 +84,13 @@ func chains(t *testing.T) map[string]fit {
 	schema := records.Image(2, 2).WithLabels("dark", "bright")
 	people := must(records.FromFlat(records.Binary(16), bits))(t)
 	pictures := must(records.FromFlat(schema, faces, labels...))(t)
+	columns := must(records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
+		records.Numeric("x", -1, 3).WithMissing(), records.Flag("old", "no", "yes")))(t)
+	cells := make([][]any, 80)
+	for i := range cells {
+		cells[i] = []any{[]string{"red", "green", "blue"}[i%3], []any{nil, 1.5}[i%2], "no"}
+	}
+	rows := must(records.FromValues(columns, cells...))(t)
 	budget := accountant.Budget{Epsilon: 8, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4, Optimizer: sgd.Adam(1e-2)}
 	return map[string]fit{
@@ -96,6 +103,16 @@ func chains(t *testing.T) map[string]fit {
 			return privgen.DPGM(records.Binary(16), budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
 				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(models.RBM{Hidden: 8, Chains: 4}).
 				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), people, opts...)
+		},
+		"dpgm of tables": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
+			return privgen.DPGM(columns, budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
+				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(models.VAE{Hidden: []int{8}, Latent: 2}).
+				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), rows, opts...)
+		},
+		"dpgm of tables, by machines": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
+			return privgen.DPGM(columns, budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
+				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(models.RBM{Hidden: 8, Chains: 4}).
+				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), rows, opts...)
 		},
 		"merf": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			return privgen.MERF(schema, budget).Embed(merf.Config{Kernel: rff.RBF{Dim: 60, Bandwidth: 0.5}}).

@@ -80,15 +80,48 @@ const (
 
 // Sections are a generator's numbers as a file holds them.
 func Sections(be device.Backend, net models.Decoding) []synth.Section {
-	return []synth.Section{{Name: sectionParams, Data: Floats(be, net.Params())},
+	return []synth.Section{{Name: sectionParams, Data: Floats(be, net.Params().Flat)},
 		{Name: sectionState, Data: net.AppendState(nil)}}
 }
 
-// Floats are parameters as a file holds them.
-func Floats(be device.Backend, p device.Params) []byte {
-	flat := make([]float32, p.Len())
-	be.Download(flat, p.Flat)
+// Floats are a matrix's numbers as a file holds them.
+func Floats(be device.Backend, m device.Matrix) []byte {
+	flat := make([]float32, m.Rows*m.Cols)
+	be.Download(flat, m)
 	return synth.Floats32(flat)
+}
+
+// RestoreFloats reads a section that Floats wrote of a matrix of the same shape.
+//
+// Errors: synth.ErrFormat.
+func RestoreFloats(f *synth.File, name string, be device.Backend, m device.Matrix) error {
+	data, err := f.Section(name)
+	if err != nil {
+		return err
+	}
+	flat, err := synth.ReadFloats32(data, m.Rows*m.Cols)
+	if err != nil {
+		return err
+	}
+	be.Upload(m, flat)
+	return nil
+}
+
+// RestoreNet reads what Sections wrote of the same network.
+//
+// Errors: synth.ErrFormat.
+func RestoreNet(f *synth.File, be device.Backend, net models.Decoding) error {
+	if err := RestoreFloats(f, sectionParams, be, net.Params().Flat); err != nil {
+		return err
+	}
+	state, err := f.Section(sectionState)
+	if err != nil {
+		return err
+	}
+	if err := net.SetState(state); err != nil {
+		return malformed(err)
+	}
+	return nil
 }
 
 // ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the architecture asks for are
@@ -115,13 +148,8 @@ func ReadNet(f *synth.File, be device.Backend, a models.DecodingArchitecture, la
 	if err != nil {
 		return nil, malformed(err)
 	}
-	flat, err := synth.ReadFloats32(data, net.Params().Len())
-	if err != nil {
+	if err := RestoreNet(f, be, net); err != nil {
 		return nil, err
-	}
-	be.Upload(net.Params().Flat, flat)
-	if err := net.SetState(state); err != nil {
-		return nil, malformed(err)
 	}
 	return net, nil
 }

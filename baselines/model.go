@@ -1,0 +1,194 @@
+package baselines
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// model is what a fit releases.
+type model struct {
+	schema  records.Schema
+	sampler sampler
+}
+
+// sampler draws n sets, each item once, in any order. Sets within the schema may be the sampler's own.
+type sampler interface {
+	draw(rng *rand.Rand, n int) [][]uint32
+	// numbers are what draw depends on, beside what header says.
+	numbers() []float64
+	header(*modelHeader)
+}
+
+// modelHeader describes a model in a file; the sampler's numbers are its one section.
+type modelHeader struct {
+	Schema   records.Schema `json:"schema"`
+	MaxItems int            `json:"max_items,omitempty"` // of MWEM's domain, as the fields below
+	Domain   int            `json:"domain,omitempty"`
+	Seed     uint64         `json:"seed,string"`
+}
+
+const sectionNumbers = "numbers"
+
+// Schema is the schema of the synthetic records.
+func (m *model) Schema() records.Schema { return m.schema }
+
+// drawChunk is how many sets are drawn at a time: walking a tree costs as much for one as for many.
+const drawChunk = 1 << 13
+
+// Sampler opens a draw. Sets have no means.
+func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	rng := rand.New(rand.NewPCG(d.Seed, 0x62617365))
+	var ready [][]uint32
+	return synth.Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
+		if len(ready) < n {
+			more := drawChunk
+			if n < synth.SampleChunk { // the last ones
+				more = n - len(ready)
+			}
+			ready = append(ready, m.draw(rng, more)...)
+		}
+		rows := ready[:n]
+		ready = ready[n:]
+		return records.FromItems(m.schema, rows)
+	}}, nil
+}
+
+// draw cuts sets to what the schema allows; those are left that reading such a set leaves.
+func (m *model) draw(rng *rand.Rand, n int) [][]uint32 {
+	rows := m.sampler.draw(rng, n)
+	for i, row := range rows {
+		if len(row) > m.schema.MaxItems() {
+			slices.Sort(row)
+			rows[i] = records.CutSet(row, m.schema.MaxItems())
+		}
+	}
+	return rows
+}
+
+// Encode writes released state, and nothing else.
+func (m *model) Encode() (*synth.File, error) {
+	h := modelHeader{Schema: m.schema}
+	m.sampler.header(&h)
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	return &synth.File{Header: head, Sections: []synth.Section{
+		{Name: sectionNumbers, Data: synth.Floats64(m.sampler.numbers())}}}, nil
+}
+
+// readModel rebuilds a model. What it allocates is bounded by the section's size, or for MWEM by the
+// sizes that a configuration may have.
+func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
+	var h modelHeader
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return nil, malformed(err.Error())
+	}
+	if err := h.Schema.Validate(); err != nil || !h.Schema.Sparse() {
+		return nil, malformed("a schema that is not one of sets")
+	}
+	data, err := f.Section(sectionNumbers)
+	if err != nil {
+		return nil, err
+	}
+	v, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{schema: h.Schema}
+	switch f.Kind {
+	case nameIndependent:
+		m.sampler, err = readIndependent(h, v)
+	case nameTree:
+		m.sampler, err = readBranches(h, v)
+	default:
+		m.sampler, err = readDomain(h, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (p independentItems) numbers() []float64  { return p }
+func (p independentItems) header(*modelHeader) {}
+
+func readIndependent(h modelHeader, v []float64) (sampler, error) {
+	if len(v) != h.Schema.Dim() {
+		return nil, malformed("probabilities of another universe")
+	}
+	return independentItems(v), nil
+}
+
+// numbers are four a branch.
+func (t branches) numbers() []float64 {
+	out := make([]float64, 0, 4*len(t))
+	for _, b := range t {
+		out = append(out, float64(b.item), float64(b.parent), b.with, b.without)
+	}
+	return out
+}
+
+func (t branches) header(*modelHeader) {}
+
+func readBranches(h modelHeader, v []float64) (sampler, error) {
+	if len(v)%4 != 0 || len(v)/4 > h.Schema.Dim() {
+		return nil, malformed("a tree of another universe")
+	}
+	seen := make(map[uint32]bool, len(v)/4)
+	var t branches
+	for ; len(v) > 0; v = v[4:] {
+		item, parent := v[0], v[1]
+		if !(item >= 0 && item < float64(h.Schema.Dim())) || !(parent >= -1 && parent < float64(len(t))) ||
+			seen[uint32(item)] {
+			return nil, malformed("a branch that grows nowhere")
+		}
+		seen[uint32(item)] = true
+		t = append(t, branch{uint32(item), int(parent), v[2], v[3]})
+	}
+	return t, nil
+}
+
+// domainWeights are MWEM's weights with the description of their domain, which is public and drawn again.
+type domainWeights struct {
+	mwem
+	*weights
+}
+
+func (d *domainWeights) numbers() []float64 { return d.weights.p }
+
+func (d *domainWeights) header(h *modelHeader) {
+	h.MaxItems, h.Domain, h.Seed = d.MaxItems, d.Domain, d.Seed
+}
+
+func readDomain(h modelHeader, v []float64) (sampler, error) {
+	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed}, Domain: h.Domain}}
+	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
+		return nil, malformed("a domain that no plan has")
+	}
+	if size := setsUpTo(h.Schema.Dim(), h.MaxItems); len(v) > listedDomain && len(v) != h.Domain ||
+		size <= listedDomain && len(v) != size {
+		return nil, malformed("weights of another domain")
+	}
+	domain := m.domain()
+	if len(domain) != len(v) {
+		return nil, malformed("weights of another domain")
+	}
+	total := 0.0
+	for _, p := range v {
+		if !(p >= 0) {
+			return nil, malformed("a negative weight")
+		}
+		total += p
+	}
+	if !(total > 0) {
+		return nil, malformed("weights that are all zero")
+	}
+	w := &weights{domain: domain, p: v}
+	w.sum()
+	return &domainWeights{mwem: m, weights: w}, nil
+}

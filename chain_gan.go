@@ -1,0 +1,81 @@
+package privgen
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan says
+// where this differs from the paper).
+//
+// The schema is public. Labels, if it has any, are a part of the record: the generator makes records
+// of each class, in public proportions. The chain is a plain value; a step only records, so chains can
+// be forked freely, the order of steps means nothing, and everything is judged at once by Plan.
+func GAN(schema records.Schema, budget accountant.Budget) GANChain {
+	return GANChain{schema: schema, budget: budget}
+}
+
+// GANChain is a GAN being described.
+type GANChain struct {
+	schema    records.Schema
+	budget    accountant.Budget
+	critic    models.CriticArchitecture
+	generator models.DecodingArchitecture
+	latent    int
+	config    gan.Config
+	seeds
+}
+
+// Critic sets the network that tells records from fakes, the only one that sees records, in the place
+// of that of Train.
+func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
+	c.critic = a
+	return c
+}
+
+// Generator sets the network that makes records out of codes of some coordinates, in the place of that
+// of Train.
+func (c GANChain) Generator(a models.DecodingArchitecture, latent int) GANChain {
+	c.generator, c.latent = a, latent
+	return c
+}
+
+// Train sets how both are trained. Schema and budget are the chain's. A zero noise multiplier is found
+// from the budget.
+func (c GANChain) Train(g gan.Config) GANChain {
+	c.config = g
+	return c
+}
+
+// Seed sets the seed of public randomness: initial weights, codes and draws of public records. It has
+// nothing to do with the noise, which cannot be seeded.
+func (c GANChain) Seed(seed uint64) GANChain {
+	c.seed = &seed
+	return c
+}
+
+// Plan validates the chain, finds the noise and adds up the bill. No record is read.
+//
+// Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
+// accountant.ErrUnsupported where no sound analysis is known.
+func (c GANChain) Plan() (*gan.Plan, error) {
+	config := c.config
+	config.Schema, config.Budget = c.schema, c.budget
+	if c.critic != nil {
+		config.Critic = c.critic
+	}
+	if c.generator != nil {
+		config.Generator, config.Latent = c.generator, c.latent
+	}
+	c.set(&config.Seed)
+	return config.Plan()
+}
+
+// Fit is Plan and then the plan's Fit.
+func (c GANChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
+	return fit(ctx, c.Plan, data, opts)
+}

@@ -1,0 +1,117 @@
+package network
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// TableBlocks say how the encoded rows of a table are laid out, and how many values each column
+// has; nil for records that are no rows of a table.
+func TableBlocks(s records.Schema) []rff.Block {
+	columns := s.Columns()
+	var list []rff.Block
+	for _, b := range s.Blocks() {
+		list = append(list, rff.Block{Offset: b.Offset, Width: b.Width, OneHot: b.OneHot,
+			Levels: levelsOf(columns[b.Column])})
+	}
+	return list
+}
+
+// levelsOf is how many evenly spaced values a column that is encoded as one number has, 0 for any
+// number.
+func levelsOf(c records.Column) int {
+	switch c.Kind() {
+	case records.FlagColumn:
+		return 2
+	case records.OrdinalColumn:
+		return max(len(c.Levels()), 2)
+	case records.IntegerColumn:
+		if lo, hi := c.Bounds(); !c.IsLogarithmic() && hi > lo && hi-lo < 1<<20 {
+			return int(hi-lo) + 1
+		}
+	}
+	return 0
+}
+
+// Rows turns what a network states about rows of a table, probabilities and numbers in [0,1],
+// into encoded rows, in place: levels are drawn, and so is whether a value is missing. Whatever the
+// network states, records.DecodeFlat makes valid rows of them.
+//
+// A feature that is linear in each column, such as the share of records with two levels at once,
+// has the same mean over rows drawn in this way, column by column, as over the stated
+// probabilities.
+//
+// Shapes: flat holds whole rows, blocks are those of TableBlocks.
+func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+	if len(blocks) == 0 {
+		return
+	}
+	last := blocks[len(blocks)-1]
+	t := tableSampler{rng: rng, blocks: blocks}
+	for row := range slices.Chunk(flat, last.Offset+last.Width) {
+		t.row(row)
+	}
+}
+
+// tableSampler draws one row after another.
+type tableSampler struct {
+	rng    *rand.Rand
+	blocks []rff.Block
+}
+
+func (t tableSampler) row(row []float32) {
+	for _, b := range t.blocks {
+		part := row[b.Offset : b.Offset+b.Width]
+		switch {
+		case b.OneHot:
+			t.level(part)
+		case len(part) == 2:
+			t.missing(part, b.Levels)
+		default:
+			part[0] = t.number(part[0], b.Levels)
+		}
+	}
+}
+
+// level draws one of the levels.
+func (t tableSampler) level(p []float32) {
+	u, chosen := t.rng.Float32(), len(p)-1
+	for j, v := range p {
+		if u < v {
+			chosen = j
+			break
+		}
+		u -= v
+	}
+	clear(p)
+	p[chosen] = 1
+}
+
+// missing draws whether a number is missing.
+func (t tableSampler) missing(p []float32, levels int) {
+	if t.rng.Float32() < p[1] {
+		p[0], p[1] = 0, 1
+		return
+	}
+	p[0], p[1] = t.number(p[0], levels), 0
+}
+
+// reach is how near to an end of its range a number counts as the end itself. A network's numbers
+// come close to the bounds and never meet them, while many real columns are mostly at one: amounts
+// that are zero, rates of one.
+const reach = 0.01
+
+// number draws one of the two levels of a flag. Numbers with more levels are left to the decoder,
+// which takes the nearest: a network that states a number means it.
+func (t tableSampler) number(x float32, levels int) float32 {
+	if levels != 2 {
+		return min(max((x-reach)/(1-2*reach), 0), 1)
+	}
+	if t.rng.Float32() < x {
+		return 1
+	}
+	return 0
+}

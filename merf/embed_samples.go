@@ -1,0 +1,123 @@
+package merf
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// samples are the embeddings of samples, added up: released state.
+type samples struct {
+	made int // releases
+	sums *Embedding
+}
+
+// sampled releases the embedding of one Poisson sample after another and averages them: the mean of
+// all releases divided by the public probability, which stands for all records. What an interruption
+// has lost is left out of the mean.
+func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
+	s := &samples{sums: e}
+	if complete, err := s.restore(r.Saved()); complete || err != nil {
+		return err
+	}
+	r.Keep(s.file)
+	allowance, steps := r.Allowance(PurposeEmbed), w.config.Batches.Steps
+	sums := w.newPartial(r.Backend)
+	var rows []int32
+	var keys []uint64
+	for allowance.Remaining() > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		grant, err := allowance.Next()
+		if err != nil {
+			return err
+		}
+		rows, keys = grant.PoissonSample(r.Data.Len(), rows[:0], keys[:0])
+		sums.reset()
+		if err := sums.addRows(ctx, r.Data, rows); err != nil {
+			return err
+		}
+		parts := w.parts(sums.total())
+		for i := range parts {
+			parts[i].Out = make([]float64, parts[i].Sum.Dim())
+		}
+		if err := grant.Release(w.noise.effect, parts...); err != nil {
+			return err
+		}
+		s.add(parts, 1/(w.config.Batches.Probability*float64(steps)))
+		r.Report(PurposeEmbed, steps-allowance.Remaining(), steps)
+	}
+	return s.finish(w)
+}
+
+func (s *samples) add(parts []mechanism.Part, share float64) {
+	addScaled(s.sums.sums, share, parts[0].Out)
+	if len(parts) > 1 {
+		addScaled(s.sums.counts, share, parts[1].Out)
+	}
+	s.made++
+}
+
+// finish makes up for releases that were lost.
+func (s *samples) finish(w *work) error {
+	if s.made == 0 {
+		return fmt.Errorf("merf: %s: %w", PurposeEmbed, synth.ErrLost)
+	}
+	if steps := w.config.Batches.Steps; s.made < steps {
+		f := float64(steps) / float64(s.made)
+		addScaled(s.sums.sums, f-1, s.sums.sums)
+		addScaled(s.sums.counts, f-1, s.sums.counts)
+		s.sums.noise.sum *= math.Sqrt(f)
+		s.sums.noise.count *= math.Sqrt(f)
+	}
+	return nil
+}
+
+type samplesHeader struct {
+	Made int `json:"made"`
+}
+
+func (s *samples) file() (*synth.File, error) {
+	head, err := json.Marshal(samplesHeader{s.made})
+	if err != nil {
+		return nil, err
+	}
+	return &synth.File{Header: head, Sections: []synth.Section{
+		{Name: sectionSums, Data: synth.Floats64(s.sums.sums)},
+		{Name: sectionCounts, Data: synth.Floats64(s.sums.counts)}}}, nil
+}
+
+// restore reads the releases so far. They are complete where the run had begun to train.
+func (s *samples) restore(f *synth.File) (complete bool, err error) {
+	if f == nil {
+		return false, nil
+	}
+	var h struct {
+		samplesHeader
+		trainingHeader
+	}
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return false, malformed(err)
+	}
+	if h.Made < 0 || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
+		return false, malformed(fmt.Errorf("a state that no run has"))
+	}
+	if err := s.sums.readNumbers(f); err != nil {
+		return false, err
+	}
+	if s.made = h.Made; h.Done != nil {
+		s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd
+	}
+	return h.Done != nil, nil
+}
+
+func addScaled(dst []float64, scale float64, src []float64) {
+	for i, v := range src {
+		dst[i] += scale * v
+	}
+}

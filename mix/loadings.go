@@ -1,0 +1,247 @@
+package mix
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// maxFactors bounds how many latent numbers a record is drawn from.
+const maxFactors = 16
+
+// loadings estimates what coordinates of different blocks have in common: numbers a with
+// correlation(i, j) ≈ Σ a_ik·a_jk, one row for each coordinate of a record.
+//
+// It is a principal factor analysis of the correlations of sums. Coordinates of one block are
+// tied to each other by what a block is, which is known, so their entries are taken from the
+// factors themselves, round by round. Only factors that stand out of the noise of so many rows
+// are kept, shrunk to what they must have been before noise lifted them, as [Model.Moments] does;
+// of a factor only those coordinates that stand out in it.
+//
+// Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
+func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
+	f := s.factors(blocks, variance)
+	const rounds = 60
+	for round := range rounds {
+		w := f.apply()
+		values := f.rotate(w)
+		f.accept(values)
+		if round < rounds-1 && !f.next(w) {
+			break
+		}
+	}
+	return f.result()
+}
+
+// factors is an orthogonal iteration at work.
+type factors struct {
+	r      *mat.SymDense // correlations of sums, blocks left empty
+	blocks []block
+	signal []float64   // the part of a sum's variance that is the records', by coordinate
+	v      [][]float64 // orthonormal
+	own    [][]float64 // loadings of the factors that are kept: for each, one a coordinate
+	excess []float64   // of the kept, what they add to the variance of a sum along them
+	gamma  float64     // coordinates ÷ rows
+	rows   float64
+}
+
+func (s *survey) factors(blocks []block, variance []float64) *factors {
+	n := s.within.SymmetricDim()
+	f := &factors{r: mat.NewSymDense(n, nil), blocks: blocks, signal: make([]float64, n),
+		rows: float64(s.model.rows.Len())}
+	f.gamma = float64(n) / f.rows
+	scale := make([]float64, n)
+	for j := range n {
+		all := math.Max(s.within.At(j, j), s.noise)
+		scale[j] = 1 / math.Sqrt(all)
+		f.signal[j] = within(s.spread*variance[j]/all, 0, 1)
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			f.r.SetSym(i, j, within(s.within.At(i, j)*scale[i]*scale[j], -1, 1))
+		}
+	}
+	for _, b := range blocks {
+		for i := b.offset; i < b.offset+b.width; i++ {
+			for j := i; j < b.offset+b.width; j++ {
+				f.r.SetSym(i, j, 0)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // a start that is the same for everybody
+	for range min(n, maxFactors) {
+		v := make([]float64, n)
+		for j := range v {
+			v[j] = rng.NormFloat64()
+		}
+		f.v = append(f.v, v)
+	}
+	orthonormal(f.v)
+	return f
+}
+
+// apply multiplies the vectors by the correlations, those within blocks as the kept factors have
+// them.
+func (f *factors) apply() [][]float64 {
+	var out [][]float64
+	for _, v := range f.v {
+		w := make([]float64, len(v))
+		mat.NewVecDense(len(w), w).MulVec(f.r, mat.NewVecDense(len(v), v))
+		for _, b := range f.blocks {
+			for _, a := range f.own {
+				t := 0.0
+				for j := b.offset; j < b.offset+b.width; j++ {
+					t += a[j] * v[j]
+				}
+				for j := b.offset; j < b.offset+b.width; j++ {
+					w[j] += a[j] * t
+				}
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// rotate turns the vectors, and what apply made of them, to the principal axes of their span, the
+// largest first, and gives their eigenvalues.
+func (f *factors) rotate(w [][]float64) []float64 {
+	k := len(f.v)
+	h := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			h.SetSym(i, j, (dot(f.v[i], w[j])+dot(f.v[j], w[i]))/2)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(h, true) {
+		return nil
+	}
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	values := eigen.Values(nil)
+	turn := func(vectors [][]float64) {
+		turned := make([][]float64, k)
+		for i := range turned {
+			turned[i] = make([]float64, len(vectors[0]))
+			for j, v := range vectors {
+				add(turned[i], q.At(j, k-1-i), v)
+			}
+		}
+		copy(vectors, turned)
+	}
+	turn(f.v)
+	turn(w)
+	out := make([]float64, k)
+	for i := range out {
+		out[i] = values[k-1-i]
+	}
+	return out
+}
+
+// accept keeps the factors above what noise alone would show. An excess x shows as (1+x)(1+γ/x) −
+// 1.
+func (f *factors) accept(values []float64) {
+	f.own, f.excess = nil, nil
+	edge := (2*math.Sqrt(f.gamma) + f.gamma) * 1.05
+	for i, value := range values {
+		if !(value > edge) {
+			break
+		}
+		b := value - f.gamma
+		x := (b + math.Sqrt(math.Max(0, b*b-4*f.gamma))) / 2
+		a := make([]float64, len(f.v[i]))
+		add(a, math.Sqrt(x), f.v[i])
+		f.own, f.excess = append(f.own, a), append(f.excess, x)
+	}
+	for j, signal := range f.signal {
+		f.cap(j, most*signal)
+	}
+}
+
+// most is the largest part of a coordinate's variance that it shares with others.
+const most = 0.9
+
+// cap shortens the loadings of a coordinate to a squared length.
+func (f *factors) cap(j int, square float64) {
+	sum := 0.0
+	for _, a := range f.own {
+		sum += a[j] * a[j]
+	}
+	if sum <= square {
+		return
+	}
+	for _, a := range f.own {
+		a[j] *= math.Sqrt(square / sum)
+	}
+}
+
+// next goes on from what apply made; false where nothing is left to go on from. The shift by one
+// puts the largest eigenvalues before those of the largest size.
+func (f *factors) next(w [][]float64) bool {
+	for i := range w {
+		add(w[i], 1, f.v[i])
+	}
+	f.v = w
+	return orthonormal(f.v)
+}
+
+// result are the loadings by coordinate, in standard deviations of records. Each entry has an
+// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
+// dropped.
+func (f *factors) result() [][]float64 {
+	for k, a := range f.own {
+		noise := 4 * (1 + 1/f.excess[k]) / f.rows
+		for j := range a {
+			signal := f.signal[j]
+			if square := a[j] * a[j]; square > noise && signal > 0 {
+				a[j] *= (1 - noise/square) / math.Sqrt(signal)
+			} else {
+				a[j] = 0
+			}
+		}
+	}
+	out := make([][]float64, len(f.signal))
+	for j := range out {
+		f.cap(j, most)
+		out[j] = make([]float64, len(f.own))
+		for k, a := range f.own {
+			out[j][k] = within(a[j], -1, 1)
+		}
+	}
+	return out
+}
+
+// orthonormal makes vectors orthonormal, one after another; false if one of them vanishes.
+func orthonormal(vectors [][]float64) bool {
+	for i, v := range vectors {
+		for range 2 { // once more for what rounding left
+			for _, u := range vectors[:i] {
+				add(v, -dot(u, v), u)
+			}
+		}
+		size := math.Sqrt(dot(v, v))
+		if !(size > 1e-100) || math.IsInf(size, 0) {
+			return false
+		}
+		for j := range v {
+			v[j] /= size
+		}
+	}
+	return true
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}
+
+func add(dst []float64, f float64, v []float64) {
+	for j, x := range v {
+		dst[j] += f * x
+	}
+}

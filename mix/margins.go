@@ -1,0 +1,212 @@
+package mix
+
+import "math"
+
+// margins are one class's coordinates as functions of the latent numbers z: of a choice and of a
+// level, log-odds are intercept + slope·z; a number is the logistic function of that plus
+// rest·e, with e normal and its own.
+type margins struct {
+	intercept, rest []float64
+	slope           [][]float64
+}
+
+// newMargins finds intercepts and slopes at which every coordinate has its mean, numbers have
+// their variance, and coordinates share what the loadings say.
+func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) margins {
+	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
+		slope: make([][]float64, len(mean))}
+	for _, b := range blocks {
+		for j := b.offset; j < b.offset+b.width; j++ {
+			if b.coordinate(j) != numberBlock {
+				m.choice(j, mean[j], loadings[j])
+				continue
+			}
+			absent := 0.0
+			if b.missing {
+				absent = within(mean[j+1], 0, 0.999)
+			}
+			m.number(j, mean[j], variance[j], absent, loadings[j])
+		}
+		if b.kind == levelBlock {
+			m.levels(b, mean[b.offset:b.offset+b.width])
+		}
+	}
+	return m
+}
+
+// choice is what is 0 or 1, or one of the levels of a column.
+func (m *margins) choice(j int, p float64, loading []float64) {
+	share := dot(loading, loading)
+	var width float64
+	m.intercept[j], width = logitNormal(p, share*p*(1-p))
+	m.slope[j] = scaled(loading, width/math.Sqrt(share))
+}
+
+// number is a number in [0, 1]. Where values may be missing its coordinate is 0 for those, so
+// that mean and variance of the others follow from both.
+func (m *margins) number(j int, mean, variance, absent float64, loading []float64) {
+	there := 1 - absent
+	of := within(mean/there, 0, 1)
+	spread := within((variance+mean*mean)/there-of*of, 1e-4*of*(1-of), 0.95*of*(1-of))
+	var width float64
+	m.intercept[j], width = logitNormal(of, spread)
+	m.slope[j] = scaled(loading, width)
+	m.rest[j] = width * math.Sqrt(math.Max(0, 1-dot(loading, loading)))
+}
+
+// scaled is a multiple of a vector, zero where the factor is not a number.
+func scaled(v []float64, f float64) []float64 {
+	out := make([]float64, len(v))
+	if !math.IsNaN(f) && !math.IsInf(f, 0) {
+		add(out, f, v)
+	}
+	return out
+}
+
+// levels sets the intercepts of a column so that the softmax of its levels has the shares p on
+// average over the latent numbers. Each round adds the log of how far each share is off, which is
+// a contraction.
+//
+// Source: Berry, Levinsohn and Pakes 1995, appendix I.
+func (m *margins) levels(b block, p []float64) {
+	const rounds, near = 300, 2e-4
+	draws := min(max(1<<18/b.width, 512), 4096)
+	intercept := m.intercept[b.offset : b.offset+b.width]
+	for j := range intercept {
+		intercept[j] = math.Log(math.Max(p[j], rare))
+	}
+	factors := len(m.slope[b.offset])
+	if factors == 0 {
+		return
+	}
+	at := make([][]float64, draws)
+	for i := range at {
+		at[i] = make([]float64, b.width)
+		z := normalPoint(i, factors)
+		for j := range at[i] {
+			at[i][j] = dot(m.slope[b.offset+j], z)
+		}
+	}
+	row, average := make([]float64, b.width), make([]float64, b.width)
+	for range rounds {
+		clear(average)
+		for _, shift := range at {
+			for j, v := range shift {
+				row[j] = intercept[j] + v
+			}
+			softmax(row)
+			add(average, 1/float64(draws), row)
+		}
+		farthest := 0.0
+		for j := range intercept {
+			intercept[j] += math.Log(math.Max(p[j], rare) / math.Max(average[j], rare))
+			farthest = math.Max(farthest, math.Abs(p[j]-average[j]))
+		}
+		if farthest < near {
+			return
+		}
+	}
+}
+
+// normalPoint is point i of an even spread over the normal law of so many dimensions: multiples
+// of the powers of one irrational number, modulo 1, as quantiles.
+//
+// Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
+func normalPoint(i, dim int) []float64 {
+	golden := 2.0 // becomes the root of x^(dim+1) = x + 1
+	for range 40 {
+		golden = math.Pow(1+golden, 1/float64(dim+1))
+	}
+	out := make([]float64, dim)
+	power := 1.0
+	for k := range out {
+		power /= golden
+		_, u := math.Modf(0.5 + float64(i+1)*power)
+		out[k] = math.Sqrt2 * math.Erfinv(2*within(u, 1e-9, 1-1e-9)-1)
+	}
+	return out
+}
+
+// rare is the smallest probability that is told from none.
+const rare = 1e-7
+
+// softmax turns log-odds into shares, in place.
+func softmax(row []float64) {
+	top, sum := math.Inf(-1), 0.0
+	for _, v := range row {
+		top = math.Max(top, v)
+	}
+	for j, v := range row {
+		row[j] = math.Exp(v - top)
+		sum += row[j]
+	}
+	for j := range row {
+		row[j] /= sum
+	}
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has this
+// mean and this variance.
+func logitNormal(mean, variance float64) (a, w float64) {
+	mean = within(mean, rare, 1-rare)
+	if !(variance > 1e-6*mean*(1-mean)) {
+		return math.Log(mean / (1 - mean)), 0
+	}
+	lo, hi := 0.0, 20.0
+	for range 24 {
+		w = (lo + hi) / 2
+		a = logitNormalAt(mean, w)
+		if _, v := logitNormalMoments(a, w); v < variance {
+			lo = w
+		} else {
+			hi = w
+		}
+	}
+	return a, w
+}
+
+// logitNormalAt is the a at which the mean is right.
+func logitNormalAt(mean, w float64) float64 {
+	reach := 40 + 6*w
+	lo, hi := -reach, reach
+	for range 40 {
+		mid := (lo + hi) / 2
+		if m, _ := logitNormalMoments(mid, w); m < mean {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// logitNormalMoments integrates over g by the trapezoidal rule, which is very accurate here.
+func logitNormalMoments(a, w float64) (mean, variance float64) {
+	for _, n := range nodes {
+		x := logistic(a + w*n.at)
+		mean += n.weight * x
+		variance += n.weight * x * x
+	}
+	return mean, variance - mean*mean
+}
+
+// nodes are points of the normal law with their weights.
+var nodes = normalNodes()
+
+type node struct{ at, weight float64 }
+
+func normalNodes() []node {
+	var out []node
+	sum := 0.0
+	for i := -18; i <= 18; i++ {
+		x := float64(i) / 4
+		out = append(out, node{x, math.Exp(-x * x / 2)})
+		sum += out[len(out)-1].weight
+	}
+	for i := range out {
+		out[i].weight /= sum
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A Block is a run of consecutive coordinates of a record that belong together, such as a column of
+// a table. The blocks of a record cover it from its first coordinate to its last.
+type Block struct {
+	Width int `json:"width"`
+	// OneHot says that exactly one coordinate is 1 and the others are 0: a choice of one level. The
+	// coordinates of any other block are numbers in [0,1].
+	OneHot bool `json:"one_hot,omitempty"`
+	// Missing says that the last coordinate of a block of numbers is 1 where the numbers are
+	// missing, which are then 0, and 0 elsewhere.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// numbers is how many coordinates of a block are numbers.
+func (b Block) numbers() int {
+	switch {
+	case b.OneHot:
+		return 0
+	case b.Missing:
+		return b.Width - 1
+	}
+	return b.Width
+}
+
+func (v Visible) checkBlocks(c *checker) {
+	const path = "models.Visible.Blocks"
+	if len(v.Blocks) == 0 {
+		return
+	}
+	c.OK(!v.Sparse, path, len(v.Blocks), "none: sparse records are sets of items")
+	total := 0
+	for i, b := range v.Blocks {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		c.OK(b.Width > 0 && b.Width <= maxHeads, at+".Width", b.Width,
+			fmt.Sprintf("an integer from 1 to %d", maxHeads))
+		c.OK(!b.Missing || !b.OneHot && b.Width > 1, at+".Missing", b.Missing,
+			"a block of numbers and one coordinate more: a missing level is a level")
+		total = min(total+max(min(b.Width, maxHeads), 0), maxHeads)
+	}
+	c.OK(total == v.Dim, path, total,
+		fmt.Sprintf("%d coordinates together, those of a record", v.Dim))
+}
+
+// output is the function that turns the sums of the last layer into means, element by element, as
+// far as that can be done before layout.
+func (v Visible) output() device.Func {
+	if len(v.Blocks) > 0 {
+		return device.Identity
+	}
+	return v.Likelihood.output()
+}
+
+// layout turns the sums of a last layer into the means of a record in blocks, and means into draws.
+type layout struct {
+	be     device.Backend
+	blocks []Block
+	heads  *headUnit
+	column device.Matrix // scratch of training
+}
+
+// newLayout is nil for records without blocks.
+func newLayout(be device.Backend, v Visible) *layout {
+	if len(v.Blocks) == 0 {
+		return nil
+	}
+	number := SigmoidHead
+	if v.Likelihood == GaussianUnit {
+		number = Linear
+	}
+	var heads []Head
+	for _, b := range v.Blocks {
+		switch {
+		case b.OneHot:
+			heads = append(heads, Head{Width: b.Width, Out: SoftmaxHead})
+		case b.Missing:
+			heads = append(heads, Head{Width: b.numbers(), Out: number},
+				Head{Width: 1, Out: SigmoidHead})
+		default:
+			heads = append(heads, Head{Width: b.Width, Out: number})
+		}
+	}
+	return &layout{be: be, blocks: v.Blocks, heads: newHeadUnit(be, heads)}
+}
+
+// means turns sums into means in place. It is safe for concurrent use.
+func (l *layout) means(sums device.Matrix) {
+	if l != nil && sums.Rows > 0 {
+		l.heads.apply(sums)
+	}
+}
+
+// each calls f with every block and its first coordinate.
+func (l *layout) each(f func(b Block, lo int)) {
+	lo := 0
+	for _, b := range l.blocks {
+		f(b, lo)
+		lo += b.Width
+	}
+}
+
+// room is a column of so many rows.
+func (l *layout) room(rows int) device.Matrix {
+	if l.column.Rows < rows {
+		l.column = l.be.New(roomFor(rows), 1)
+	}
+	return l.column.RowRange(0, rows)
+}
+
+// dropMissing scales the derivatives by numbers with 1 − the coordinate that says that they are
+// missing: the likelihood of a record is that of what is missing, times that of the numbers that
+// are not.
+func (l *layout) dropMissing(delta, x device.Matrix) {
+	if l == nil || delta.Rows == 0 {
+		return
+	}
+	present := l.room(delta.Rows)
+	l.each(func(b Block, lo int) {
+		if !b.Missing {
+			return
+		}
+		last := lo + b.numbers()
+		l.be.Fill(present, 1)
+		l.be.Axpy(-1, x.Slice(0, x.Rows, last, last+1), present)
+		for j := lo; j < last; j++ {
+			d := delta.Slice(0, delta.Rows, j, j+1)
+			l.be.Mul(d, d, present)
+		}
+	})
+}
+
+// compete subtracts Σ log(1 + eˢ), over the sums s of the numbers of a block, from the sum of the
+// coordinate that says that they are missing: its mean is then the probability of that one state
+// beside all choices of zeros and ones for the numbers. The column is scratch of as many rows.
+func (l *layout) compete(sums, column device.Matrix) {
+	l.each(func(b Block, lo int) {
+		if !b.Missing {
+			return
+		}
+		last := lo + b.numbers()
+		for j := lo; j < last; j++ {
+			l.be.Apply(device.Softplus, column, sums.Slice(0, sums.Rows, j, j+1))
+			l.be.Axpy(-1, column, sums.Slice(0, sums.Rows, last, last+1))
+		}
+	})
+}
+
+// loss is the negative log-likelihood of a record, given its means less itself as dropMissing left
+// them.
+func (l *layout) loss(number Likelihood, delta, x []float32) (sum float64) {
+	l.each(func(b Block, lo int) {
+		present := 1.0
+		if b.Missing {
+			last := lo + b.numbers()
+			flag := float64(x[last])
+			present = 1 - flag
+			sum += Bernoulli.loss(float64(delta[last])+flag, flag)
+		}
+		for j := lo; j < lo+b.numbers(); j++ {
+			if v := float64(x[j]); present != 0 {
+				sum += present * number.loss(float64(delta[j])/present+v, v)
+			}
+		}
+		if !b.OneHot {
+			return
+		}
+		for j := lo; j < lo+b.Width; j++ {
+			v := float64(x[j])
+			sum -= v * logOf(delta[j]+x[j])
+		}
+	})
+	return sum
+}
+
+// draw replaces means by draws of zeros and ones: one level of each one-hot block, and no number
+// where it is missing.
+func (l *layout) draw(s *stream, row []float32) {
+	if l == nil {
+		s.bernoulli(row)
+		return
+	}
+	l.each(func(b Block, lo int) {
+		part := row[lo : lo+b.Width]
+		if b.OneHot {
+			s.level(part)
+			return
+		}
+		s.bernoulli(part)
+		if b.Missing && part[b.Width-1] == 1 {
+			clear(part[:b.Width-1])
+		}
+	})
+}
+
+// holds reports whether a row of zeros and ones is one that draw can leave.
+func (l *layout) holds(row []float32) bool {
+	ok := true
+	l.each(func(b Block, lo int) {
+		part, ones := row[lo:lo+b.Width], float32(0)
+		for _, v := range part {
+			ones += v
+		}
+		ok = ok && (!b.OneHot || ones == 1) && (!b.Missing || part[b.Width-1] == 0 || ones == 1)
+	})
+	return ok
+}

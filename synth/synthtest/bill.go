@@ -1,0 +1,197 @@
+package synthtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testBill: a plan says what it costs, in text and in JSON, and reads itself back.
+func (s Subject) testBill(t *testing.T) {
+	for _, r := range relations {
+		p, _ := s.quickest(t, budgetOf(r))
+		text := p.String()
+		for _, stage := range p.Stages() {
+			if !strings.Contains(text, stage.Purpose) {
+				t.Errorf("the bill does not name %q:\n%s", stage.Purpose, text)
+			}
+			if !(stage.Epsilon.Upper > 0 && stage.Epsilon.Upper <= p.Total().Upper*(1+1e-9)) {
+				t.Errorf("%s costs ε = %v of %v", stage.Purpose, stage.Epsilon, p.Total())
+			}
+		}
+		if p.Budget() != budgetOf(r) || p.System() != s.System.Name {
+			t.Errorf("a plan of %s for %v", p.System(), p.Budget())
+		}
+		if !(p.Total().Upper <= p.Budget().Epsilon && p.Total().Upper > 0.9*p.Budget().Epsilon) {
+			t.Errorf("ε = %v of a budget of %v", p.Total(), p.Budget().Epsilon)
+		}
+		file, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkKeys(t, file)
+		again, err := synth.Systems{s.System}.ReadPlan(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.String() != text || again.Total() != p.Total() {
+			t.Errorf("read back:\n%s\nwas\n%s", again, text)
+		}
+		second, err := json.Marshal(again)
+		if err != nil || !bytes.Equal(second, file) {
+			t.Errorf("written again: %v\n%s\nwas\n%s", err, second, file)
+		}
+		s.hostilePlans(t, file)
+	}
+}
+
+// checkKeys: names in JSON are of one style.
+func checkKeys(t *testing.T, file []byte) {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal(file, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, x := range v {
+				if key != strings.ToLower(key) || strings.ContainsAny(key, "- ") {
+					t.Errorf("the name %q in JSON", key)
+				}
+				walk(x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(doc)
+}
+
+// hostilePlans: a plan with one value changed is read as what it says, or refused; it never costs more
+// than its budget.
+func (s Subject) hostilePlans(t *testing.T, file []byte) {
+	t.Helper()
+	for i, bad := range mutants(t, file) {
+		p, err := synth.Systems{s.System}.ReadPlan(bad)
+		if err == nil && !(p.Total().Upper <= p.Budget().Epsilon) {
+			t.Errorf("mutant %d costs ε = %v of %v:\n%s", i, p.Total(), p.Budget().Epsilon, bad)
+		}
+	}
+}
+
+// mutants are documents with one value replaced or missing.
+func mutants(t *testing.T, file []byte) [][]byte {
+	t.Helper()
+	var out [][]byte
+	values := []any{nil, -1, 0, 1e300, "x", []any{}, map[string]any{}, true, math.MaxInt32}
+	for i := 0; ; i++ {
+		var doc any
+		if err := json.Unmarshal(file, &doc); err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		if !change(doc, &at, i/len(values), values[i%len(values)]) {
+			return out
+		}
+		bad, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, bad)
+	}
+}
+
+// change puts value in the place of the document's number k; it reports whether there is one.
+func change(doc any, at *int, k int, value any) bool {
+	switch v := doc.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			if *at == k {
+				v[key] = value
+				return true
+			}
+			*at++
+			if change(v[key], at, k, value) {
+				return true
+			}
+		}
+	case []any:
+		for i := range v {
+			if *at == k {
+				v[i] = value
+				return true
+			}
+			*at++
+			if change(v[i], at, k, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// testMistakes: what is missing or does not fit is refused before anything is reserved.
+func (s Subject) testMistakes(t *testing.T) {
+	b := budgetOf(accountant.AddOrRemoveOne)
+	p, data := s.quickest(t, b)
+	ctx := t.Context()
+	wrong := func(what string, err error, ledger *accountant.Ledger) {
+		t.Helper()
+		var e *param.Error
+		if !errors.As(err, &e) && !errors.Is(err, synth.ErrSchema) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if ledger != nil && (len(ledger.Entries()) > 0 || len(ledger.Children()) > 0) {
+			t.Errorf("%s: something was reserved", what)
+		}
+	}
+	ledger := accountant.NewLedger(b)
+	_, err := p.FitOn(ctx, ledger, nil)
+	wrong("no data", err, ledger)
+	_, err = p.Fit(ctx, nil)
+	wrong("no data of its own ledger", err, nil)
+	_, err = p.FitOn(ctx, nil, data)
+	wrong("no ledger", err, nil)
+	for what, l := range map[string]*accountant.Ledger{
+		"another relation": accountant.NewLedger(budgetOf(accountant.ReplaceOne)),
+		"another unit":     accountant.NewLedger(b, accountant.WithUnit("user")),
+	} {
+		_, err = p.FitOn(ctx, l, data)
+		wrong(what, err, l)
+	}
+	for _, k := range kinds(t) {
+		if !k.schema.Equal(p.Schema()) {
+			_, err = p.FitOn(ctx, ledger, sample(t, k.schema, 3, 1))
+			wrong("another schema", err, ledger)
+		}
+	}
+	_, err = p.FitOn(ctx, ledger, data, synth.OnPreview(0, func(int, *synth.Generator) {}))
+	wrong("previews after every 0 steps", err, ledger)
+	poor := accountant.NewLedger(accountant.Budget{Epsilon: b.Epsilon / 2, Delta: b.Delta})
+	if _, err = p.FitOn(ctx, poor, data); !errors.Is(err, accountant.ErrBudgetExceeded) || len(poor.Entries()) > 0 {
+		t.Errorf("half the budget: %v, entries %v", err, poor.Entries())
+	}
+	gen := fit(t, p, ledger, data, nil, synth.OnProgress(nil), synth.On(nil))
+	for what, opts := range map[string][]synth.DrawOption{"cluster": {synth.FromCluster(gen.Clusters())},
+		"class": {synth.OfClass(gen.Schema().Classes())}, "negative class": {synth.OfClass(-2)}} {
+		_, err := gen.Sample(ctx, 3, opts...)
+		wrong(what, err, nil)
+	}
+	_, err = gen.Sample(ctx, -1)
+	wrong("-1 records", err, nil)
+	if text := fmt.Sprintf("%v %+v %s", gen, p, p); text == "" {
+		t.Error("nothing prints")
+	}
+}

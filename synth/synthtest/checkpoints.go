@@ -1,0 +1,176 @@
+package synthtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testCheckpoints: a run that is interrupted anywhere goes on by the same call, on its old ledger and
+// on a fresh one, draws no more than was reserved, and when it is complete gives its result again.
+func (s Subject) testCheckpoints(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	n, _ := s.reports(t, p, data)
+	places := s.Interrupts
+	if places == 0 {
+		places = 6
+	}
+	for i := range places {
+		at := 1 + i*max(n-1, 1)/places
+		for _, fresh := range []bool{true, false} {
+			t.Run(name("report ", at, " of ", n, ", fresh ", fresh), func(t *testing.T) {
+				s.interrupted(t, p, data, at, fresh)
+			})
+		}
+	}
+}
+
+// interrupted cancels a run again and again, each time after some more reports, until it completes.
+func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at int, fresh bool) {
+	path := filepath.Join(t.TempDir(), "run")
+	keep := synth.CheckpointEvery(path, 2)
+	ledger := accountant.NewLedger(p.Budget())
+	var gen *synth.Generator
+	for try := 0; gen == nil; try++ {
+		if try > 200 {
+			t.Fatal("the run never completes")
+		}
+		if fresh {
+			ledger = accountant.NewLedger(p.Budget())
+		}
+		gen = s.try(t, p, ledger, data, at+try, keep, path)
+	}
+	checkDrawn(t, p, ledger)
+	spent := taken(ledger)
+	again := fit(t, p, ledger, data, keep)
+	if taken(ledger) != spent {
+		t.Errorf("the result of a complete run drew %d times again", taken(ledger)-spent)
+	}
+	same := func(g *synth.Generator) any {
+		drawn, err := g.Sample(t.Context(), 40, synth.Seed(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return contents(drawn)
+	}
+	if !reflect.DeepEqual(same(gen), same(again)) {
+		t.Error("the same call gives another result")
+	}
+	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(files) != 1 {
+		t.Errorf("files left: %v", files)
+	}
+}
+
+// try runs until so many reports have come; it returns the generator of a run that completed.
+func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data, reports int,
+	keep synth.Option, path string) *synth.Generator {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := 0
+	gen, err := p.FitOn(ctx, ledger, data, keep, synth.OnProgress(func(synth.Progress) {
+		if seen++; seen == reports {
+			cancel()
+		}
+	}))
+	if err == nil {
+		return gen
+	}
+	var stopped *synth.Interrupted
+	if !errors.Is(err, context.Canceled) || !errors.As(err, &stopped) || stopped.Checkpoint != path {
+		t.Fatalf("interrupted after report %d: %v", reports, err)
+	}
+	return nil
+}
+
+// checkDrawn: a ledger never counts more uses as taken than it holds, and holds the plan once: a
+// stage that is drawn once is held in shares of the same price.
+func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
+	t.Helper()
+	eachEntry(ledger, func(e accountant.Entry) {
+		if e.Spent > e.Reserved {
+			t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
+		}
+	})
+	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) || got < want*(1-1e-3) {
+		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
+	}
+}
+
+func taken(ledger *accountant.Ledger) (n int) {
+	eachEntry(ledger, func(e accountant.Entry) { n += e.Spent })
+	return n
+}
+
+// testTaken: a checkpoint serves one run at a time, of one plan, and a run whose file was replaced or
+// removed stops before it draws more.
+func (s Subject) testTaken(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	path := filepath.Join(t.TempDir(), "run")
+	keep := synth.CheckpointEvery(path, 1)
+	first := true
+	var beside error
+	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, keep, synth.OnProgress(func(synth.Progress) {
+		if first {
+			first = false
+			_, beside = p.FitOn(context.Background(), accountant.NewLedger(p.Budget()), data, keep)
+		}
+	}))
+	if !errors.Is(beside, synth.ErrTaken) {
+		t.Errorf("a second run beside the first: %v", beside)
+	}
+	if gen == nil {
+		t.Fatal("no generator")
+	}
+	other, err := s.Plan(p.Schema(), accountant.Budget{Epsilon: 2, Delta: 1e-5}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Fit(t.Context(), data, keep); !errors.Is(err, synth.ErrPlan) {
+		t.Errorf("a checkpoint of another plan: %v", err)
+	}
+	s.replaced(t, p, data)
+	folder := t.TempDir()
+	ledger := accountant.NewLedger(p.Budget())
+	if _, err := p.FitOn(t.Context(), ledger, data, synth.Checkpoint(folder)); err == nil {
+		t.Error("a folder is taken for a checkpoint")
+	}
+	if len(ledger.Entries()) > 0 {
+		t.Errorf("a run that could not begin reserved %v", ledger.Entries())
+	}
+}
+
+// replaced puts an older copy of the file, and nothing, in its place while a run is at work.
+func (s Subject) replaced(t *testing.T, p synth.Plan, data records.Data) {
+	for _, remove := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "run")
+		var old []byte
+		done := false
+		_, err := p.Fit(context.Background(), data, synth.CheckpointEvery(path, 1), synth.OnProgress(
+			func(synth.Progress) {
+				text, err := os.ReadFile(path)
+				switch {
+				case err != nil || done:
+				case old == nil:
+					old = text
+				case remove:
+					done = os.Remove(path) == nil
+				case string(old) != string(text):
+					done = os.WriteFile(path, old, 0o600) == nil
+				}
+			}))
+		if done && err != nil && !errors.Is(err, synth.ErrTaken) {
+			t.Errorf("replaced, removed %v: %v", remove, err)
+		}
+		if done && err == nil {
+			t.Logf("removed %v: the run had nothing left to write", remove)
+		}
+	}
+}

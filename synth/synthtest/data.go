@@ -1,0 +1,62 @@
+package synthtest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// sample makes n records of a schema: any numbers, decoded as a generator's are.
+func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 0x73796e7468))
+	var labels []int32
+	if s.Classes() > 0 {
+		labels = make([]int32, n)
+		for i := range labels {
+			labels[i] = int32(rng.IntN(s.Classes()))
+		}
+	}
+	data, err := decode(s, rng, n, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := records.Check(data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func decode(s records.Schema, rng *rand.Rand, n int, labels []int32) (records.Data, error) {
+	if s.Sparse() {
+		sets := make([][]uint32, n)
+		for i := range sets {
+			for item := range uint32(s.Dim()) {
+				if len(sets[i]) < s.MaxItems() && rng.IntN(4) == 0 {
+					sets[i] = append(sets[i], item)
+				}
+			}
+		}
+		return records.FromItems(s, sets, labels...)
+	}
+	flat := make([]float32, n*s.Dim())
+	for i := range flat {
+		flat[i] = rng.Float32()
+	}
+	if s.Kind() == records.MixedTable {
+		return records.DecodeFlat(s, flat, labels...)
+	}
+	for i, v := range flat {
+		if s.IsBinary() {
+			flat[i] = float32(int(v + 0.4))
+		}
+	}
+	lo, hi := s.Bounds()
+	if !s.IsBinary() {
+		for i, v := range flat {
+			flat[i] = float32(lo) + v*float32(hi-lo)
+		}
+	}
+	return records.FromFlat(s, flat, labels...)
+}

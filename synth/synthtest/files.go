@@ -1,0 +1,130 @@
+package synthtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testFiles: damaged and hostile files are errors, whatever their checksum says.
+func (s Subject) testFiles(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	path := filepath.Join(t.TempDir(), "run")
+	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, synth.CheckpointEvery(path, 3))
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.Bytes()
+	for cut := 0; cut < len(whole); cut += 1 + len(whole)/50 {
+		if _, err := (synth.Systems{s.System}).Load(bytes.NewReader(whole[:cut]), s.Load...); err == nil {
+			t.Errorf("cut at %d of %d: read", cut, len(whole))
+		}
+	}
+	for i, bad := range resigned(t, whole, 300) {
+		gen, err := synth.Systems{s.System}.Load(bytes.NewReader(bad), s.Load...)
+		if err != nil {
+			continue
+		}
+		if drawn, err := gen.Sample(context.Background(), 5, synth.Seed(1)); err == nil && drawn.Len() != 5 {
+			t.Errorf("mutant %d draws %d records of 5", i, drawn.Len())
+		}
+	}
+	if _, err := (synth.Systems{}).Load(bytes.NewReader(whole)); !errors.Is(err, synth.ErrFormat) {
+		t.Errorf("read by no system: %v", err)
+	}
+	s.hostileCheckpoints(t, p, path)
+}
+
+// hostileCheckpoints: a run goes on from a changed checkpoint or refuses it, and never draws more than
+// is reserved.
+func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := sample(t, p.Schema(), rows, 1)
+	for _, bad := range resigned(t, whole, 150) {
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ledger := accountant.NewLedger(p.Budget())
+		if gen, err := p.FitOn(context.Background(), ledger, data, synth.CheckpointEvery(path, 50)); err == nil {
+			if _, err := gen.Sample(context.Background(), 2); err != nil && gen.Schema().Validate() != nil {
+				t.Error(err)
+			}
+		}
+		eachEntry(ledger, func(e accountant.Entry) {
+			if e.Spent > e.Reserved {
+				t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
+			}
+		})
+	}
+}
+
+// resigned are files with one change each and the checksum that belongs to it.
+func resigned(t *testing.T, whole []byte, n int) [][]byte {
+	t.Helper()
+	var out [][]byte
+	add := func(f *synth.File) {
+		var b bytes.Buffer
+		if err := f.Write(&b); err != nil {
+			return // a header that is no JSON any more
+		}
+		out = append(out, b.Bytes())
+	}
+	decoded := func() *synth.File {
+		f, err := synth.DecodeFile(bytes.NewReader(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, head := range spread(mutants(t, decoded().Header), n*2/3) {
+		f := decoded()
+		f.Header = head
+		add(f)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range n / 3 {
+		f := decoded()
+		if len(f.Sections) == 0 {
+			break
+		}
+		s := &f.Sections[rng.IntN(len(f.Sections))]
+		switch k := rng.IntN(4); {
+		case k == 0 && len(s.Data) > 0:
+			s.Data = s.Data[:rng.IntN(len(s.Data))]
+		case k == 1:
+			s.Data = append(s.Data[:len(s.Data):len(s.Data)], make([]byte, 1+rng.IntN(16))...)
+		case k == 2:
+			s.Name = "other"
+		case len(s.Data) > 0:
+			s.Data = bytes.Clone(s.Data)
+			for range 1 + rng.IntN(8) {
+				s.Data[rng.IntN(len(s.Data))] = byte(rng.Uint32())
+			}
+		}
+		add(f)
+	}
+	return out
+}
+
+// spread takes n of a list, evenly.
+func spread(list [][]byte, n int) [][]byte {
+	if len(list) <= n {
+		return list
+	}
+	var out [][]byte
+	for i := range n {
+		out = append(out, list[i*len(list)/n])
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package synthtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testKinds: every kind of record under both relations is fitted, sampled, saved and loaded, or refused
+// by Plan with a mistake in a parameter.
+func (s Subject) testKinds(t *testing.T) {
+	handled := 0
+	for _, r := range relations {
+		for _, k := range kinds(t) {
+			t.Run(name(r, "/", k.name), func(t *testing.T) {
+				p, err := s.Plan(k.schema, budgetOf(r), rows)
+				if err != nil {
+					var wrong *param.Error
+					if !errors.As(err, &wrong) && !errors.Is(err, accountant.ErrUnsupported) {
+						t.Fatalf("refused by %v, which is no mistake in a parameter", err)
+					}
+					t.Skip(err)
+				}
+				handled++
+				s.kind(t, p, sample(t, k.schema, rows, 1))
+			})
+		}
+	}
+	if handled == 0 {
+		t.Error("no kind of record is handled")
+	}
+}
+
+func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
+	ledger := accountant.NewLedger(p.Budget())
+	gen, err := p.FitOn(t.Context(), ledger, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
+		t.Errorf("the guarantee says ε = %v, the plan %v", got, want)
+	}
+	checkBooks(t, p, ledger)
+	again := reload(t, s, gen)
+	if !reflect.DeepEqual(again.Guarantee(), gen.Guarantee()) || again.System() != gen.System() {
+		t.Errorf("read back: %v, was %v", again.Guarantee(), gen.Guarantee())
+	}
+	draws := [][]synth.DrawOption{{synth.Seed(5)}, {synth.Seed(5), synth.Means()},
+		{synth.Seed(5), synth.FromCluster(gen.Clusters() - 1)}}
+	for class := range gen.Schema().Classes() {
+		draws = append(draws, []synth.DrawOption{synth.Seed(5), synth.OfClass(class)})
+	}
+	for _, d := range draws {
+		drawn, err := gen.Sample(t.Context(), 30, d...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn.Len() != 30 {
+			t.Errorf("%d records of 30", drawn.Len())
+		}
+		if err := records.Check(drawn); err != nil {
+			t.Error(err)
+		}
+		same, err := again.Sample(t.Context(), 30, d...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(contents(same), contents(drawn)) {
+			t.Error("the generator that was read back draws other records from the same seed")
+		}
+	}
+	for class := range gen.Schema().Classes() {
+		drawn, err := gen.Sample(t.Context(), 10, synth.OfClass(class))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range contents(drawn).Labels {
+			if int(l) != class {
+				t.Errorf("class %d has a record of class %d", class, l)
+			}
+		}
+	}
+	if none, err := gen.Sample(t.Context(), 0); err != nil || none.Len() != 0 {
+		t.Errorf("no records: %v", err)
+	}
+}
+
+// contents are all records, as they are read.
+func contents(d records.Data) device.Batch {
+	var b device.Batch
+	d.Range(0, d.Len(), &b)
+	return b
+}
+
+func reload(t *testing.T, s Subject, gen *synth.Generator) *synth.Generator {
+	t.Helper()
+	var file bytes.Buffer
+	if err := gen.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := synth.Systems{s.System}.Load(&file, s.Load...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// checkBooks: the ledger holds the plan's stages, all of them, and says what the plan said.
+func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
+	t.Helper()
+	type line struct{ reserved, spent int }
+	held := map[string]line{}
+	var collect func(l *accountant.Ledger)
+	collect = func(l *accountant.Ledger) {
+		for _, e := range l.Entries() {
+			h := held[e.Purpose]
+			held[e.Purpose] = line{h.reserved + e.Reserved, h.spent + e.Spent}
+		}
+		for _, g := range l.Children() {
+			for _, c := range g.Parts {
+				collect(c)
+			}
+		}
+	}
+	collect(ledger)
+	for _, s := range p.Stages() {
+		want := s.Count * max(s.Parts, 1)
+		if got := held[s.Purpose]; got != (line{want, want}) {
+			t.Errorf("%s: the ledger has %+v, the plan %d", s.Purpose, got, want)
+		}
+		delete(held, s.Purpose)
+	}
+	if len(held) > 0 {
+		t.Errorf("lines that the plan does not have: %v", held)
+	}
+	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) || got < want*(1-1e-3) {
+		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
+	}
+}
+
+// fit is a fit that must succeed.
+func fit(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
+	opts ...synth.Option) *synth.Generator {
+	t.Helper()
+	gen, err := p.FitOn(context.Background(), ledger, data, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gen
+}

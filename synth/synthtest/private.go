@@ -1,0 +1,188 @@
+package synthtest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours.
+func (s Subject) testReplay(t *testing.T) {
+	for _, r := range relations {
+		p, _ := s.quickest(t, budgetOf(r))
+		visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+			var seen []any
+			gen, err := p.FitOn(ctx, l, d, synth.OnProgress(func(at synth.Progress) {
+				seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon)
+			}))
+			if err != nil {
+				return nil, err
+			}
+			drawn, err := gen.Sample(ctx, 50, synth.Seed(9))
+			if err != nil {
+				return nil, err
+			}
+			return append(seen, contents(drawn), gen.Guarantee().Epsilon), nil
+		}
+		n := rows
+		if r == accountant.AddOrRemoveOne {
+			n = 12
+		}
+		for i, pair := range privacytest.Neighbours(t, p.Schema(), r, n, 3) {
+			if i%3 != 0 {
+				continue
+			}
+			t.Run(name(r, "/", pair.Name), func(t *testing.T) {
+				privacytest.Replay[records.Data]{Run: visible, Budget: p.Budget(), Data: pair.Data,
+					Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+			})
+		}
+	}
+}
+
+// testMemory: no private row can be reached from a generator, unexported fields included.
+func (s Subject) testMemory(t *testing.T) {
+	for _, k := range kinds(t) {
+		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
+		if err != nil {
+			continue
+		}
+		data := sample(t, k.schema, rows, 1)
+		gen := fit(t, p, accountant.NewLedger(p.Budget()), data)
+		w := walker{seen: map[visit]bool{}}
+		w.collect(data)
+		if found := w.search(reflect.ValueOf(gen), "generator"); found != "" {
+			t.Errorf("%s: a private row at %s", k.name, found)
+		}
+		planted := &struct{ hidden any }{contents(data).Dense.Data}
+		if !k.schema.Sparse() && len(w.rows) > 0 {
+			fresh := walker{seen: map[visit]bool{}, rows: w.rows}
+			if fresh.search(reflect.ValueOf(planted), "planted") == "" {
+				t.Errorf("%s: a planted row is not found", k.name)
+			}
+		}
+	}
+}
+
+// walker looks for private rows in memory.
+type walker struct {
+	rows [][]float32
+	seen map[visit]bool
+}
+
+type visit struct {
+	at   unsafe.Pointer
+	kind reflect.Type
+}
+
+// telling is how many different numbers make a row one's own.
+const telling = 4
+
+// collect keeps the rows that no network states by chance: those of several different numbers.
+func (w *walker) collect(data records.Data) {
+	b := contents(data)
+	if b.Sparse != nil {
+		return
+	}
+	for i := range b.Rows {
+		row := b.Dense.Row(i)
+		different := map[float32]bool{}
+		for _, v := range row {
+			if v != 0 && v != 1 {
+				different[v] = true
+			}
+		}
+		if len(different) >= telling {
+			w.rows = append(w.rows, append([]float32(nil), row...))
+		}
+	}
+}
+
+// search says where a private row is, or "".
+func (w *walker) search(v reflect.Value, path string) string {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return ""
+		}
+		if v.Kind() == reflect.Pointer {
+			at := visit{v.UnsafePointer(), v.Type()}
+			if w.seen[at] {
+				return ""
+			}
+			w.seen[at] = true
+		}
+		return w.search(v.Elem(), path)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if found := w.search(v.Field(i), path+"."+v.Type().Field(i).Name); found != "" {
+				return found
+			}
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if found := w.search(v.MapIndex(key), path+"[…]"); found != "" {
+				return found
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		return w.searchList(v, path)
+	}
+	return ""
+}
+
+func (w *walker) searchList(v reflect.Value, path string) string {
+	switch v.Type().Elem().Kind() {
+	case reflect.Float32, reflect.Float64:
+		if w.holds(floats(v)) {
+			return path
+		}
+		return ""
+	case reflect.Bool, reflect.String, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16, reflect.Int32,
+		reflect.Uint32, reflect.Int, reflect.Uint, reflect.Int64, reflect.Uint64:
+		return ""
+	}
+	for i := range v.Len() {
+		if found := w.search(v.Index(i), path+"[]"); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// floats are the numbers of a list, and of what lies behind its length where it has room.
+func floats(v reflect.Value) []float32 {
+	if v.Kind() == reflect.Slice && v.Cap() > v.Len() {
+		v = v.Slice(0, v.Cap())
+	}
+	out := make([]float32, v.Len())
+	for i := range out {
+		out[i] = float32(v.Index(i).Float())
+	}
+	return out
+}
+
+// holds reports whether a private row stands anywhere in the numbers, in its own order.
+func (w *walker) holds(list []float32) bool {
+	for _, row := range w.rows {
+		for lo := 0; lo+len(row) <= len(list); lo++ {
+			same := true
+			for j, v := range row {
+				if list[lo+j] != v {
+					same = false
+					break
+				}
+			}
+			if same {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package synthtest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// A Subject is a system under test.
+type Subject struct {
+	// System reads back what the system writes.
+	System synth.System
+	// Plan makes a plan that is carried out in well under a second on some dozens of records; n is
+	// their public number, for plans that declare one. A kind of record that the system does not
+	// handle is refused by a *param.Error.
+	Plan func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
+	// Load is what reading the system's generators back takes beside the file.
+	Load []synth.LoadOption
+	// Interrupts is how many places a run is interrupted at; 0 for 6.
+	Interrupts int
+}
+
+// Run runs every test on the subject.
+func Run(t *testing.T, s Subject) {
+	t.Run("kinds of records", s.testKinds)
+	t.Run("bill", s.testBill)
+	t.Run("mistakes", s.testMistakes)
+	t.Run("shared ledger", s.testSharedLedger)
+	t.Run("cancellation", s.testCancellation)
+	t.Run("options", s.testOptions)
+	t.Run("checkpoints", s.testCheckpoints)
+	t.Run("one run a checkpoint", s.testTaken)
+	t.Run("replay", s.testReplay)
+	t.Run("memory", s.testMemory)
+	t.Run("files", s.testFiles)
+}
+
+var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
+
+func budgetOf(r accountant.Relation) accountant.Budget {
+	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
+}
+
+// kind is one kind of records.
+type kind struct {
+	name   string
+	schema records.Schema
+}
+
+// kinds are all kinds of records, with labels and without.
+func kinds(t testing.TB) []kind {
+	t.Helper()
+	columns := func(more ...records.Column) records.Schema {
+		list := append([]records.Column{records.Numeric("age", 17, 90), records.Integer("children", 0, 5),
+			records.Categorical("work", "private", "self", "none"), records.Flag("veteran", "no", "yes")}, more...)
+		s, err := records.NewSchema(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	list := []kind{
+		{"binary", records.Binary(9)}, {"binary image", records.BinaryImage(4, 4)},
+		{"numbers", records.Interval(5, -2, 6)}, {"image", records.Image(4, 4)},
+		{"sets", records.Sets(12, 4)},
+	}
+	for _, k := range list[:len(list):len(list)] {
+		list = append(list, kind{k.name + " with labels", k.schema.WithLabels("a", "b", "c")})
+	}
+	return append(list, kind{"table", columns()},
+		kind{"table with labels", columns(records.Label("income", "low", "high"))})
+}
+
+// quickest is the first kind of records that the system handles, with its plan and records.
+func (s Subject) quickest(t testing.TB, b accountant.Budget) (synth.Plan, records.Data) {
+	t.Helper()
+	var refused error
+	for _, k := range kinds(t) {
+		data := sample(t, k.schema, rows, 1)
+		p, err := s.Plan(k.schema, b, rows)
+		if err == nil {
+			return p, data
+		}
+		refused = err
+	}
+	t.Fatalf("no kind of record is handled: %v", refused)
+	return nil, nil
+}
+
+const rows = 40
+
+func name(parts ...any) string { return fmt.Sprint(parts...) }

@@ -1,0 +1,188 @@
+package synthtest
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// testSharedLedger: of many fits at once on a ledger that can pay for some, those complete and the
+// others are refused with nothing drawn.
+func (s Subject) testSharedLedger(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	const fits, payable = 6, 3
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: costOf(t, p, payable), Delta: p.Budget().Delta})
+	errs := make([]error, fits)
+	var group sync.WaitGroup
+	for i := range fits {
+		group.Go(func() { _, errs[i] = p.FitOn(context.Background(), ledger, data) })
+	}
+	group.Wait()
+	complete := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			complete++
+		case !errors.Is(err, accountant.ErrBudgetExceeded):
+			t.Error(err)
+		}
+	}
+	if complete != payable {
+		t.Errorf("%d of %d fits completed, %d can be paid for", complete, fits, payable)
+	}
+	eachEntry(ledger, func(e accountant.Entry) {
+		if e.Spent != e.Reserved {
+			t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
+		}
+	})
+}
+
+// costOf is ε of so many runs of a plan on one ledger.
+func costOf(t *testing.T, p synth.Plan, runs int) float64 {
+	t.Helper()
+	var all accountant.Composed
+	for range runs {
+		for _, stage := range p.Stages() {
+			each := accountant.Repeated{Event: stage.Event, Count: stage.Count}
+			if stage.Parts < 2 {
+				all.Events = append(all.Events, each)
+				continue
+			}
+			d := accountant.Disjoint{}
+			for range stage.Parts {
+				d.Parts = append(d.Parts, each)
+			}
+			all.Events = append(all.Events, d)
+		}
+	}
+	cost, err := accountant.Epsilon(all, p.Budget().Delta, p.Budget().Relation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost.Upper * (1 + 1e-6)
+}
+
+func eachEntry(l *accountant.Ledger, visit func(accountant.Entry)) {
+	for _, e := range l.Entries() {
+		visit(e)
+	}
+	for _, g := range l.Children() {
+		for _, c := range g.Parts {
+			eachEntry(c, visit)
+		}
+	}
+}
+
+// reports counts the reports of progress of a run, by stage.
+func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int, stages map[string]int) {
+	t.Helper()
+	stages = map[string]int{}
+	fit(t, p, accountant.NewLedger(p.Budget()), data, synth.OnProgress(func(at synth.Progress) {
+		n++
+		if stages[at.Stage]++; at.Step < 1 || at.Step > at.Of {
+			t.Errorf("step %d of %d of %s", at.Step, at.Of, at.Stage)
+		}
+		if !(at.Epsilon >= 0 && at.Epsilon <= p.Total().Upper*(1+1e-6)) {
+			t.Errorf("%s: ε = %v so far of %v", at.Stage, at.Epsilon, p.Total().Upper)
+		}
+	}))
+	for _, stage := range p.Stages() {
+		if stages[stage.Purpose] == 0 {
+			t.Logf("no report of %s", stage.Purpose)
+		}
+	}
+	if n == 0 {
+		t.Error("a run without a report of progress")
+	}
+	return n, stages
+}
+
+// testCancellation: a run that is cancelled at any stage ends with the context's error and gets no
+// refund; one that is cancelled beforehand reserves nothing.
+func (s Subject) testCancellation(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	_, stages := s.reports(t, p, data)
+	for stage, reports := range stages {
+		if reports == 1 && stage == lastStage(p) {
+			continue // nothing comes after it
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ledger := accountant.NewLedger(p.Budget())
+		_, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(at synth.Progress) {
+			if at.Stage == stage {
+				cancel()
+			}
+		}))
+		cancel()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled in %s: %v", stage, err)
+		}
+		if got := ledger.Epsilon().Upper; got < p.Total().Upper*(1-1e-3) {
+			t.Errorf("cancelled in %s: ε = %v of %v is reserved", stage, got, p.Total().Upper)
+		}
+		if _, err := p.FitOn(t.Context(), ledger, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("cancelled in %s: a second run: %v", stage, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ledger := accountant.NewLedger(p.Budget())
+	if _, err := p.FitOn(ctx, ledger, data); !errors.Is(err, context.Canceled) || len(ledger.Entries()) > 0 {
+		t.Errorf("cancelled beforehand: %v, entries %v", err, ledger.Entries())
+	}
+}
+
+func lastStage(p synth.Plan) string {
+	stages := p.Stages()
+	return stages[len(stages)-1].Purpose
+}
+
+// testOptions: a plan gives the same generator whatever the options, noise being the same.
+func (s Subject) testOptions(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	draw := func(opts ...synth.Option) device.Batch {
+		ledger := accountant.NewLedger(p.Budget())
+		gen, err := p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger, data, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gen.Guarantee().NotPrivate == "" {
+			t.Error("deterministic noise is said to be private")
+		}
+		drawn, err := gen.Sample(t.Context(), 50, synth.Seed(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return contents(drawn)
+	}
+	want := draw()
+	for what, opts := range map[string][]synth.Option{"none": nil, "one worker": {synth.On(device.CPUWith(1))},
+		"three workers": {synth.On(device.CPUWith(3))}, "progress": {synth.OnProgress(func(synth.Progress) {})},
+		"previews": {synth.OnPreview(1, func(_ int, g *synth.Generator) {
+			if _, err := g.Sample(context.Background(), 2); err != nil {
+				t.Error(err)
+			}
+		})}} {
+		if !reflect.DeepEqual(draw(opts...), want) {
+			t.Errorf("%s: other records", what)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package synthtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/synth/synthtest"
+)
+
+// The system of this test is written as somebody outside the module would: it releases the number of
+// records once, and then, step by step, sums of Poisson samples. It draws coordinates independently.
+
+const (
+	stageCount = "number of records"
+	stageSteps = "sums of samples"
+	steps      = 8
+	rate       = 0.5
+)
+
+type plan struct {
+	synth.Program
+}
+
+type work struct {
+	schema records.Schema
+	budget accountant.Budget
+	noise  float64
+}
+
+func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+	var k param.Checker
+	k.Add(s.Validate())
+	k.Add(b.Validate())
+	k.OK(s.IsBinary() && s.Classes() == 0 && !s.Sparse() && b.Relation == accountant.AddOrRemoveOne ||
+		b.Relation == accountant.ReplaceOne && s.Kind() == records.IntervalVector && s.Classes() == 0 && !s.IsImage(),
+		"toy.schema", s.String(), "binary records; merf handles the others")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	w := &work{schema: s, budget: b}
+	noise, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+		w.noise = z
+		var all accountant.Composed
+		for _, s := range w.stages() {
+			all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
+		}
+		return all
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.noise = noise
+	p, err := synth.NewProgram("toy", s, b, w.stages(), w)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{p}, nil
+}
+
+func (w *work) stages() []synth.Stage {
+	g := accountant.Gaussian{NoiseMultiplier: w.noise}
+	return []synth.Stage{{Purpose: stageCount, Event: g, Count: 1, Once: true},
+		{Purpose: stageSteps, Event: accountant.PoissonSampled{Probability: rate, Event: g}, Count: steps}}
+}
+
+func (w *work) Title() string   { return w.schema.String() }
+func (w *work) Notes() []string { return []string{"a note"} }
+func (w *work) Config() (json.RawMessage, error) {
+	return json.Marshal(map[string]float64{"noise": w.noise})
+}
+
+// sensitivity is that of a sum of records and of their number.
+func (w *work) sensitivity() float64 { return 100 * float64(w.schema.Dim()) }
+
+type state struct {
+	Count float64   `json:"count"`
+	Sums  []float64 `json:"sums"`
+	Made  int       `json:"made"`
+}
+
+func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	std := w.noise * w.sensitivity()
+	st := state{Sums: make([]float64, w.schema.Dim())}
+	out, err := r.Once(stageCount, []int{1}, func() (float64, []mechanism.Part, error) {
+		sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
+		if w.budget.Relation == accountant.AddOrRemoveOne { // under replace-one it is public
+			sum.AddInt(0, int64(r.Data.Len()))
+		}
+		return 1 / w.noise, []mechanism.Part{{Sum: sum, Std: std}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Report(stageCount, 1, 1)
+	if f := r.Saved(); f != nil {
+		if err := json.Unmarshal(f.Header, &st); err != nil || len(st.Sums) != w.schema.Dim() {
+			return nil, synth.ErrFormat
+		}
+	}
+	st.Count = out[0][0]
+	r.Keep(func() (*synth.File, error) {
+		head, err := json.Marshal(st)
+		return &synth.File{Header: head}, err
+	})
+	a := r.Allowance(stageSteps)
+	for a.Remaining() > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		grant, err := a.Next()
+		if err != nil {
+			return nil, err
+		}
+		index, _ := grant.PoissonSample(r.Data.Len(), nil, nil)
+		var b device.Batch
+		r.Data.Gather(index, &b)
+		sum := mechanism.NewFixedSum(w.schema.Dim(), mechanism.GridFor(std))
+		for i := range b.Rows {
+			sum.AddRow(b.Dense.Row(i), 1)
+		}
+		noisy := make([]float64, sum.Dim())
+		if err := grant.Release(1/w.noise, mechanism.Part{Sum: sum, Std: std, Out: noisy}); err != nil {
+			return nil, err
+		}
+		for j, v := range noisy {
+			st.Sums[j] += v
+		}
+		st.Made++
+		r.Report(stageSteps, steps-a.Remaining(), steps)
+	}
+	return &model{w.schema, append([]float64(nil), st.Sums...)}, nil
+}
+
+type model struct {
+	schema records.Schema
+	sums   []float64
+}
+
+func (m *model) Schema() records.Schema { return m.schema }
+
+func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	rng := rand.New(rand.NewPCG(d.Seed, 1))
+	return synth.Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
+		flat := make([]float32, n*m.schema.Dim())
+		for i := range flat {
+			if flat[i] = float32(rng.Float64() * m.sums[i%len(m.sums)]); m.schema.IsBinary() {
+				flat[i] = float32(rng.IntN(2))
+			}
+		}
+		m.schema.Clamp(flat)
+		return records.FromFlat(m.schema, flat)
+	}}, nil
+}
+
+type header struct {
+	Schema records.Schema `json:"schema"`
+}
+
+func (m *model) Encode() (*synth.File, error) {
+	head, err := json.Marshal(header{m.schema})
+	return &synth.File{Header: head, Sections: []synth.Section{{Name: "sums", Data: synth.Floats64(m.sums)}}}, err
+}
+
+func system() synth.System {
+	return synth.System{Name: "toy",
+		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return newPlan(s.Schema, s.Budget, 0) },
+		Model: func(f *synth.File, _ synth.Loading) (synth.Model, error) {
+			var h header
+			if err := json.Unmarshal(f.Header, &h); err != nil {
+				return nil, synth.ErrFormat
+			}
+			if err := h.Schema.Validate(); err != nil || h.Schema.Sparse() || h.Schema.Classes() > 0 ||
+				h.Schema.Kind() == records.MixedTable {
+				return nil, errors.Join(synth.ErrFormat, err)
+			}
+			data, err := f.Section("sums")
+			if err != nil {
+				return nil, err
+			}
+			sums, err := synth.ReadFloats64(data, h.Schema.Dim())
+			return &model{h.Schema, sums}, err
+		}}
+}
+
+func TestASystemOfOnesOwn(t *testing.T) {
+	synthtest.Run(t, synthtest.Subject{System: system(), Plan: newPlan})
+}
+
+var kills = flag.Int("kills", 4, "how many processes to kill")
+
+func TestKilledRunsGoOn(t *testing.T) {
+	synthtest.Kill(t, synthtest.Subject{System: system(), Plan: newPlan}, *kills)
+}
+
+func TestProcessesShareACheckpoint(t *testing.T) {
+	synthtest.Race(t, synthtest.Subject{System: system(), Plan: newPlan}, max(*kills/4, 1))
+}
