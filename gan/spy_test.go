@@ -9,20 +9,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// spy gives every release the same answer and counts the steps that were drawn.
-type spy struct{ drawn *int }
+// spy gives every release the same answer and is called in the middle of every step that is drawn.
+type spy struct{ drew func() }
 
 // forced is a context in which mechanisms answer alike in every step.
 func forced(ctx context.Context) context.Context { return counted(ctx, new(int)) }
 
-// counted is forced with a count of the samples that were drawn: one a critic step.
+// counted is forced with a count of the steps that were drawn.
 func counted(ctx context.Context, drawn *int) context.Context {
-	return entropy.WithTap(ctx, spy{drawn})
+	return entropy.WithTap(ctx, spy{func() { *drawn++ }})
 }
 
 func (spy) Source() (*entropy.Source, error) { return entropy.Seeded(1) }
 func (spy) Spend(string, any, int, error)    {}
-func (s spy) Sample(entropy.Sample)          { *s.drawn++ }
+func (s spy) Sample(entropy.Sample)          { s.drew() }
 func (spy) Refuse(string, error)             {}
 func (spy) Release(r *entropy.Release) error {
 	for _, out := range r.Outputs {

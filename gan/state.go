@@ -50,7 +50,7 @@ func (r *run) state() (*synth.File, error) {
 		return nil, err
 	}
 	return &synth.File{Kind: system, Header: head, Sections: []synth.Section{
-		{Name: sectionCritic, Data: network.Floats(r.Backend, r.critic.Params())},
+		{Name: sectionCritic, Data: network.Floats(r.Backend, r.critic.Params().Flat)},
 		{Name: sectionTrainer, Data: r.trainer.AppendState(nil)},
 		{Name: sectionGenerator, Data: synth.Floats32(r.learner.params)},
 		{Name: sectionNorms, Data: r.learner.net.AppendState(nil)},
@@ -124,7 +124,8 @@ func checkGroups(k *param.Checker, path string, groups []sgd.Group, blocks int) 
 
 // restoreNumbers reads the sections that state wrote.
 func (r *run) restoreNumbers(f *synth.File) error {
-	var errs []error
+	critic := r.critic.Params().Flat // before the trainer, which looks at them
+	errs := []error{network.RestoreFloats(f, sectionCritic, r.Backend, critic)}
 	section := func(name string, use func([]byte) error) {
 		data, err := f.Section(name)
 		if err == nil {
@@ -132,13 +133,6 @@ func (r *run) restoreNumbers(f *synth.File) error {
 		}
 		errs = append(errs, err)
 	}
-	section(sectionCritic, func(b []byte) error {
-		flat, err := synth.ReadFloats32(b, r.critic.Params().Len())
-		if err == nil {
-			r.Backend.Upload(r.critic.Params().Flat, flat)
-		}
-		return err
-	})
 	section(sectionTrainer, r.trainer.SetState)
 	section(sectionLearner, r.learner.descent.SetState)
 	section(sectionNorms, r.learner.net.SetState)
