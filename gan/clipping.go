@@ -111,6 +111,13 @@ func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 		want = 2
 	}
 	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
+	if len(c.Norms) != want || c.K > blocks {
+		return
+	}
+	for _, g := range c.given(critic) {
+		k.OK(g.ClipNorm <= largestNorm, "gan.Clipping.Norms", g.ClipNorm,
+			"norms that are together at most 2^60 in each group")
+	}
 }
 
 // groups puts the blocks of a critic into groups, given a norm of each block.

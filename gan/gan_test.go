@@ -84,6 +84,10 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	add("private norm", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
 	})
+	add("private norm, hinge", func(c *gan.Config) {
+		c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
+		c.Train.Clip = sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
+	})
 	add("quantile", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.NominalBatch = 0, 4
 		c.Train.Clip = sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 9}

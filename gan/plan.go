@@ -42,8 +42,6 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	c.ClassWeights = slices.Clone(c.ClassWeights)
-	c.Clipping.Norms = slices.Clone(c.Clipping.Norms)
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
@@ -56,11 +54,17 @@ func (c Config) Plan() (*Plan, error) {
 	z := c.Train.NoiseMultiplier
 	critic := synth.Stage{Purpose: PurposeCritic, Event: c.event(z), Count: c.Train.Steps,
 		NoiseMultiplier: z}
-	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c})
+	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c.cloned()})
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{p, c}, nil
+	return &Plan{p, c.cloned()}, nil
+}
+
+// cloned is the configuration with lists of its own.
+func (c Config) cloned() Config {
+	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
+	return c
 }
 
 // event is one critic step.

@@ -154,6 +154,10 @@ func TestMistakesComeTogether(t *testing.T) {
 		"too few norms": func(c *gan.Config) {
 			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1}}
 		},
+		"norms too large together": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, K: 2,
+				Norms: []float64{0x1p60, 1, 0x1p60, 1, 1, 1}}
+		},
 		"unused norms": func(c *gan.Config) { c.Clipping.Norms = []float64{1} },
 		"no clusters": func(c *gan.Config) {
 			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
