@@ -57,6 +57,9 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
+	if r.keeper != nil {
+		defer r.keeper.lock.Close() // where fit panics; otherwise it is closed by then
+	}
 	m, err := fit(r)
 	if records.Failed(r.Data) {
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
