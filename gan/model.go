@@ -66,7 +66,7 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if d.Means && schema.IsBinary() && schema.Kind() != records.MixedTable {
 		schema = network.MeansOf(schema)
 	}
-	s := &sampler{model: m, class: d.Class, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x67616e)),
+	s := &sampler{model: m, class: d.Class, means: d.Means, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x67616e)),
 		maker: newMaker(m.backend, m.net, m.config)}
 	return synth.Sampler{Schema: schema, Next: s.next}, nil
 }
@@ -118,6 +118,7 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 type sampler struct {
 	model  *Model
 	class  int // or -1 for all
+	means  bool
 	schema records.Schema
 	rng    *rand.Rand
 	maker  *maker
@@ -139,7 +140,7 @@ func (s *sampler) next(n int) (records.Data, error) {
 	if s.model.config.classes() == 0 {
 		labels = nil
 	}
-	if s.schema.Kind() == records.MixedTable {
+	if s.means && s.schema.Kind() == records.MixedTable { // the most probable levels
 		return records.DecodeFlat(s.schema, flat, labels...)
 	}
 	return network.Records(s.rng, s.schema, flat, labels)
