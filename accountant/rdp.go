@@ -3,23 +3,9 @@ package accountant
 import (
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 	"github.com/seed7ba64551/privgen/param"
 )
-
-// rdpOrders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond.
-func rdpOrders() []float64 {
-	orders := []float64{1.01, 1.02, 1.03, 1.05, 1.07}
-	for i := 11; i < 110; i++ {
-		orders = append(orders, float64(i)/10)
-	}
-	for i := 11; i <= 256; i++ {
-		orders = append(orders, float64(i))
-	}
-	for x := 256 * math.Sqrt2; x <= 70000; x *= math.Sqrt2 {
-		orders = append(orders, math.Round(x))
-	}
-	return orders
-}
 
 // RDP is an upper bound, tight to the last few digits where the package knows the exact value, of the Rényi divergence of
 // the given order between the outputs of e on neighbouring data sets. Units: nats. Order: above 1.
@@ -107,7 +93,7 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
 	sorted := len(orders) == 0
 	if sorted {
-		orders = rdpOrders()
+		orders = renyi.Orders()
 	}
 	best := RDPReport{Epsilon: math.Inf(1)}
 	if len(terms) == 0 {
@@ -122,7 +108,7 @@ func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool)
 		if !ok {
 			return best, false
 		}
-		if eps := epsilonFromRDP(a, v, delta); eps < best.Epsilon {
+		if eps := renyi.Epsilon(a, v, delta); eps < best.Epsilon {
 			best = RDPReport{eps, a, eps > 0 && (i == 0 || i == len(orders)-1)}
 		}
 		if a > 2 && v > best.Epsilon+1.4 && sorted {
@@ -132,44 +118,33 @@ func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool)
 	return best, true
 }
 
-// epsilonFromRDP converts one order. Below order 1.01 the bound's terms are too large to be useful and too
-// delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and Huber).
-func epsilonFromRDP(order, rdp, delta float64) float64 {
-	if !(rdp >= 0) || !(delta > 0) {
-		return math.Inf(1)
-	}
-	if delta*delta > -math.Expm1(-rdp) {
-		return 0
-	}
-	if order <= 1.01 {
-		return math.Inf(1)
-	}
-	eps := rdp + math.Log1p(-1/order) - (math.Log(delta)+math.Log(order))/(order-1)
-	// The logarithms are good to an ulp or two; the margin keeps the published end outside.
-	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
-}
-
-// deltaFromRDP is the same conversion solved for δ.
-func deltaFromRDP(order, rdp, eps float64) float64 {
-	if !(rdp >= 0) {
-		return 1
-	}
-	d := math.Sqrt(-math.Expm1(-rdp))
-	if order > 1.01 {
-		x := (order - 1) * (rdp - eps + math.Log1p(-1/order))
-		d = math.Min(d, math.Exp(x)/order*(1+1e-15*(math.Abs(x)+(order-1)*(rdp+eps)+4)))
-	}
-	return math.Min(1, d*(1+1e-15))
-}
+// epsilonFromRDP converts the divergence of one order, rounded outward; see renyi.Epsilon.
+func epsilonFromRDP(order, rdp, delta float64) float64 { return renyi.Epsilon(order, rdp, delta) }
 
 func rdpDelta(terms []term, eps float64) (float64, bool) {
 	best := 1.0
-	for _, a := range rdpOrders() {
+	for _, a := range renyi.Orders() {
 		v, ok := rdpTerms(terms, a)
 		if !ok {
 			return 1, false
 		}
-		best = math.Min(best, deltaFromRDP(a, v, eps))
+		best = math.Min(best, renyi.Delta(a, v, eps))
 	}
 	return math.Min(1, best+slackOf(terms)), true
+}
+
+// RDPWithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a subset of a fraction q
+// of the records, under ReplaceOne, at an integer order (others are rounded up): a bound that is looser than what RDP
+// returns, for comparison with other accountants.
+func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
+	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
+		return 0, err
+	}
+	if err := positive("accountant.RDPWithoutReplacement.noiseMultiplier", noiseMultiplier); err != nil {
+		return 0, err
+	}
+	if !(order > 1 && order <= 4096) {
+		return 0, param.New("accountant.RDPWithoutReplacement.order", order, "a number in (1, 4096]")
+	}
+	return renyi.WithoutReplacement(q, noiseMultiplier, order), nil
 }

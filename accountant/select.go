@@ -3,6 +3,9 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 // selectAtom releases the best of a random number of runs. It has Rényi divergences only.
@@ -26,7 +29,7 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	}
 	a := selectAtom{within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
 	if v.Poisson {
-		for _, order := range rdpOrders() {
+		for _, order := range renyi.Orders() {
 			d, _ := rdpTerms(within, order)
 			a.curve = append(a.curve, d)
 		}
@@ -45,7 +48,7 @@ func (a selectAtom) key() string {
 	return fmt.Sprintf("select %b %b %t of %s", a.mean, a.shape, a.poisson, termsKey(a.within))
 }
 
-func (a selectAtom) pairs() *pairs { return nil }
+func (a selectAtom) pairs() *pld.Pairs { return nil }
 
 // selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ) for η = 0.
 func selectMean(shape, gamma float64) float64 {
@@ -94,15 +97,15 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
 		eps := math.Log1p(1 / (order - 1))
 		delta := 1.0
-		for i, o := range rdpOrders() {
-			delta = min(delta, deltaFromRDP(o, a.curve[i], eps*(1-4*ulp)))
+		for i, o := range renyi.Orders() {
+			delta = min(delta, renyi.Delta(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
 		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean}, is an outcome too, the same on both sides.
-		var s logSum
-		s.add(-a.mean)
-		s.add((order - 1) * v)
-		return max(0, s.value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1)))), true
+		var s renyi.LogSum
+		s.Add(-a.mean)
+		s.Add((order - 1) * v)
+		return max(0, s.Value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1)))), true
 	}
 	// Theorem 2, for every second order; the third term is its price.
 	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)

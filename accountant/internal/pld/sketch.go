@@ -1,4 +1,4 @@
-package accountant
+package pld
 
 import "math"
 
@@ -15,7 +15,7 @@ type sketchTerm struct {
 	lo, hi     float64
 }
 
-func newSketch(n []int, p []pair, tail float64) sketch {
+func newSketch(n []int, p []Pair, tail float64) sketch {
 	var s sketch
 	var c cells
 	for i, q := range p {

@@ -1,4 +1,4 @@
-package accountant
+package pld
 
 import "math"
 
@@ -6,15 +6,15 @@ const (
 	maxGrid   = 1 << 19 // points of a transform: 64 MiB in all
 	maxCells  = 1 << 18 // cells of one step
 	leastGrid = 1e-14   // nothing is told apart below
-	pldTol    = 2e-4    // aimed-at relative width of upper − truth
+	tolerance = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms = 8
-	pldTries  = 5
-	pldGuard  = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	tries     = 5
+	guard     = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
 )
 
-// pldQuestion is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
-type pldQuestion struct {
-	pairs []pair
+// question is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
+type question struct {
+	pairs []Pair
 	n     []int
 	total float64
 	delta float64
@@ -23,31 +23,31 @@ type pldQuestion struct {
 	lower bool // compute the lower end too
 }
 
-// pldAnswer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any answer.
-type pldAnswer struct {
-	lower, upper float64
-	ok           bool
-	limited      bool // by memory
+// Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any answer.
+type Answer struct {
+	Lower, Upper float64
+	OK           bool
+	Limited      bool // by memory
 }
 
 // solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is narrow. coarse > 1 widens the first
 // grid by that factor and is content with any sound answer.
-func (q *pldQuestion) solve(coarse float64) pldAnswer {
+func (q *question) solve(coarse float64) Answer {
 	tail := q.tailMass()
 	if !planFits(q.pairs, tail) {
-		return pldAnswer{}
+		return Answer{}
 	}
 	s := newSketch(q.n, q.pairs, tail)
 	ends := q.ends(&s, tail)
 	if ends == nil {
-		return pldAnswer{}
+		return Answer{}
 	}
 	var g gridder
 	r := q.refining(&s, coarse)
-	for range pldTries {
+	for range tries {
 		view := q.view(&s, r.aim, r.grid)
 		a := q.once(&g, view, ends)
-		if !a.ok {
+		if !a.OK {
 			r.lookFurther()
 			continue
 		}
@@ -56,25 +56,25 @@ func (q *pldQuestion) solve(coarse float64) pldAnswer {
 		}
 		r.grid /= 2
 	}
-	r.best.upper *= 1 + pldGuard
-	r.best.lower = min(r.best.lower, r.best.upper)
+	r.best.Upper *= 1 + guard
+	r.best.Lower = min(r.best.Lower, r.best.Upper)
 	return r.best
 }
 
 // refining is how far solve has come.
 type refining struct {
-	best     pldAnswer
+	best     Answer
 	aim      aim
 	expected float64 // what the answer should be near
 	grid     float64 // factor of the grid that would do
 	width    float64 // relative width of a bracket that is narrow enough
 }
 
-func (q *pldQuestion) refining(s *sketch, coarse float64) refining {
-	r := refining{best: pldAnswer{upper: math.Inf(1)}, aim: q.aim(s), grid: coarse, width: 25 * pldTol}
+func (q *question) refining(s *sketch, coarse float64) refining {
+	r := refining{best: Answer{Upper: math.Inf(1)}, aim: q.aim(s), grid: coarse, width: 25 * tolerance}
 	r.expected = r.aim.eps
 	if q.byEps {
-		r.best.upper, r.expected = 1, math.Exp(r.aim.logDelta)
+		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
 	}
 	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
 		r.grid, r.width = 2.5*coarse, 6*r.width
@@ -90,26 +90,26 @@ func (r *refining) lookFurther() {
 
 // take keeps the better of the answers, and says whether it is narrow enough: of answers without a bracket, whether it agrees with
 // what was expected.
-func (q *pldQuestion) take(r *refining, a pldAnswer, limited bool) bool {
-	if !r.best.ok || a.upper < r.best.upper {
-		r.best.upper, r.best.limited = a.upper, limited
+func (q *question) take(r *refining, a Answer, limited bool) bool {
+	if !r.best.OK || a.Upper < r.best.Upper {
+		r.best.Upper, r.best.Limited = a.Upper, limited
 	}
-	r.best.ok = true
-	r.best.lower = max(r.best.lower, a.lower)
+	r.best.OK = true
+	r.best.Lower = max(r.best.Lower, a.Lower)
 	if !q.byEps {
-		r.aim.eps = a.upper
+		r.aim.eps = a.Upper
 	}
 	if q.lower {
-		return r.best.upper-r.best.lower <= r.width*r.best.upper
+		return r.best.Upper-r.best.Lower <= r.width*r.best.Upper
 	}
 	expected := r.expected
-	r.expected = a.upper
-	return math.Abs(a.upper-expected) <= 0.02*a.upper
+	r.expected = a.Upper
+	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
 // tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of δ. A longer tail would be tilted up and
 // need a wider window without changing the answer.
-func (q *pldQuestion) tailMass() float64 {
+func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps {
 		d = 1e-15
@@ -120,7 +120,7 @@ func (q *pldQuestion) tailMass() float64 {
 type span struct{ lo, hi float64 }
 
 // ends finds for each term the losses beyond which less than tail is left.
-func (q *pldQuestion) ends(s *sketch, tail float64) []span {
+func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {
 		t := &s.terms[i]
@@ -161,7 +161,7 @@ type aim struct {
 	wider                float64 // how many factors of e more of the tails to keep
 }
 
-func (q *pldQuestion) aim(s *sketch) aim {
+func (q *question) aim(s *sketch) aim {
 	var a aim
 	if q.byEps {
 		a.theta = s.tiltAt(q.eps)
@@ -175,7 +175,7 @@ func (q *pldQuestion) aim(s *sketch) aim {
 	return a
 }
 
-func (q *pldQuestion) view(s *sketch, a aim, refine float64) view {
+func (q *question) view(s *sketch, a aim, refine float64) view {
 	best := q.viewAt(s, a, a.theta, refine)
 	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may need far fewer points.
 	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
@@ -187,13 +187,13 @@ func (q *pldQuestion) view(s *sketch, a aim, refine float64) view {
 	return best
 }
 
-func (q *pldQuestion) viewAt(s *sketch, a aim, theta, refine float64) view {
+func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	k, mean, k2 := s.cumulants(theta)
 	sd := math.Sqrt(k2)
 	v := view{theta: theta}
 	near := max(a.eps, 0.3*sd)
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
-	v.h = math.Sqrt(12*pldTol*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
+	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
 	if !(v.h > leastGrid) { // losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
 		v.h = leastGrid
@@ -242,7 +242,7 @@ func fftSize(n int) int {
 }
 
 // once composes on one grid.
-func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer) {
+func (q *question) once(g *gridder, v view, ends []span) (a Answer) {
 	up := make([]summand, len(q.pairs))
 	low := make([]summand, len(q.pairs))
 	inf := 0.0
@@ -263,24 +263,24 @@ func (q *pldQuestion) once(g *gridder, v view, ends []span) (a pldAnswer) {
 	ch := c.compose(up, v.h, v.theta, v.first, v.lambdaUp, v.lambdaDown)
 	ch.inf = inf
 	if q.byEps {
-		a.upper, a.ok = ch.deltaUpper(q.eps)
+		a.Upper, a.OK = ch.deltaUpper(q.eps)
 	} else {
-		a.upper, a.ok = ch.epsilonUpper(q.delta)
-		if !a.ok {
+		a.Upper, a.OK = ch.epsilonUpper(q.delta)
+		if !a.OK {
 			return a
 		}
 	}
 	if q.lower {
 		cl := c.compose(low, v.h, v.theta, v.first, v.lambdaUp, v.lambdaDown)
 		if q.byEps {
-			a.lower, _ = cl.deltaLower(q.eps)
+			a.Lower, _ = cl.deltaLower(q.eps)
 		} else if e, ok := cl.epsilonLower(q.delta); ok {
-			a.lower = e
+			a.Lower = e
 		}
 	}
-	a.ok = a.ok && !math.IsNaN(a.upper) // a tilt beyond floating point proves nothing
-	if math.IsNaN(a.lower) {
-		a.lower = 0
+	a.OK = a.OK && !math.IsNaN(a.Upper) // a tilt beyond floating point proves nothing
+	if math.IsNaN(a.Lower) {
+		a.Lower = 0
 	}
 	return a
 }

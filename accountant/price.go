@@ -1,6 +1,11 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
 
 // What priced a composition, in the words of a guarantee.
 const (
@@ -46,24 +51,23 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 		return priced{engine: engineNone}, nil
 	}
 	if mu, ok := onlyGaussian(terms); ok {
-		return priced{Bound: gaussianEpsilonBound(mu, delta), engine: engineGauss}, nil
+		return priced{Bound: gaussianBound(mu, delta), engine: engineGauss}, nil
 	}
-	if o := newOneStep(terms); o != nil {
-		if b, ok := o.epsilon(delta); ok {
+	if o := single(terms); o != nil {
+		if a := o.Epsilon(delta); a.OK {
+			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
 			return priced{Bound: b, engine: engineOneStep}, nil
 		}
 	}
 	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}
 	// Total variation alone may settle it (Bretagnolle and Huber), and spares the grid losses too small for it.
-	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 && delta*delta > -math.Expm1(-d) {
+	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && renyi.Epsilon(2, d, delta) == 0 && delta*delta > -math.Expm1(-d) {
 		return priced{engine: engineRDP}, nil
 	}
-	sides := pairsOf(terms)
-	if sides != nil {
-		lower = lower && !sides.loose
-		a := pldBoth(sides, pldQuestion{delta: delta, lower: lower})
-		if a.ok {
-			best = priced{Bound: Bound{a.lower, 0, a.upper}, engine: enginePLD, blunt: a.limited}
+	if c := compositionOf(terms); c != nil {
+		lower = lower && !c.Loose()
+		if a := c.Epsilon(delta, lower); a.OK {
+			best = priced{Bound: Bound{a.Lower, 0, a.Upper}, engine: enginePLD, blunt: a.Limited}
 		}
 	}
 	doubtful := math.IsInf(best.Upper, 1) || best.blunt || (lower && best.Upper-best.Lower > 0.03*best.Upper)
@@ -87,81 +91,34 @@ func estimate(lower, upper float64) float64 {
 	return min(upper, max(lower, upper-(upper-lower)/3))
 }
 
-func gaussianEpsilonBound(mu, delta float64) Bound {
-	if math.IsInf(mu, 1) {
-		return Bound{0, mu, mu}
+// single is the exact curve of one use of one atom; nil for anything else.
+func single(terms []term) *pld.Single {
+	if len(terms) != 1 || terms[0].n != 1 {
+		return nil
 	}
-	above := func(x float64) float64 { return gaussianDelta(mu, x) + gaussianDeltaError(mu, x) - delta }
-	below := func(x float64) float64 { return gaussianDelta(mu, x) - gaussianDeltaError(mu, x) - delta }
-	if above(0) <= 0 {
-		return Bound{}
+	p := terms[0].atom.pairs()
+	if p == nil {
+		return nil
 	}
-	hi := 1.0
-	for !(above(hi) <= 0) {
-		if hi *= 2; hi > 1e300 {
-			return Bound{0, math.Inf(1), math.Inf(1)}
-		}
-	}
-	b := Bound{Upper: bisect(0, hi, above)*(1+1e-12) + 1e-300}
-	if below(0) > 0 {
-		b.Lower = bisect(0, hi, below) * (1 - 1e-12)
-	}
-	b.Estimate = b.Lower + (b.Upper-b.Lower)/2
-	return b
+	return pld.NewSingle(p)
 }
 
-// sides are the pairs of each direction, in the order of the terms.
-type sides struct {
-	n           []int
-	remove, add []pair
-	symmetric   bool
-	loose       bool // a pair is only an upper bound of the event: no lower end
-}
-
-func pairsOf(terms []term) *sides {
-	s := &sides{symmetric: true}
+// compositionOf is nil where an atom has no dominating pair.
+func compositionOf(terms []term) *pld.Composition {
+	c := pld.NewComposition()
 	for _, t := range terms {
 		p := t.atom.pairs()
 		if p == nil {
 			return nil
 		}
-		s.n = append(s.n, t.n)
-		s.loose = s.loose || p.loose
-		s.remove = append(s.remove, p.remove)
-		if p.add != nil {
-			s.symmetric = false
-			s.add = append(s.add, p.add)
-		} else {
-			s.add = append(s.add, p.remove)
-		}
+		c.Append(p, t.n)
 	}
-	return s
+	return c
 }
 
-// pldBoth answers for both directions: ε (or δ) is the larger. The direction that is almost always the smaller is tried on a coarse grid first,
-// which settles it when even that upper end stays below the other's.
-func pldBoth(s *sides, q pldQuestion) pldAnswer {
-	q.n = s.n
-	for _, n := range s.n {
-		q.total += float64(n)
-	}
-	if s.loose {
-		q.lower = false
-	}
-	q.pairs = s.remove
-	a := q.solve(1)
-	if s.symmetric || !a.ok {
-		return a
-	}
-	q.pairs = s.add
-	quick := q
-	quick.lower = false
-	b := quick.solve(3)
-	if b.ok && b.upper <= a.upper {
-		return a
-	}
-	b = q.solve(1)
-	return pldAnswer{max(a.lower, b.lower), max(a.upper, b.upper), b.ok, a.limited || b.limited}
+func gaussianBound(mu, delta float64) Bound {
+	lower, estimate, upper := pld.GaussianEpsilon(mu, delta)
+	return Bound{lower, estimate, upper}
 }
 
 func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
@@ -169,23 +126,23 @@ func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
 		return Bound{}, nil
 	}
 	if mu, ok := onlyGaussian(terms); ok {
-		d := gaussianDelta(mu, eps)
+		d := pld.GaussianDelta(mu, eps)
 		if math.IsInf(mu, 1) {
 			return Bound{1, 1, 1}, nil
 		}
-		m := gaussianDeltaError(mu, eps)
+		m := pld.GaussianDeltaError(mu, eps)
 		return Bound{max(0, d-m), d, min(1, d+m)}, nil
 	}
-	if o := newOneStep(terms); o != nil && eps < 600 {
-		lower, upper := o.delta(eps)
+	if o := single(terms); o != nil && eps < 600 {
+		lower, upper := o.Delta(eps)
 		return Bound{lower, lower + (upper-lower)/2, upper}, nil
 	}
 	best := Bound{0, 1, 1}
 	known := false
-	if s := pairsOf(terms); s != nil {
+	if c := compositionOf(terms); c != nil {
 		known = true
-		if a := pldBoth(s, pldQuestion{eps: eps, byEps: true, lower: true}); a.ok {
-			best.Lower, best.Upper = a.lower, min(1, a.upper)
+		if a := c.Delta(eps); a.OK {
+			best.Lower, best.Upper = a.Lower, min(1, a.Upper)
 		}
 	}
 	if !(best.Upper-best.Lower <= 0.05*best.Upper) {

@@ -1,10 +1,10 @@
-package accountant
+package pld
 
 import "math"
 
 // lattice is the loss distribution of one term on the grid {j·h}, twice: up is never easier to beat than the truth (its hockey-stick
 // curve lies above), low never harder.
-type lattice struct {
+type gridded struct {
 	first   int64     // index of the first point
 	up, low []float64 // masses of P
 	inf     float64   // mass of P at infinite loss in up
@@ -22,20 +22,20 @@ type gridder struct {
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the best curve above with kinks on the
 // grid (Doroshenko et al. 2022). Low: the masses of neighbouring cells are merged in shares whose joint loss falls exactly on the
 // grid point between them. Merging outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
-func (g *gridder) discretise(p pair, h float64, lo, hi int64) lattice {
+func (g *gridder) discretise(p Pair, h float64, lo, hi int64) gridded {
 	n := int(hi - lo)
 	g.nodes = g.nodes[:0]
 	for j := lo; j <= hi; j++ {
 		g.nodes = append(g.nodes, float64(j)*h)
 	}
 	p.cut(g.nodes, &g.c)
-	l := lattice{first: lo, up: make([]float64, n+1), low: make([]float64, n+1)}
+	l := gridded{first: lo, up: make([]float64, n+1), low: make([]float64, n+1)}
 	g.connect(h, &l)
 	g.merge(h, &l)
 	return l
 }
 
-func (g *gridder) connect(h float64, l *lattice) {
+func (g *gridder) connect(h float64, l *gridded) {
 	c := &g.c
 	n := len(c.e)
 	toUpper, toLower := 1/-math.Expm1(-h), 1/math.Expm1(h)
@@ -53,7 +53,7 @@ func (g *gridder) connect(h float64, l *lattice) {
 
 // merge walks down from the top: where masses grow the recursion for the shares damps its own error; below the peak it may run into
 // its limits, where every second grid point is skipped, at a cost that is still of second order.
-func (g *gridder) merge(h float64, l *lattice) {
+func (g *gridder) merge(h float64, l *gridded) {
 	c := &g.c
 	n := len(c.e)
 	if n == 0 {
