@@ -50,18 +50,19 @@ func (s *Composition) both(q question) Answer {
 		q.lower = false
 	}
 	q.pairs = s.remove
-	a := q.solve(1)
+	var w workspace
+	a := q.solve(&w, 1)
 	if s.symmetric || !a.OK {
 		return a
 	}
 	q.pairs = s.add
 	quick := q
 	quick.lower = false
-	b := quick.solve(3)
+	b := quick.solve(&w, 3)
 	if b.OK && b.Upper <= a.Upper {
 		return a
 	}
-	b = q.solve(1)
+	b = q.solve(&w, 1)
 	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Limited || b.Limited}
 }
 

@@ -80,3 +80,62 @@ func (p *Discrete) Renyi(order float64) float64 {
 	v := max(fwd.Value(), back.Value())
 	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
 }
+
+// spacing finds the first loss and the step of losses that are a whole number of steps apart; ok is false for others. A
+// single loss has step 0. Nothing rests on it but how fine a grid is needed.
+func (p *Discrete) spacing() (first, step float64, ok bool) {
+	first = p.loss[0]
+	span := p.loss[len(p.loss)-1] - first
+	if span == 0 {
+		return first, 0, true
+	}
+	least := span
+	for i := 1; i < len(p.loss); i++ {
+		if gap := p.loss[i] - p.loss[i-1]; gap > 0 {
+			least = min(least, gap)
+		}
+	}
+	count := math.Round(span / least)
+	if !(count < maxCells) {
+		return 0, 0, false
+	}
+	step = span / count
+	for _, l := range p.loss {
+		if j := (l - first) / step; math.Abs(j-math.Round(j)) > onGrid {
+			return 0, 0, false
+		}
+	}
+	return first, step, true
+}
+
+// onGrid is how far from a grid point, in steps, a loss may lie that counts as on it.
+const onGrid = 1e-6
+
+// lattice is the common spacing of the losses of all pairs, and the first loss of each; nil when they have none.
+func lattice(pairs []Pair) (step float64, offsets []float64) {
+	steps := make([]float64, len(pairs))
+	for i, p := range pairs {
+		d, discrete := p.(*Discrete)
+		if !discrete {
+			return 0, nil
+		}
+		first, s, ok := d.spacing()
+		if !ok {
+			return 0, nil
+		}
+		steps[i] = s
+		offsets = append(offsets, first)
+		if s > 0 && (step == 0 || s < step) {
+			step = s
+		}
+	}
+	if step == 0 {
+		return 0, nil
+	}
+	for _, s := range steps {
+		if r := s / step; math.Abs(r-math.Round(r)) > onGrid/maxCells {
+			return 0, nil
+		}
+	}
+	return step, offsets
+}

@@ -2,19 +2,20 @@ package pld
 
 import "math"
 
-// lattice is the loss distribution of one term on the grid {j·h}, twice: up is never easier to beat than the truth (its hockey-stick
-// curve lies above), low never harder.
+// gridded is the loss distribution of one term at the losses offset + j·h, twice: up is never easier to beat than the
+// truth (its hockey-stick curve lies above), low never harder. It is valid until its gridder makes the next one.
 type gridded struct {
 	first   int64     // index of the first point
 	up, low []float64 // masses of P
 	inf     float64   // mass of P at infinite loss in up
 }
 
-// gridder turns pairs into lattices and keeps its scratch.
+// gridder turns pairs into gridded losses and keeps its scratch.
 type gridder struct {
-	nodes []float64
-	c     cells
-	lift  []float64
+	nodes   []float64
+	c       cells
+	lift    []float64
+	up, low []float64
 }
 
 // discretise connects the dots of the hockey-stick curve on the grid of width h from index lo to hi.
@@ -22,14 +23,17 @@ type gridder struct {
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the best curve above with kinks on the
 // grid (Doroshenko et al. 2022). Low: the masses of neighbouring cells are merged in shares whose joint loss falls exactly on the
 // grid point between them. Merging outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
-func (g *gridder) discretise(p Pair, h float64, lo, hi int64) gridded {
+func (g *gridder) discretise(p Pair, h, offset float64, lo, hi int64) gridded {
 	n := int(hi - lo)
-	g.nodes = g.nodes[:0]
-	for j := lo; j <= hi; j++ {
-		g.nodes = append(g.nodes, float64(j)*h)
+	g.nodes = grown(g.nodes, n+1)
+	for j := range g.nodes {
+		g.nodes[j] = offset + float64(lo+int64(j))*h
 	}
 	p.cut(g.nodes, &g.c)
-	l := gridded{first: lo, up: make([]float64, n+1), low: make([]float64, n+1)}
+	g.up, g.low = grown(g.up, n+1), grown(g.low, n+1)
+	clear(g.up)
+	clear(g.low)
+	l := gridded{first: lo, up: g.up, low: g.low}
 	g.connect(h, &l)
 	g.merge(h, &l)
 	return l

@@ -26,7 +26,7 @@ func TestGridAgreesWithClosedForm(t *testing.T) {
 		sigma *= math.Sqrt(float64(steps))
 		_, exact, _ := GaussianEpsilon(math.Sqrt(float64(steps))/sigma, delta)
 		q := question{pairs: []Pair{Gauss{1 / sigma}}, n: []int{steps}, total: float64(steps), delta: delta, lower: true}
-		a := q.solve(1)
+		a := q.solve(&workspace{}, 1)
 		if exact == 0 {
 			continue
 		}
@@ -58,9 +58,9 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 			s := newSketch(question.n, question.pairs, tail)
 			ends, aim := question.ends(&s, tail), question.aim(&s)
 			low, up := 0.0, math.Inf(1)
-			var g gridder
+			var w workspace
 			for _, f := range []float64{1, 0.7, 1.3} {
-				if a := question.once(&g, question.viewAt(&s, aim, aim.theta*f, 2*f), ends); a.OK {
+				if a := question.once(&w, question.viewAt(&s, aim, aim.theta*f, 2*f), ends); a.OK {
 					low, up = max(low, a.Lower), min(up, a.Upper)
 				}
 			}

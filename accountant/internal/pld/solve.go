@@ -3,13 +3,15 @@ package pld
 import "math"
 
 const (
-	maxGrid   = 1 << 19 // points of a transform: 64 MiB in all
-	maxCells  = 1 << 18 // cells of one step
-	leastGrid = 1e-14   // nothing is told apart below
-	tolerance = 2e-4    // aimed-at relative width of upper − truth
-	manyTerms = 8
-	tries     = 5
-	guard     = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	maxGrid    = 1 << 18 // points of a transform: 20 MiB in all
+	maxCells   = 1 << 17 // cells of one step
+	maxUses    = 1e12    // beyond, rounding errors add up to more than the answer
+	guessDelta = 1e-15   // stands for a δ that is not known yet
+	leastGrid  = 1e-14   // nothing is told apart below
+	tolerance  = 2e-4    // aimed-at relative width of upper − truth
+	manyTerms  = 8
+	tries      = 5
+	guard      = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
 )
 
 // question is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
@@ -21,6 +23,9 @@ type question struct {
 	eps   float64
 	byEps bool
 	lower bool // compute the lower end too
+
+	spacing float64   // of the losses of all pairs, when they have one
+	offsets []float64 // and the first loss of each; nil when they have none
 }
 
 // Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any answer.
@@ -32,26 +37,33 @@ type Answer struct {
 
 // solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is narrow. coarse > 1 widens the first
 // grid by that factor and is content with any sound answer.
-func (q *question) solve(coarse float64) Answer {
+func (q *question) solve(w *workspace, coarse float64) Answer {
 	tail := q.tailMass()
-	if !planFits(q.pairs, tail) {
+	if q.total > maxUses || !planFits(q.pairs, tail) {
 		return Answer{}
 	}
 	s := newSketch(q.n, q.pairs, tail)
+	if q.byEps { // what the tails may hold is judged by the δ that is to be found
+		if d, _, _ := s.saddle(s.tiltAt(q.eps)); d < math.Log(guessDelta) {
+			q.delta = math.Exp(max(d, -600))
+			tail = q.tailMass()
+			s = newSketch(q.n, q.pairs, tail)
+		}
+	}
 	ends := q.ends(&s, tail)
 	if ends == nil {
 		return Answer{}
 	}
-	var g gridder
+	q.spacing, q.offsets = lattice(q.pairs)
 	r := q.refining(&s, coarse)
 	for range tries {
 		view := q.view(&s, r.aim, r.grid)
-		a := q.once(&g, view, ends)
+		a := q.once(w, view, ends)
 		if !a.OK {
 			r.lookFurther()
 			continue
 		}
-		if q.take(&r, a, view.limited) || coarse > 1 || view.limited {
+		if q.take(&r, a, view.limited) || coarse > 1 || view.limited || view.offsets != nil {
 			break
 		}
 		r.grid /= 2
@@ -111,8 +123,8 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 // need a wider window without changing the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
-	if q.byEps {
-		d = 1e-15
+	if q.byEps && d == 0 {
+		d = guessDelta
 	}
 	return max(1e-5*d/q.total, 1e-290)
 }
@@ -129,11 +141,13 @@ func (q *question) ends(s *sketch, tail float64) []span {
 			return nil
 		}
 		var c cells
-		node := []float64{hi}
+		node := []float64{600}
+		p.cut(node, &c)
+		never := c.topE // no end leaves less above it
 		for j := 0; j < 60; j++ {
 			node[0] = hi
 			p.cut(node, &c)
-			if c.topE <= tail {
+			if c.topE-never <= tail {
 				break
 			}
 			hi += 0.1*(hi-lo) + 1e-12
@@ -151,8 +165,9 @@ type view struct {
 	n          int
 	lambdaUp   float64
 	lambdaDown float64
-	points     float64 // that the wanted grid has
-	limited    bool    // the grid cannot be made that fine
+	offsets    []float64 // of each term's grid; nil for none
+	points     float64   // that the wanted grid has
+	limited    bool      // the grid cannot be made that fine
 }
 
 // aim is where the sketch expects the answer: the tilt that centres the sum there, and (ε, log δ).
@@ -214,8 +229,16 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 		v.h, v.limited = least, true
 	}
 	v.h = roundGrid(v.h)
+	base := 0.0
+	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) && width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
+		// On the grid of the losses themselves nothing is rounded.
+		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
+		for i, o := range q.offsets {
+			base += float64(q.n[i]) * o
+		}
+	}
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h) // any change of tilt proves a bound; these keep its powers finite
-	v.first = int64(math.Floor(down/v.h)) - 2
+	v.first = int64(math.Floor((down-base)/v.h)) - 2
 	v.n = fftSize(int(width/v.h) + 8)
 	return v
 }
@@ -241,41 +264,49 @@ func fftSize(n int) int {
 	return p * 16
 }
 
+// workspace is the memory of a solution.
+type workspace struct {
+	g gridder
+	c composer
+}
+
 // once composes on one grid.
-func (q *question) once(g *gridder, v view, ends []span) (a Answer) {
-	up := make([]summand, len(q.pairs))
-	low := make([]summand, len(q.pairs))
-	inf := 0.0
+func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
+	c := &w.c
+	c.begin(v, q.lower)
+	keep, slip := 0.0, 0.0 // log P(L < ∞), and what the rounding of nodes may move the sum by
 	for i, p := range q.pairs {
+		offset := 0.0
 		lo, hi := int64(math.Floor(ends[i].lo/v.h)), int64(math.Ceil(ends[i].hi/v.h))
-		if lo > 0 {
-			lo = 0
+		lo, hi = min(lo, 0), max(hi, 1)
+		if v.offsets != nil {
+			offset = v.offsets[i]
+			lo, hi = -1, int64(math.Ceil((ends[i].hi-offset)/v.h))+1
+			slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + float64(hi)*v.h)
 		}
-		if hi < 1 {
-			hi = 1
+		l := w.g.discretise(p, v.h, offset, lo, hi)
+		c.add(&c.up, summand{offset, l.first, l.up, q.n[i]})
+		if q.lower {
+			c.add(&c.low, summand{offset, l.first, l.low, q.n[i]})
 		}
-		l := g.discretise(p, v.h, lo, hi)
-		up[i] = summand{l.first, l.up, q.n[i]}
-		low[i] = summand{l.first, l.low, q.n[i]}
-		inf += float64(q.n[i]) * l.inf
+		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
 	}
-	c := newComposer(v.n)
-	ch := c.compose(up, v.h, v.theta, v.first, v.lambdaUp, v.lambdaDown)
-	ch.inf = inf
+	ch := c.channel(&c.up)
+	ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))
 	if q.byEps {
-		a.Upper, a.OK = ch.deltaUpper(q.eps)
+		a.Upper, a.OK = ch.deltaUpper(q.eps - slip)
 	} else {
 		a.Upper, a.OK = ch.epsilonUpper(q.delta)
-		if !a.OK {
+		if a.Upper += slip; !a.OK {
 			return a
 		}
 	}
 	if q.lower {
-		cl := c.compose(low, v.h, v.theta, v.first, v.lambdaUp, v.lambdaDown)
+		ch = c.channel(&c.low)
 		if q.byEps {
-			a.Lower, _ = cl.deltaLower(q.eps)
-		} else if e, ok := cl.epsilonLower(q.delta); ok {
-			a.Lower = e
+			a.Lower, _ = ch.deltaLower(q.eps + slip)
+		} else if e, ok := ch.epsilonLower(q.delta); ok {
+			a.Lower = max(0, e-slip)
 		}
 	}
 	a.OK = a.OK && !math.IsNaN(a.Upper) // a tilt beyond floating point proves nothing
