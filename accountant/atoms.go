@@ -16,9 +16,9 @@ func leafAtom(e Event, r Relation) (atom, error) {
 	case Laplace:
 		return laplaceAtom{min(v.Scale, 1e9)}, nil // less noise than stated only costs more
 	case DiscreteGaussian:
-		return discreteGaussianAtom{v.Sigma, v.Sensitivity}, nil
+		return discreteGaussianAtom{v.Sigma, v.Sensitivity, &pld.Pairs{}}, nil
 	case DiscreteLaplace:
-		return discreteLaplaceAtom{v.A, v.Sensitivity}, nil
+		return discreteLaplaceAtom{v.A, v.Sensitivity, &pld.Pairs{}}, nil
 	case RandomizedResponse:
 		if r != ReplaceOne {
 			return nil, unsupported("randomized response (a missing record has no answer)", r)
@@ -59,7 +59,9 @@ func (a mixtureAtom) key() string                    { return fmt.Sprintf("mixtu
 func (a laplaceAtom) key() string                    { return fmt.Sprintf("laplace %b", a.scale) }
 func (a laplaceAtom) pairs() *pld.Pairs              { return &pld.Pairs{Remove: pld.Laplace(a.scale)} }
 func (a exponentialAtom) key() string                { return fmt.Sprintf("exponential %b", a.eps) }
-func (a exponentialAtom) pairs() *pld.Pairs          { return &pld.Pairs{Remove: pld.BoundedRange(a.eps)} }
+func (a exponentialAtom) pairs() *pld.Pairs {
+	return &pld.Pairs{Remove: pld.BoundedRange(a.eps), Envelope: true}
+}
 func (a discreteGaussianAtom) key() string {
 	return fmt.Sprintf("dgauss %b %d", a.sigma, a.sensitivity)
 }
@@ -99,10 +101,8 @@ func (a laplaceAtom) rdp(order float64) (float64, bool) {
 
 type exponentialAtom struct{ eps float64 }
 
-// rdp: bounded range ε is ε²/8-zCDP (Cesar and Rogers 2021), and the mechanism is ε-differentially private.
 func (a exponentialAtom) rdp(order float64) (float64, bool) {
-	pure, _ := approximateAtom{a.eps, 0}.rdp(order)
-	return min(order*a.eps*a.eps/8*(1+8*ulp), pure), true
+	return renyi.BoundedRange(a.eps, order), true
 }
 
 type approximateAtom struct{ eps, delta float64 }
@@ -151,6 +151,7 @@ func (a responseAtom) rdp(order float64) (float64, bool) {
 type discreteLaplaceAtom struct {
 	a           float64
 	sensitivity int
+	made        *pld.Pairs // once they have been asked for
 }
 
 const maxAtoms = 1 << 17
@@ -159,6 +160,9 @@ const maxAtoms = 1 << 17
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
+	}
+	if a.made.Remove != nil {
+		return a.made
 	}
 	var loss, mass []float64
 	end := 1 / (1 + math.Exp(-a.a))
@@ -175,7 +179,8 @@ func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 		loss = append(loss, a.a*(d-2*float64(x)))
 		mass = append(mass, m)
 	}
-	return &pld.Pairs{Remove: pld.NewDiscrete(loss, mass, 0, 0)}
+	a.made.Remove = pld.NewDiscrete(loss, mass, 0, 0)
+	return a.made
 }
 
 func (a discreteLaplaceAtom) rdp(order float64) (float64, bool) {
@@ -188,6 +193,7 @@ func (a discreteLaplaceAtom) rdp(order float64) (float64, bool) {
 type discreteGaussianAtom struct {
 	sigma       float64
 	sensitivity int
+	made        *pld.Pairs // once they have been asked for
 }
 
 // rdp is at most the continuous Gaussian's. Source: Canonne, Kamath and Steinke 2020, Proposition 5.
@@ -198,6 +204,9 @@ func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
 
 // pairs: the discrete Gaussian is not post-processing of the continuous one, so it has its own losses, one for each integer.
 func (a discreteGaussianAtom) pairs() *pld.Pairs {
+	if a.made.Remove != nil {
+		return a.made
+	}
 	reach := int(14*a.sigma) + 2
 	d := float64(a.sensitivity)
 	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 || d*14/a.sigma+d*d/(a.sigma*a.sigma) > 1000 {
@@ -215,5 +224,6 @@ func (a discreteGaussianAtom) pairs() *pld.Pairs {
 		mass = append(mass, weight(x)/total*(1+32*ulp))
 	}
 	const beyond = 1e-42 // of what lies 14σ out, on either side
-	return &pld.Pairs{Remove: pld.NewDiscrete(loss, mass, beyond, 0)}
+	a.made.Remove = pld.NewDiscrete(loss, mass, beyond, 0)
+	return a.made
 }

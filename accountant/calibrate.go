@@ -79,6 +79,9 @@ func (s *search) upper(y float64) float64 {
 
 // sketch is a cheap estimate of the same; NaN when there is none.
 func (s *search) sketch(y float64) float64 {
+	if s.target.Delta == 0 {
+		return math.NaN()
+	}
 	alts, err := reduce(s.event(y), s.target.Relation)
 	if err != nil {
 		return math.NaN()

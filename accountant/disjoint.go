@@ -162,9 +162,9 @@ func (a oneWayAtom) pairs() *pld.Pairs {
 		return nil
 	}
 	if a.add && p.Add != nil {
-		return &pld.Pairs{Remove: p.Add, Loose: p.Loose}
+		return &pld.Pairs{Remove: p.Add, Loose: p.Loose, Envelope: p.Envelope}
 	}
-	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose}
+	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
 // worstAtom is one use of whichever of several lists is worst, chosen anew each time.

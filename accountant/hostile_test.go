@@ -133,7 +133,7 @@ func TestBinomialTermsOfManyTrials(t *testing.T) {
 	for _, c := range []struct {
 		n int
 		q float64
-	}{{1 << 40, 1e-6}, {1 << 33, 0.3}, {1000003, 0.01}, {50, 0.5}} {
+	}{{many, 1e-6}, {many >> 7, 0.3}, {1000003, 0.01}, {50, 0.5}} {
 		m := int(float64(c.n) * c.q)
 		sd := math.Sqrt(float64(c.n) * c.q * (1 - c.q))
 		sum := 0.0

@@ -25,7 +25,7 @@ type term struct {
 	n    int
 }
 
-const maxCount = math.MaxInt64 / 4
+const maxCount = math.MaxInt / 4
 
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted together and all plain Gaussians
 // become one, so that how a composition was written has no influence on its price. Where a record is in one of several disjoint parts

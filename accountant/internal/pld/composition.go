@@ -1,6 +1,9 @@
 package pld
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // Composition is a number of adaptive uses of each of several mechanisms: their pairs of each direction, with counts.
 type Composition struct {
@@ -16,7 +19,7 @@ func NewComposition() *Composition { return &Composition{symmetric: true} }
 // Append adds n uses of the mechanism with the given pairs.
 func (s *Composition) Append(p *Pairs, n int) {
 	s.n = append(s.n, n)
-	s.loose = s.loose || p.Loose
+	s.loose = s.loose || p.Loose || p.Envelope
 	s.remove = append(s.remove, p.Remove)
 	if p.Add != nil {
 		s.symmetric = false
@@ -50,21 +53,25 @@ func (s *Composition) both(q question) Answer {
 		q.lower = false
 	}
 	q.pairs = s.remove
-	var w workspace
-	a := q.solve(&w, 1)
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	a := q.solve(w, 1)
 	if s.symmetric || !a.OK {
 		return a
 	}
 	q.pairs = s.add
 	quick := q
 	quick.lower = false
-	b := quick.solve(&w, 3)
+	b := quick.solve(w, 3)
 	if b.OK && b.Upper <= a.Upper {
 		return a
 	}
-	b = q.solve(&w, 1)
-	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Limited || b.Limited}
+	b = q.solve(w, 1)
+	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Blunt || b.Blunt, a.Limited || b.Limited}
 }
+
+// workspaces keep the memory of one composition for the next.
+var workspaces = sync.Pool{New: func() any { return &workspace{} }}
 
 // Guess is a cheap estimate of ε, of which nothing is published; ok is false when there is none.
 func (s *Composition) Guess(delta float64) (eps float64, ok bool) {

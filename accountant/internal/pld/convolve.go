@@ -262,6 +262,9 @@ func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 
 // epsilonLower is the largest ε with a proven δ(ε) ≥ delta.
 func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
+	if delta -= ch.inf; !(delta > 0) {
+		return 0, false
+	}
 	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 { return max(v-ch.eta, 0) }, ch.alias/(1+ch.theta))
 }
 
@@ -330,5 +333,5 @@ func (ch *channel) deltaLower(eps float64) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)), true
+	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)) + ch.inf, true
 }

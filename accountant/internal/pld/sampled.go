@@ -151,8 +151,9 @@ func SampledBoth(q float64, base *Pairs) *Pairs {
 		add = base.Remove
 	}
 	return &Pairs{
-		Loose:  base.Loose,
-		Remove: NewSampled(q, base.Remove),
-		Add:    NewMirror(NewSampled(q, NewMirror(add))),
+		Loose:    base.Loose,
+		Envelope: base.Envelope,
+		Remove:   NewSampled(q, base.Remove),
+		Add:      NewMirror(NewSampled(q, NewMirror(add))),
 	}
 }

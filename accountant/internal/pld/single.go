@@ -17,6 +17,9 @@ func NewSingle(p *Pairs) *Single {
 	return o
 }
 
+// Exact says that the curve is the mechanism's own and no bound of it.
+func (o *Single) Exact() bool { return !o.loose }
+
 // Delta brackets δ(ε), the larger of both directions.
 func (o *Single) Delta(eps float64) (lower, upper float64) {
 	for _, p := range o.pairs {

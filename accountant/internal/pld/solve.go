@@ -32,6 +32,7 @@ type question struct {
 type Answer struct {
 	Lower, Upper float64
 	OK           bool
+	Blunt        bool // Rényi divergences may do better: see sketch.renyi
 	Limited      bool // by memory
 }
 
@@ -69,6 +70,7 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 		r.grid /= 2
 	}
 	r.best.Upper *= 1 + guard
+	r.best.Blunt = q.byEps || s.renyi(r.aim.theta, q.delta) < 1.02*r.best.Upper
 	r.best.Lower = min(r.best.Lower, r.best.Upper)
 	return r.best
 }
@@ -129,7 +131,8 @@ func (q *question) tailMass() float64 {
 	return max(1e-5*d/q.total, 1e-290)
 }
 
-type span struct{ lo, hi float64 }
+// span is the interval of losses that a grid has to hold, and the mass of P beyond any loss.
+type span struct{ lo, hi, never float64 }
 
 // ends finds for each term the losses beyond which less than tail is left.
 func (q *question) ends(s *sketch, tail float64) []span {
@@ -143,16 +146,17 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{600}
 		p.cut(node, &c)
-		never := c.topE // no end leaves less above it
+		all := c.topE // no end leaves less above it
+		never := max(0, all-c.topErr-2*tail)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
 			p.cut(node, &c)
-			if c.topE-never <= tail {
+			if c.topE-all <= tail {
 				break
 			}
 			hi += 0.1*(hi-lo) + 1e-12
 		}
-		out[i] = span{lo, hi}
+		out[i] = span{lo, hi, never}
 	}
 	return out
 }
@@ -274,7 +278,8 @@ type workspace struct {
 func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
 	c := &w.c
 	c.begin(v, q.lower)
-	keep, slip := 0.0, 0.0 // log P(L < ∞), and what the rounding of nodes may move the sum by
+	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
+	slip := 0.0               // what the rounding of nodes may move the sum by
 	for i, p := range q.pairs {
 		offset := 0.0
 		lo, hi := int64(math.Floor(ends[i].lo/v.h)), int64(math.Ceil(ends[i].hi/v.h))
@@ -284,12 +289,13 @@ func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
 			lo, hi = -1, int64(math.Ceil((ends[i].hi-offset)/v.h))+1
 			slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + float64(hi)*v.h)
 		}
-		l := w.g.discretise(p, v.h, offset, lo, hi)
+		l := w.g.discretise(p, v.h, offset, lo, hi, ends[i].never)
 		c.add(&c.up, summand{offset, l.first, l.up, q.n[i]})
 		if q.lower {
 			c.add(&c.low, summand{offset, l.first, l.low, q.n[i]})
 		}
 		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
+		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)
 	}
 	ch := c.channel(&c.up)
 	ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))
@@ -303,6 +309,7 @@ func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
 	}
 	if q.lower {
 		ch = c.channel(&c.low)
+		ch.inf = max(0, -math.Expm1(lowKeep)*(1-8*ulp))
 		if q.byEps {
 			a.Lower, _ = ch.deltaLower(q.eps + slip)
 		} else if e, ok := ch.epsilonLower(q.delta); ok {

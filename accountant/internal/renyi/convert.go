@@ -1,9 +1,14 @@
 package renyi
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
-// Orders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond.
-func Orders() []float64 {
+// Orders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond. The caller must not change them.
+func Orders() []float64 { return orders() }
+
+var orders = sync.OnceValue(func() []float64 {
 	orders := []float64{1.01, 1.02, 1.03, 1.05, 1.07}
 	for i := 11; i < 110; i++ {
 		orders = append(orders, float64(i)/10)
@@ -15,7 +20,7 @@ func Orders() []float64 {
 		orders = append(orders, math.Round(x))
 	}
 	return orders
-}
+})
 
 // Epsilon converts one order. Below order 1.01 the bound's terms are too large to be useful and too
 // delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and Huber).
