@@ -112,9 +112,10 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 }
 
 // onGrid is how far from a grid point, in steps, a loss may lie that counts as on it.
-const onGrid = 1e-6
+const onGrid = 1e-9
 
-// lattice is the common spacing of the losses of all pairs, and the first loss of each; nil when they have none.
+// lattice is the common spacing of the losses of all pairs, and a little less than the first loss of each, so that every
+// loss lies at or just above its grid point and keeps to it in both distributions of the grid; nil when they have none.
 func lattice(pairs []Pair) (step float64, offsets []float64) {
 	steps := make([]float64, len(pairs))
 	for i, p := range pairs {
@@ -127,7 +128,7 @@ func lattice(pairs []Pair) (step float64, offsets []float64) {
 			return 0, nil
 		}
 		steps[i] = s
-		offsets = append(offsets, first)
+		offsets = append(offsets, first-2*onGrid*s-8*ulp*math.Max(math.Abs(first), math.Abs(d.loss[len(d.loss)-1])))
 		if s > 0 && (step == 0 || s < step) {
 			step = s
 		}
@@ -136,7 +137,7 @@ func lattice(pairs []Pair) (step float64, offsets []float64) {
 		return 0, nil
 	}
 	for _, s := range steps {
-		if r := s / step; math.Abs(r-math.Round(r)) > onGrid/maxCells {
+		if r := s / step; math.Abs(r-math.Round(r)) > 1e-6*onGrid {
 			return 0, nil
 		}
 	}

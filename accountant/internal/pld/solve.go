@@ -55,6 +55,11 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	if ends == nil {
 		return Answer{}
 	}
+	if q.byEps {
+		if a := q.beyond(ends); a.OK {
+			return a
+		}
+	}
 	q.spacing, q.offsets = lattice(q.pairs)
 	r := q.refining(&s, coarse)
 	for range tries {
@@ -73,6 +78,23 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	r.best.Blunt = q.byEps || s.renyi(r.aim.theta, q.delta) < 1.02*r.best.Upper
 	r.best.Lower = min(r.best.Lower, r.best.Upper)
 	return r.best
+}
+
+// beyond answers for an ε that no sum of losses within the ends exceeds. Each use is (hi, δ(hi))-differentially private, so
+// all are (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; Kairouz, Oh and Viswanath 2015, Theorem 3.3,
+// for the product).
+func (q *question) beyond(ends []span) Answer {
+	sum, keep, never := 0.0, 0.0, 0.0
+	for i, e := range ends {
+		n := float64(q.n[i])
+		sum += n * max(0, e.hi)
+		keep += n * math.Log1p(-min(1, e.top))
+		never += n * math.Log1p(-e.never)
+	}
+	if !(sum*(1+1e-12) <= q.eps) {
+		return Answer{}
+	}
+	return Answer{Lower: max(0, -math.Expm1(never)*(1-8*ulp)), Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
 }
 
 // refining is how far solve has come.
@@ -132,7 +154,10 @@ func (q *question) tailMass() float64 {
 }
 
 // span is the interval of losses that a grid has to hold, and the mass of P beyond any loss.
-type span struct{ lo, hi, never float64 }
+type span struct {
+	lo, hi, never float64
+	top           float64 // δ(hi) of one use, rounded up
+}
 
 // ends finds for each term the losses beyond which less than tail is left.
 func (q *question) ends(s *sketch, tail float64) []span {
@@ -156,7 +181,7 @@ func (q *question) ends(s *sketch, tail float64) []span {
 			}
 			hi += 0.1*(hi-lo) + 1e-12
 		}
-		out[i] = span{lo, hi, never}
+		out[i] = span{lo, hi, never, c.topE + c.topErr}
 	}
 	return out
 }
