@@ -1,4 +1,4 @@
-package accountant
+package pld
 
 import "math"
 
@@ -15,7 +15,7 @@ type sketchTerm struct {
 	lo, hi     float64
 }
 
-func newSketch(n []int, p []pair, tail float64) sketch {
+func newSketch(n []int, p []Pair, tail float64) sketch {
 	var s sketch
 	var c cells
 	for i, q := range p {
@@ -73,6 +73,18 @@ func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	k, k1, k2 := s.cumulants(theta)
 	sd = math.Sqrt(k2)
 	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
+}
+
+// renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the tilt.
+func (s *sketch) renyi(theta, delta float64) float64 {
+	best := math.Inf(1)
+	for _, t := range []float64{0.6, 0.8, 1, 1.25, 1.6, 3, 10} {
+		if t *= theta; t > 0.01 {
+			k, _, _ := s.cumulants(t)
+			best = min(best, (k-math.Log(delta)+t*math.Log(t)-(t+1)*math.Log1p(t))/t)
+		}
+	}
+	return max(0, best)
 }
 
 // normalHockey is E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.

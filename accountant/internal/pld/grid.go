@@ -1,20 +1,21 @@
-package accountant
+package pld
 
 import "math"
 
-// lattice is the loss distribution of one term on the grid {j·h}, twice: up is never easier to beat than the truth (its hockey-stick
-// curve lies above), low never harder.
-type lattice struct {
+// gridded is the loss distribution of one term at the losses offset + j·h, twice: up is never easier to beat than the
+// truth (its hockey-stick curve lies above), low never harder. It is valid until its gridder makes the next one.
+type gridded struct {
 	first   int64     // index of the first point
 	up, low []float64 // masses of P
 	inf     float64   // mass of P at infinite loss in up
 }
 
-// gridder turns pairs into lattices and keeps its scratch.
+// gridder turns pairs into gridded losses and keeps its scratch.
 type gridder struct {
-	nodes []float64
-	c     cells
-	lift  []float64
+	nodes   []float64
+	c       cells
+	lift    []float64
+	up, low []float64
 }
 
 // discretise connects the dots of the hockey-stick curve on the grid of width h from index lo to hi.
@@ -22,20 +23,23 @@ type gridder struct {
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the best curve above with kinks on the
 // grid (Doroshenko et al. 2022). Low: the masses of neighbouring cells are merged in shares whose joint loss falls exactly on the
 // grid point between them. Merging outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
-func (g *gridder) discretise(p pair, h float64, lo, hi int64) lattice {
+func (g *gridder) discretise(p Pair, h, offset float64, lo, hi int64, never float64) gridded {
 	n := int(hi - lo)
-	g.nodes = g.nodes[:0]
-	for j := lo; j <= hi; j++ {
-		g.nodes = append(g.nodes, float64(j)*h)
+	g.nodes = grown(g.nodes, n+1)
+	for j := range g.nodes {
+		g.nodes[j] = offset + float64(lo+int64(j))*h
 	}
 	p.cut(g.nodes, &g.c)
-	l := lattice{first: lo, up: make([]float64, n+1), low: make([]float64, n+1)}
+	g.up, g.low = grown(g.up, n+1), grown(g.low, n+1)
+	clear(g.up)
+	clear(g.low)
+	l := gridded{first: lo, up: g.up, low: g.low}
 	g.connect(h, &l)
-	g.merge(h, &l)
+	g.merge(h, never, &l)
 	return l
 }
 
-func (g *gridder) connect(h float64, l *lattice) {
+func (g *gridder) connect(h float64, l *gridded) {
 	c := &g.c
 	n := len(c.e)
 	toUpper, toLower := 1/-math.Expm1(-h), 1/math.Expm1(h)
@@ -52,8 +56,9 @@ func (g *gridder) connect(h float64, l *lattice) {
 }
 
 // merge walks down from the top: where masses grow the recursion for the shares damps its own error; below the peak it may run into
-// its limits, where every second grid point is skipped, at a cost that is still of second order.
-func (g *gridder) merge(h float64, l *lattice) {
+// its limits, where every second grid point is skipped, at a cost that is still of second order. never is the mass of P
+// that is at infinite loss and stays there.
+func (g *gridder) merge(h, never float64, l *gridded) {
 	c := &g.c
 	n := len(c.e)
 	if n == 0 {
@@ -69,11 +74,11 @@ func (g *gridder) merge(h float64, l *lattice) {
 		g.lift = make([]float64, n)
 	}
 	lift := g.lift[:n] // the share of a cell that is merged upwards
-	lift[n-1] = share(max(0, c.topE-c.topErr), c.d[n-1], 0.5)
+	lift[n-1] = share(max(0, c.topE-never-c.topErr), c.d[n-1], 0.5)
 	for i := n - 1; i > 0; i-- {
 		lift[i-1] = share((1-lift[i])*c.e[i], c.d[i-1], 1)
 	}
-	l.low[n] = max(0, math.Exp(g.nodes[n])*c.topQ+c.topE-2*c.topErr)
+	l.low[n] = max(0, math.Exp(g.nodes[n])*c.topQ+c.topE-never-2*c.topErr)
 	for i := 0; i < n; i++ {
 		m := (c.e[i] + shrink*c.d[i]) * toUpper
 		l.low[i+1] += lift[i] * m

@@ -1,48 +1,46 @@
-package accountant
+package pld
 
-import "math"
+import (
+	"math"
 
-type mixtureAtom struct{ GaussianMixture }
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
 
-func (a mixtureAtom) pairs() *pairs {
-	p := newMixturePair(a.GaussianMixture)
-	if len(p.shift) == 0 {
-		return &pairs{remove: &discretePair{loss: []float64{0}, mass: []float64{1}}}
-	}
-	return &pairs{remove: p, add: newMirrorPair(p)}
-}
-
-// mixturePair is Σ wᵢ N(cᵢ, 1) against N(0, 1). The share at c = 0 is common to both and never subtracted.
-type mixturePair struct {
+// Mixture is Σ wᵢ N(cᵢ, 1) against N(0, 1). The share at c = 0 is common to both and never subtracted.
+type Mixture struct {
 	rest          float64 // 1 − the weight at zero
 	shift, weight []float64
 	far           float64 // largest shift
 }
 
-func newMixturePair(v GaussianMixture) *mixturePair {
-	p := &mixturePair{}
-	for i, s := range v.Sensitivities {
-		if s == 0 || v.Probabilities[i] == 0 {
+// NewMixture is the mixture of unit normals about each of sensitivities[i]/std, with probabilities[i], against N(0, 1).
+func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
+	p := &Mixture{}
+	for i, s := range sensitivities {
+		if s == 0 || probabilities[i] == 0 {
 			continue
 		}
-		c := s / v.NoiseMultiplier
+		c := s / std
 		p.shift = append(p.shift, c)
-		p.weight = append(p.weight, v.Probabilities[i])
-		p.rest += v.Probabilities[i]
+		p.weight = append(p.weight, probabilities[i])
+		p.rest += probabilities[i]
 		p.far = max(p.far, c)
 	}
 	p.rest = min(p.rest, 1)
 	return p
 }
 
+// Constant says that no sensitivity with a positive probability is positive: the two sides are the same.
+func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
+
 // lossAt is log(w₀ + Σ wᵢ e^{cᵢx − cᵢ²/2}) and its derivative.
-func (p *mixturePair) lossAt(x float64) (l, slope float64) {
-	var s logSum
-	s.add(math.Log1p(-p.rest))
+func (p *Mixture) lossAt(x float64) (l, slope float64) {
+	var s renyi.LogSum
+	s.Add(math.Log1p(-p.rest))
 	for i, c := range p.shift {
-		s.add(math.Log(p.weight[i]) + c*x - c*c/2)
+		s.Add(math.Log(p.weight[i]) + c*x - c*c/2)
 	}
-	l = s.value()
+	l = s.Value()
 	for i, c := range p.shift {
 		slope += c * math.Exp(math.Log(p.weight[i])+c*x-c*c/2-l)
 	}
@@ -50,7 +48,7 @@ func (p *mixturePair) lossAt(x float64) (l, slope float64) {
 }
 
 // pointAt inverts lossAt; −∞ at and below its floor.
-func (p *mixturePair) pointAt(l float64) float64 {
+func (p *Mixture) pointAt(l float64) float64 {
 	if !(l > math.Log1p(-p.rest)) {
 		return math.Inf(-1)
 	}
@@ -75,7 +73,7 @@ func (p *mixturePair) pointAt(l float64) float64 {
 	return x
 }
 
-func (p *mixturePair) plan(tail float64) []float64 {
+func (p *Mixture) plan(tail float64) []float64 {
 	if !(p.far < maxEffect) {
 		return beyond()
 	}
@@ -91,7 +89,7 @@ func (p *mixturePair) plan(tail float64) []float64 {
 	return nodes
 }
 
-func (p *mixturePair) cut(nodes []float64, c *cells) {
+func (p *Mixture) cut(nodes []float64, c *cells) {
 	c.reset(len(nodes) - 1)
 	k := len(p.shift)
 	prev, now := make([]side, k+1), make([]side, k+1)
@@ -121,7 +119,7 @@ func pointSide(x float64) side {
 	return normalSide(x)
 }
 
-func (p *mixturePair) cell(a, b []side, lo, hi float64, c *cells, i int) {
+func (p *Mixture) cell(a, b []side, lo, hi float64, c *cells, i int) {
 	q, eq := between(a[0], b[0])
 	sum, err := 0.0, 0.0
 	for j, w := range p.weight {
@@ -136,7 +134,7 @@ func (p *mixturePair) cell(a, b []side, lo, hi float64, c *cells, i int) {
 	c.err[i] = err + (math.Abs(down)+math.Abs(up))*(eq+4*ulp*q)
 }
 
-func (p *mixturePair) low(a []side, l float64, c *cells) {
+func (p *Mixture) low(a []side, l float64, c *cells) {
 	q := a[0].below()
 	sum, err := 0.0, 0.0
 	for j, w := range p.weight {
@@ -148,7 +146,7 @@ func (p *mixturePair) low(a []side, l float64, c *cells) {
 	c.lowErr = err + a[0].err + 8*ulp*c.lowP
 }
 
-func (p *mixturePair) top(a []side, l float64, c *cells) {
+func (p *Mixture) top(a []side, l float64, c *cells) {
 	c.topQ = a[0].above()
 	sum, err := 0.0, 0.0
 	for j, w := range p.weight {
@@ -158,26 +156,4 @@ func (p *mixturePair) top(a []side, l float64, c *cells) {
 	k := math.Expm1(l) + p.rest
 	c.topE = max(0, sum-k*c.topQ)
 	c.topErr = err + math.Abs(k)*a[0].err + 8*ulp*sum
-}
-
-// rdp integrates both directions by the trapezoid rule: E_Q[r^α] and E_P[r^{−α}], each minus one.
-func (a mixtureAtom) rdp(order float64) (float64, bool) {
-	p := newMixturePair(a.GaussianMixture)
-	if len(p.shift) == 0 {
-		return 0, true
-	}
-	plain := order * p.far * p.far / 2 * (1 + 4*ulp) // as if the largest sensitivity were certain
-	lo, hi := -13-order*p.far, order*p.far+13
-	step := min(0.1, math.Pi/p.far/8)
-	if !((hi-lo)/step < 1<<14) {
-		return plain, true
-	}
-	var fwd, back logSum
-	for x := lo; x <= hi; x += step {
-		l, _ := p.lossAt(x)
-		fwd.add(logMomentGap(1, l, order) - x*x/2)
-		back.add(logMomentGap(1, -l, order) + l - x*x/2)
-	}
-	s := max(fwd.value(), back.value()) + math.Log(step) - 0.5*math.Log(2*math.Pi)
-	return min(plain, fromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s))), true
 }

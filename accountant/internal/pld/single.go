@@ -1,30 +1,27 @@
-package accountant
+package pld
 
-// oneStep is the exact curve of a single use of a single mechanism: no grid, no composition.
-type oneStep struct {
-	pairs []pair
+// Single is the exact curve of a single use of a single mechanism: no grid, no composition.
+type Single struct {
+	pairs []Pair
 	loose bool // the pairs are only upper bounds: nothing is known from below
 	c     cells
 	node  [1]float64
 }
 
-func newOneStep(terms []term) *oneStep {
-	if len(terms) != 1 || terms[0].n != 1 {
-		return nil
-	}
-	p := terms[0].atom.pairs()
-	if p == nil {
-		return nil
-	}
-	o := &oneStep{pairs: []pair{p.remove}, loose: p.loose}
-	if p.add != nil {
-		o.pairs = append(o.pairs, p.add)
+// NewSingle is one use of the mechanism with the given pairs.
+func NewSingle(p *Pairs) *Single {
+	o := &Single{pairs: []Pair{p.Remove}, loose: p.Loose}
+	if p.Add != nil {
+		o.pairs = append(o.pairs, p.Add)
 	}
 	return o
 }
 
-// delta brackets δ(ε), the larger of both directions.
-func (o *oneStep) delta(eps float64) (lower, upper float64) {
+// Exact says that the curve is the mechanism's own and no bound of it.
+func (o *Single) Exact() bool { return !o.loose }
+
+// Delta brackets δ(ε), the larger of both directions.
+func (o *Single) Delta(eps float64) (lower, upper float64) {
 	for _, p := range o.pairs {
 		o.node[0] = eps
 		p.cut(o.node[:], &o.c)
@@ -37,17 +34,17 @@ func (o *oneStep) delta(eps float64) (lower, upper float64) {
 	return max(0, lower), min(1, upper)
 }
 
-// epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta; ok is false beyond losses that floating point can hold.
-func (o *oneStep) epsilon(delta float64) (b Bound, ok bool) {
-	upper := func(e float64) float64 { _, u := o.delta(e); return u - delta }
-	lower := func(e float64) float64 { l, _ := o.delta(e); return l - delta }
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta; ok is false beyond losses that floating point can hold.
+func (o *Single) Epsilon(delta float64) (b Answer) {
+	upper := func(e float64) float64 { _, u := o.Delta(e); return u - delta }
+	lower := func(e float64) float64 { l, _ := o.Delta(e); return l - delta }
 	if upper(0) <= 0 {
-		return Bound{}, true
+		return Answer{OK: true}
 	}
 	hi := 1.0
 	for upper(hi) > 0 {
 		if hi *= 2; hi > 600 {
-			return Bound{}, false
+			return Answer{}
 		}
 	}
 	b.Upper = narrow(0, hi, upper)
@@ -55,8 +52,8 @@ func (o *oneStep) epsilon(delta float64) (b Bound, ok bool) {
 		b.Lower = narrow(0, hi, lower) * (1 - 1e-11)
 	}
 	b.Lower = min(b.Lower, b.Upper)
-	b.Estimate = b.Lower + (b.Upper-b.Lower)/2
-	return b, true
+	b.OK = true
+	return b
 }
 
 // narrow brackets the zero of a decreasing f to a relative 1e−12, returning the end where f ≤ 0. False position with

@@ -1,4 +1,4 @@
-package accountant
+package pld
 
 import (
 	"math"
@@ -7,11 +7,13 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// A channel is the tilted distribution of a sum of independent losses in a window of the grid: mass[j] ∝ P(L = (first+j)·h)·e^{θL}. Tilting
-// (Esscher 1932) moves the bulk to where δ is decided, so that the Fourier transform's absolute error is small against the
-// answer even for δ = 1e−12, and so that the window need not hold the rest of the distribution.
+// A channel is the tilted distribution of a sum of independent losses in a window of the grid:
+// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves the bulk to where δ is decided, so that the
+// Fourier transform's absolute error is small against the answer even for δ = 1e−12, and so that the window need not hold
+// the rest of the distribution.
 type channel struct {
 	h, theta float64
+	base     float64 // Σ countᵢ·offsetᵢ
 	first    int64
 	mass     []float64
 	logScale float64 // P(L = l) = mass · exp(logScale − θ·l)
@@ -22,47 +24,98 @@ type channel struct {
 	inf      float64 // P(L = ∞)
 }
 
-// composer multiplies characteristic functions; it owns the scratch of one size.
+// lossAt is the loss of the k-th mass of the window.
+func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int64(k))*ch.h }
+
+// composer multiplies characteristic functions, one summand after the other; it owns the scratch of one size and keeps it
+// for the next grid, so that the memory of a composition does not grow with the number of its terms or of its tries.
 type composer struct {
+	view   view
 	n      int
 	fft    *fourier.FFT
 	real   []float64
 	coef   []complex128
-	prod   []complex128
-	mag    []float64 // bound of |prod| before rounding
-	relErr []float64
+	out    []float64
+	up     product // of the distributions that are never easier to beat than the truth
+	low    product // of those that are never harder
+	coeErr float64 // the transform's error in one coefficient, for input of unit sum
 }
 
-func newComposer(n int) *composer {
-	return &composer{n: n, fft: fourier.NewFFT(n), real: make([]float64, n), coef: make([]complex128, n/2+1),
-		prod: make([]complex128, n/2+1), mag: make([]float64, n/2+1), relErr: make([]float64, n/2+1)}
+// product is a product of characteristic functions.
+type product struct {
+	prod     []complex128
+	mag      []float64 // bound of |prod| before rounding
+	relErr   []float64
+	steps    float64
+	base     float64
+	logScale float64
+	above    float64 // Σ log moments at θ+λ
+	below    float64 // Σ log moments at θ−λ
 }
 
-// summand is the masses of one term at grid indices first, first+1, …, used count times.
+// summand is the masses of one term at losses offset + (first+j)·h, used count times.
 type summand struct {
-	first int64
-	mass  []float64
-	count int
+	offset float64
+	first  int64
+	mass   []float64
+	count  int
 }
 
-// compose convolves every summand with itself count times and all with each other.
-func (c *composer) compose(parts []summand, h, theta float64, first int64, lambdaUp, lambdaDown float64) channel {
-	ch := channel{h: h, theta: theta, first: first}
-	for k := range c.prod {
-		c.prod[k], c.mag[k], c.relErr[k] = 1, 1, 0
+// grown is a slice of length n that uses the memory of s where that is enough.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
 	}
-	// The transform's error in one coefficient, for input of unit sum (Higham 2002, Theorem 24.2, with room to spare).
-	coefErr := 10 * ulp * (math.Log2(float64(c.n)) + 4)
-	steps := 0.0
-	for _, p := range parts {
-		ch.logScale += float64(p.count) * c.load(p, h, theta)
-		steps += float64(p.count)
-		c.fft.Coefficients(c.coef, c.real)
-		c.multiply(p.count, coefErr)
+	return s[:n]
+}
+
+// begin clears the products for a composition on the grid of v.
+func (c *composer) begin(v view, lower bool) {
+	c.view, c.n = v, v.n
+	if c.fft == nil {
+		c.fft = fourier.NewFFT(v.n)
+	} else {
+		c.fft.Reset(v.n)
 	}
-	ch.rel = 4e-14*steps + 4*ulp*math.Abs(ch.logScale) + 1e-13
-	ch.mass = c.invert(coefErr, &ch)
-	ch.tails(parts, lambdaUp, lambdaDown)
+	c.real, c.out, c.coef = grown(c.real, v.n), grown(c.out, v.n), grown(c.coef, v.n/2+1)
+	// Higham 2002, Theorem 24.2, with room to spare.
+	c.coeErr = 10 * ulp * (math.Log2(float64(v.n)) + 4)
+	c.up.begin(v.n)
+	if lower {
+		c.low.begin(v.n)
+	}
+}
+
+func (p *product) begin(n int) {
+	p.prod, p.mag, p.relErr = grown(p.prod, n/2+1), grown(p.mag, n/2+1), grown(p.relErr, n/2+1)
+	for k := range p.prod {
+		p.prod[k], p.mag[k], p.relErr[k] = 1, 1, 0
+	}
+	p.steps, p.base, p.logScale, p.above, p.below = 0, 0, 0, 0, 0
+}
+
+// add convolves s with itself count times and with what p holds.
+func (c *composer) add(p *product, s summand) {
+	v := &c.view
+	p.logScale += float64(s.count) * c.load(s, v.h, v.theta)
+	p.steps += float64(s.count)
+	p.base += float64(s.count) * s.offset
+	// What the window leaves out is bounded by Chernoff's inequality on the very masses that are composed.
+	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
+	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
+	c.fft.Coefficients(c.coef, c.real)
+	c.multiply(p, s.count)
+}
+
+// channel returns to losses. Its masses are valid until the next call.
+func (c *composer) channel(p *product) channel {
+	v := &c.view
+	ch := channel{h: v.h, theta: v.theta, base: p.base, first: v.first, logScale: p.logScale}
+	ch.rel = 4e-14*p.steps + 4*ulp*(math.Abs(ch.logScale)+v.theta*math.Abs(p.base)) + 1e-13
+	ch.mass = c.invert(p, &ch)
+	top, bottom := ch.lossAt(len(ch.mass)), ch.lossAt(0)
+	ch.above = math.Exp(p.above-(v.theta+v.lambdaUp)*top) * (1 + ch.rel)
+	ch.alias = (math.Exp(p.above-ch.logScale-v.lambdaUp*top) + math.Exp(p.below-ch.logScale+v.lambdaDown*bottom)) * (1 + ch.rel)
 	return ch
 }
 
@@ -78,7 +131,7 @@ func (c *composer) load(p summand, h, theta float64) float64 {
 	w := 0.0
 	for j, m := range p.mass {
 		if j%32 == 0 {
-			w = math.Exp(theta*float64(p.first+int64(j))*h - scale)
+			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - scale)
 		}
 		if m != 0 {
 			c.real[at] += m * w
@@ -105,7 +158,7 @@ func logMoment(p summand, h, theta float64) float64 {
 			if theta > 0 {
 				edge = j + 15
 			}
-			top = max(top, math.Log(m)+theta*float64(p.first+int64(edge))*h)
+			top = max(top, math.Log(m)+theta*(p.offset+float64(p.first+int64(edge))*h))
 		}
 	}
 	if math.IsInf(top, -1) {
@@ -115,7 +168,7 @@ func logMoment(p summand, h, theta float64) float64 {
 	sum, w := 0.0, 0.0
 	for j, m := range p.mass {
 		if j%32 == 0 {
-			w = math.Exp(theta*float64(p.first+int64(j))*h - top)
+			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - top)
 		}
 		if m != 0 {
 			sum += m * w
@@ -125,34 +178,34 @@ func logMoment(p summand, h, theta float64) float64 {
 	return top + math.Log(sum)
 }
 
-func (c *composer) multiply(count int, coefErr float64) {
-	n := float64(count)
+func (c *composer) multiply(p *product, count int) {
+	n, coefErr := float64(count), c.coeErr
 	for k, z := range c.coef {
-		if c.mag[k] == 0 {
+		if p.mag[k] == 0 {
 			continue
 		}
 		a2 := real(z)*real(z) + imag(z)*imag(z)
 		a := math.Sqrt(a2) + coefErr
 		if n*(1-a*a)/2 > 92 { // |z|ⁿ < 1e−39
-			c.prod[k], c.mag[k] = 0, 0
+			p.prod[k], p.mag[k] = 0, 0
 			continue
 		}
 		r := n * (coefErr/a + 4*ulp)
 		if count == 1 {
-			c.prod[k] *= z
-			c.mag[k] *= a
+			p.prod[k] *= z
+			p.mag[k] *= a
 		} else {
 			pow := power(z, count)
-			c.prod[k] *= pow
+			p.prod[k] *= pow
 			if r < 0.1 {
-				c.mag[k] *= cmplx.Abs(pow) * (1 + 2*r)
+				p.mag[k] *= cmplx.Abs(pow) * (1 + 2*r)
 			} else {
-				c.mag[k] *= math.Exp(n * math.Log(a))
+				p.mag[k] *= math.Exp(n * math.Log(a))
 			}
 		}
-		c.relErr[k] += r
-		if c.mag[k] < 1e-39 {
-			c.prod[k], c.mag[k] = 0, 0
+		p.relErr[k] += r
+		if p.mag[k] < 1e-39 {
+			p.prod[k], p.mag[k] = 0, 0
 		}
 	}
 }
@@ -172,20 +225,20 @@ func power(z complex128, n int) complex128 {
 }
 
 // invert returns the masses in window order and sets eta.
-func (c *composer) invert(coefErr float64, ch *channel) []float64 {
+func (c *composer) invert(p *product, ch *channel) []float64 {
 	size, wrong := 0.0, 0.0
-	for k, m := range c.mag {
+	for k, m := range p.mag {
 		w := 2.0
 		if k == 0 || 2*k == c.n {
 			w = 1
 		}
 		size += w * m
-		wrong += w * m * min(2, c.relErr[k]*1.1)
+		wrong += w * m * min(2, p.relErr[k]*1.1)
 	}
 	n := float64(c.n)
-	ch.eta = (wrong+coefErr*size)/n + 1e-38
-	c.fft.Sequence(c.real, c.prod)
-	out := make([]float64, c.n)
+	ch.eta = (wrong+c.coeErr*size)/n + 1e-38
+	c.fft.Sequence(c.real, p.prod)
+	out := c.out
 	at := int(ch.first % int64(c.n))
 	if at < 0 {
 		at += c.n
@@ -196,19 +249,6 @@ func (c *composer) invert(coefErr float64, ch *channel) []float64 {
 		out[i] /= n
 	}
 	return out
-}
-
-// tails bounds what the window leaves out, by Chernoff's inequality on the very masses that were composed.
-func (ch *channel) tails(parts []summand, lambdaUp, lambdaDown float64) {
-	var up, down float64
-	for _, p := range parts {
-		up += float64(p.count) * logMoment(p, ch.h, ch.theta+lambdaUp)
-		down += float64(p.count) * logMoment(p, ch.h, ch.theta-lambdaDown)
-	}
-	top := float64(ch.first+int64(len(ch.mass))) * ch.h
-	bottom := float64(ch.first) * ch.h
-	ch.above = math.Exp(up-(ch.theta+lambdaUp)*top) * (1 + ch.rel)
-	ch.alias = (math.Exp(up-ch.logScale-lambdaUp*top) + math.Exp(down-ch.logScale+lambdaDown*bottom)) * (1 + ch.rel)
 }
 
 // epsilonUpper is the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false when the window does not reach far enough either way.
@@ -222,6 +262,9 @@ func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 
 // epsilonLower is the largest ε with a proven δ(ε) ≥ delta.
 func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
+	if delta -= ch.inf; !(delta > 0) {
+		return 0, false
+	}
 	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 { return max(v-ch.eta, 0) }, ch.alias/(1+ch.theta))
 }
 
@@ -234,7 +277,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount 
 	fade, keep, gain := math.Exp(-ch.h*(1+ch.theta)), math.Exp(-ch.theta*ch.h), -math.Expm1(-ch.h)
 	var u, d, target float64
 	for k := len(ch.mass) - 1; k >= 0; k-- {
-		l := float64(ch.first+int64(k)) * ch.h
+		l := ch.lossAt(k)
 		if (len(ch.mass)-1-k)%32 == 0 {
 			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
 		}
@@ -246,25 +289,28 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount 
 		}
 		u = mass(ch.mass[k]) + fade*u
 		next := keep * (d + gain*u)
+		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) { // beyond floating point: nothing is proven
+			return math.Inf(1), false
+		}
 		if next-discount > target*keep {
 			x := (target + discount - d) / u
 			return max(0, l+math.Log1p(-min(max(x, 0), gain))), k < len(ch.mass)-1
 		}
 		d, target = next, target*keep
 	}
-	return float64(ch.first) * ch.h, false
+	return ch.lossAt(0), false
 }
 
 // deltaAt sums the curve at one ε inside the window.
 func (ch *channel) deltaAt(eps float64, mass func(float64) float64) (scaled float64, ok bool) {
-	first := int64(math.Floor(eps/ch.h)) + 1 - ch.first
+	first := int64(math.Floor((eps-ch.base)/ch.h)) + 1 - ch.first
 	if first < 0 || first >= int64(len(ch.mass)) {
 		return 0, false
 	}
 	sum, w := 0.0, 0.0
 	ratio := math.Exp(-ch.theta * ch.h)
 	for k := int(first); k < len(ch.mass); k++ {
-		y := float64(ch.first+int64(k))*ch.h - eps
+		y := max(0, ch.lossAt(k)-eps)
 		if (k-int(first))%32 == 0 {
 			w = math.Exp(-ch.theta * y)
 		}
@@ -287,5 +333,5 @@ func (ch *channel) deltaLower(eps float64) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)), true
+	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)) + ch.inf, true
 }
