@@ -15,6 +15,8 @@ type Fixed struct {
 	Units  []int32
 	Unit   float32
 	Chain  int
+	Limit  float64   // what no part of the sum of one record's terms may exceed in any element
+	Carry  []float64 // what 31 bits had no room for, in units; nil for nothing
 	Shapes []Shape
 	starts []int
 }
@@ -25,6 +27,7 @@ type FixedBlock struct {
 	Units      []int32
 	Unit       float32
 	Chain      int
+	Limit      float64
 }
 
 // NewFixed allocates a sum of zeros of the given shapes. Unit and Chain are for the caller to set.
@@ -37,12 +40,16 @@ func NewFixed(shapes ...Shape) Fixed {
 // Block is block i. It shares f's numbers.
 func (f Fixed) Block(i int) FixedBlock {
 	s := f.Shapes[i]
-	return FixedBlock{Rows: s.Rows, Cols: s.Cols, Units: f.Units[f.starts[i]:f.starts[i+1]], Unit: f.Unit, Chain: f.Chain}
+	return FixedBlock{Rows: s.Rows, Cols: s.Cols, Units: f.Units[f.starts[i]:f.starts[i+1]], Unit: f.Unit, Chain: f.Chain, Limit: f.Limit}
 }
 
 // Sub is the view of blocks lo to hi−1.
 func (f Fixed) Sub(lo, hi int) Fixed {
-	return Fixed{Units: f.Units[f.starts[lo]:f.starts[hi]], Unit: f.Unit, Chain: f.Chain, Shapes: f.Shapes[lo:hi], starts: starts(f.Shapes[lo:hi])}
+	s := Fixed{Units: f.Units[f.starts[lo]:f.starts[hi]], Unit: f.Unit, Chain: f.Chain, Limit: f.Limit, Shapes: f.Shapes[lo:hi], starts: starts(f.Shapes[lo:hi])}
+	if f.Carry != nil {
+		s.Carry = f.Carry[f.starts[lo]:f.starts[hi]]
+	}
+	return s
 }
 
 // FixedSummer is a backend that adds products up in fixed point.
