@@ -186,6 +186,9 @@ func (r *releasing) releaseUnder(grant *mechanism.Grant) error {
 	if n.count > 0 {
 		noisy = append(noisy, mechanism.Part{Sum: total.counts, Std: n.count, Out: make([]float64, len(e.counts))})
 	}
+	if r.sums.loose {
+		grant.NoteReal()
+	}
 	if err := grant.Release(n.effect, noisy...); err != nil {
 		return err
 	}

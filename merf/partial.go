@@ -25,6 +25,7 @@ type Partial struct {
 	be      device.Backend
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
+	loose   bool   // some features come from a backend without promises: they may depend on other records in their last bits
 }
 
 // NewPartial returns the sum over no records. That of a plan that Config.Plan has not made is of no use: to add to it is an
@@ -34,7 +35,7 @@ func (p *Plan) NewPartial(opts ...Option) *Partial {
 		return new(Partial)
 	}
 	o := collect(opts)
-	a := &Partial{plan: p, be: o.backend}
+	a := &Partial{plan: p, be: o.backend, loose: device.PromisesOf(o.backend) != device.Promises{RowsAlone: true, SameBits: true}}
 	for range max(o.backend.Workers(), 1) {
 		a.workers = append(a.workers, newWorker(p, o.backend))
 	}
@@ -111,6 +112,7 @@ func (a *Partial) Merge(other *Partial) error {
 func (a *Partial) take(other *Partial) {
 	a.workers[0].merge(other.total())
 	a.note(other.who)
+	a.loose = a.loose || other.loose
 	other.reset()
 }
 
