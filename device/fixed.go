@@ -55,8 +55,9 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 // FixedSummer is a backend that adds products up in fixed point.
 //
 // A term is a product of two float32 numbers, one of them odd (see Odd), and what is added for it is the whole number
-// of units nearest to the exact product. With Σ|terms| of a chain of at most Chain products below 2^22 units a chain of
-// fused multiply-adds that starts at the origin 1.5·2^23 units does exactly that: each result lies in [2^23, 2^24)
+// of units nearest to the exact product. The caller sees to it that no sum of up to Chain consecutive terms, by the
+// order of rows, reaches 2^22 units, and no single term. Then a chain of fused multiply-adds, no longer than that, that
+// starts at the origin 1.5·2^23 units does exactly what is wanted: each result lies in [2^23, 2^24)
 // units, where float32 numbers are the whole units, so each multiply-add rounds its exact sum to a whole unit, and that
 // is the sum before plus the product rounded. It would depend on the sum before only where the product lies halfway
 // between two units. It never does: with c odd, of 24 significant bits, and d anything, a product that is an odd

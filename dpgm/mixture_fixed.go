@@ -5,8 +5,17 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// FixedForm is the worst of the parts', none if one of them has none.
+// FixedForm is the worst of the parts', none if one of them has none. It is found out once, because parts have to make
+// gradients for it.
 func (g *mixtureGradients) FixedForm() models.FixedForm {
+	if g.form == nil {
+		form := g.worstForm()
+		g.form = &form
+	}
+	return *g.form
+}
+
+func (g *mixtureGradients) worstForm() models.FixedForm {
 	form := models.FixedForm{Terms: 1, Reach: 1}
 	for _, p := range g.parts {
 		of, ok := p.Gradients(device.Batch{}).(models.FixedGradients)

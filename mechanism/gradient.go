@@ -14,9 +14,9 @@ type Gradient struct {
 	Units           []int32   // or in fixed point, as whole numbers of Unit, a power of two; untouched
 	Carry           []float64 // and what 31 bits had no room for, in units too; nil for nothing
 	Unit            float64
-	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
-	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
-	Workers         int       // goroutines, at least one; they change neither the noise nor the guarantee
+	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
+	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
+	Workers         int     // goroutines, at least one; they change neither the noise nor the guarantee
 }
 
 // gradientBits is the grid's distance below the sensitivity, or below the noise

@@ -27,6 +27,10 @@ type Config struct {
 	// sensitivity of the clipped sum under the ledger's relation: ClipNorm under
 	// add-or-remove-one, twice that under replace-one. It is the gradient's own; a
 	// clipping policy that also releases something states its own multiplier.
+	//
+	// Sums are made in fixed point, in units of about 2^-17 of the sensitivity, and
+	// gradients are clipped to a little less, about 1 % of the norm at most, so that a
+	// row rounded to units keeps it.
 	NoiseMultiplier float64
 	// Optimizer moves the parameters.
 	Optimizer Optimizer
@@ -37,7 +41,8 @@ type Config struct {
 	NominalBatch float64
 	// MicroBatch is how many examples are held in memory at a time; 0 means 2048,
 	// so that Poisson batches around a thousand are rarely cut in two.
-	// It changes neither the guarantee nor, rounding apart, the result.
+	// It changes neither the guarantee nor the result (that of a device without sums in
+	// fixed point, rounding apart). No more than 4096 are held.
 	MicroBatch int
 }
 

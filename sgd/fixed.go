@@ -43,7 +43,7 @@ type fixedSum struct {
 
 // Chains of leastChain products or more are fast enough and of longChain as fast as any; in between, plan keeps to
 // units that shrink the target by mostShrink or less.
-const leastChain, longChain, mostShrink = 8, 48, 0x1p-8
+const leastChain, longChain, mostShrink = 8, 48, 0x1p-7
 
 // plan chooses unit and chain for sums of sensitivity bound.
 func (f *fixedSum) plan(bound float64) {

@@ -123,7 +123,7 @@ func (t *Trainer) addClipped(g models.Gradients) error {
 		return nil
 	}
 	fixed, ok := g.(models.FixedGradients)
-	if !ok {
+	if !ok || fixed.FixedForm() != t.exact.form {
 		return errGradients
 	}
 	for i, s := range norms {
@@ -133,7 +133,7 @@ func (t *Trainer) addClipped(g models.Gradients) error {
 	return nil
 }
 
-var errGradients = errors.New("sgd: gradients of another type than at first")
+var errGradients = errors.New("sgd: gradients of another type or form than those of an empty batch, by which the sum was planned")
 
 // addAlone adds record i of the micro-batch as a row of its own: what the network says of a record among others does not
 // matter then, and the norm is measured on the very row that is added.

@@ -251,7 +251,7 @@ func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients mode
 		return nil
 	}
 	fixed, ok := gradients.(models.FixedBlockGradients)
-	if !ok {
+	if !ok || fixed.FixedForm() != exact.form {
 		return errGradients
 	}
 	fixed.AddFixedBlockSums(exact.sum, g.byBlock)
