@@ -131,6 +131,33 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	}
 }
 
+// A row that rounds up in every coordinate keeps the clip norm too: among forty norms there are some for which all
+// coordinates lie just above half a unit.
+func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
+	const dim = 40000
+	flat := make([]float32, dim)
+	for i := range flat {
+		flat[i] = -1e3
+	}
+	data, err := records.FromFlat(records.Interval(dim, -1e3, 1e3), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearest := 0.0
+	for i := range 40 {
+		cfg := sgd.Config{ClipNorm: 1 + float64(i)*0.0111, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
+		row := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), data).sums[0]
+		if n := norm(row); n > cfg.ClipNorm {
+			t.Errorf("clip norm %v: a record moves the sum by %v", cfg.ClipNorm, n)
+		} else {
+			nearest = max(nearest, n/cfg.ClipNorm)
+		}
+	}
+	if nearest < 1-1e-3 {
+		t.Errorf("no row came near its clip norm (%v of it): the test has no power", nearest)
+	}
+}
+
 // The guarantee names the class.
 func TestSumsInFixedPointAreExact(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})

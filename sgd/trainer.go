@@ -93,7 +93,11 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Opti
 	if t.public, err = newPublicPart(t.be, cfg, net); err != nil {
 		return nil, err
 	}
-	t.exact = newFixedSum(t.be, net, t.groups != nil)
+	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
+		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
+			return nil, &param.Error{Path: "sgd.New.net", Value: net.Params().Len(), Want: "fewer parameters: rounding them to units would take up the clip norm"}
+		}
+	}
 	t.prepare()
 	return t, nil
 }
