@@ -50,7 +50,8 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 
 // seen is the sum in the form of a matrix, for kernels that know its numbers for what they are.
 func (b FixedBlock) seen() Matrix {
-	return HostMatrix(b.Rows, b.Cols, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
+	return HostMatrix(b.Rows, b.Cols,
+		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
 }
 
 // doFixedGeneric works out rows lo to hi−1.
@@ -145,7 +146,8 @@ func doFixedRows(j *job, lo, hi int) {
 	}
 }
 
-// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. The cores share out the sum's rows: whole products for each of them.
+// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. The cores share out the sum's rows: whole products
+// for each of them.
 func (c *cpu) AddFixedBlocks(w []float32, block int, a, d Matrix, sum FixedBlock) {
 	checkBlocks("AddFixedBlocks", block, len(w), a)
 	checkBlocks("AddFixedBlocks", block, len(w), d)
@@ -156,7 +158,8 @@ func (c *cpu) AddFixedBlocks(w []float32, block int, a, d Matrix, sum FixedBlock
 	j := c.job()
 	j.a, j.b, j.w, j.block, j.fixed = a, d, w, block, sum
 	j.do = doFixedBlocks
-	c.team.run(j, a.Cols, max((a.Cols+c.workers-1)/c.workers, (1<<17)/max(len(w)*block*d.Cols, 1), 1))
+	c.team.run(j, a.Cols, max((a.Cols+c.workers-1)/c.workers, (1<<17)/max(len(w)*block*d.Cols, 1),
+		1))
 	c.done(j)
 }
 
@@ -169,14 +172,16 @@ func doFixedBlocks(j *job, lo, hi int) {
 			continue
 		}
 		p := j.block
-		j.owner.Gemm(true, false, 1, j.a.Slice(i*p, (i+1)*p, lo, hi), j.b.RowRange(i*p, (i+1)*p), 0, g)
+		j.owner.Gemm(true, false, 1, j.a.Slice(i*p, (i+1)*p, lo, hi), j.b.RowRange(i*p, (i+1)*p), 0,
+			g)
 		j.kernels.units(w, j.fixed.origin(), g.Data, j.fixed.Units[lo*cols:hi*cols])
 	}
 	j.owner.panels.put(spare)
 }
 
-// unitsGeneric is the portable twin of kernels.units. A product of two float32 numbers is exact in float64, and so is
-// its multiple by a power of two; what is added and taken away again rounds to a whole number.
+// unitsGeneric is the portable twin of kernels.units. A product of two float32 numbers is exact in
+// float64, and so is its multiple by a power of two; what is added and taken away again rounds to a
+// whole number.
 func unitsGeneric(w, origin float32, x []float32, total []int32) {
 	inverse := 0x1.8p23 / float64(origin)
 	total = total[:len(x)]

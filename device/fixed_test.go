@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fixedCase is a product of random numbers of very different sizes, some of which lie halfway between two units but for
-// their last bit.
+// fixedCase is a product of random numbers of very different sizes, some of which lie halfway
+// between two units but for their last bit.
 type fixedCase struct {
 	a, d  Matrix
 	w     []float32
@@ -18,7 +18,8 @@ type fixedCase struct {
 }
 
 func newFixedCase(rng *rand.Rand, k, m, n, chain int, unit float32) fixedCase {
-	c := fixedCase{a: HostMatrix(k, m, make([]float32, k*m)), d: HostMatrix(k, n, make([]float32, k*n)), w: make([]float32, k), chain: chain, unit: unit}
+	c := fixedCase{a: HostMatrix(k, m, make([]float32, k*m)), d: HostMatrix(k, n, make([]float32,
+		k*n)), w: make([]float32, k), chain: chain, unit: unit}
 	// A chain's products stay below 2^22 units: those of two numbers up to root.
 	root := math.Sqrt((1<<22 - 1) * float64(unit) / float64(chain) * (1 - 0x1p-10))
 	draw := func() float32 {
@@ -57,12 +58,14 @@ func rounded(t *testing.T, x, y, unit float32) int32 {
 	return int32(math.Round(p))
 }
 
-// Every level of vector instructions adds the rounded products and nothing else, in chains of any length.
+// Every level of vector instructions adds the rounded products and nothing else, in chains of any
+// length.
 func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range available() {
 		be := newCPU(2, k)
-		for _, size := range [][3]int{{1, 1, 1}, {5, 3, 2}, {64, 17, 33}, {70, 300, 4}, {129, 40, 70}, {200, 5, 512}, {33, 784, 20}, {600, 512, 31}} {
+		for _, size := range [][3]int{{1, 1, 1}, {5, 3, 2}, {64, 17, 33}, {70, 300, 4}, {129, 40,
+			70}, {200, 5, 512}, {33, 784, 20}, {600, 512, 31}} {
 			for _, chain := range []int{1, 7, 30, 64} {
 				c := newFixedCase(rng, size[0], size[1], size[2], chain, 0x1p-19)
 				got := c.sum(size[1], size[2])
@@ -77,7 +80,8 @@ func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 							want += rounded(t, c.a.Row(r)[i], c.d.Row(r)[j], c.unit)
 						}
 						if got.row(i)[j] != want {
-							t.Fatalf("%s %v chain %d: element %d,%d is %d, want %d", k.name, size, chain, i, j, got.row(i)[j], want)
+							t.Fatalf("%s %v chain %d: element %d,%d is %d, want %d", k.name, size,
+								chain, i, j, got.row(i)[j], want)
 						}
 					}
 				}
@@ -150,7 +154,8 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 	be.AddFixedBlocks(c.w[:blocks], block, c.a, c.d, got)
 	for i := range blocks {
 		g := be.New(c.a.Cols, c.d.Cols)
-		be.Gemm(true, false, 1, c.a.RowRange(i*block, (i+1)*block), c.d.RowRange(i*block, (i+1)*block), 0, g)
+		be.Gemm(true, false, 1, c.a.RowRange(i*block, (i+1)*block), c.d.RowRange(i*block,
+			(i+1)*block), 0, g)
 		for k, v := range g.Data {
 			want.Units[k] += rounded(t, c.w[i], v, c.unit)
 		}
@@ -160,15 +165,18 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 	}
 }
 
-// Odd numbers are odd, no larger than what they were made of, and 0 where a product could be a tie after all.
+// Odd numbers are odd, no larger than what they were made of, and 0 where a product could be a tie
+// after all.
 func TestOdd(t *testing.T) {
-	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32, float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
+	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
+		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
 		y := Odd(x)
 		size := math.Abs(float64(y))
 		if size > math.Abs(float64(x)) || y != 0 && math.Float32bits(y)&1 == 0 || y != 0 && size < 0x1p-126 || y != y {
 			t.Errorf("Odd(%v) = %v", x, y)
 		}
-		if normal := math.Abs(float64(x)) > 0x1p-126 && !math.IsInf(float64(x), 0); normal && math.Abs(float64(y)) < math.Abs(float64(x))*(1-0x1p-22) {
+		if normal := math.Abs(float64(x)) > 0x1p-126 && !math.IsInf(float64(x),
+			0); normal && math.Abs(float64(y)) < math.Abs(float64(x))*(1-0x1p-22) {
 			t.Errorf("Odd(%v) = %v", x, y)
 		}
 	}

@@ -7,8 +7,10 @@ const criticReach = 8
 
 // A fixedWeightedUnit is a weightedUnit with sums in fixed point. Weights are those of records.
 type fixedWeightedUnit interface {
-	fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32, dst device.FixedBlock)
-	fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix, weights []float32, dst device.FixedBlock)
+	fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32,
+		dst device.FixedBlock)
+	fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix, weights []float32,
+		dst device.FixedBlock)
 }
 
 // FixedForm has a term for each part.
@@ -53,7 +55,8 @@ func (p *pairs) AddFixedBlockSums(dst device.Fixed, weights [][]float32) {
 	}
 }
 
-func (u *denseUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *denseUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	weights = p.repeat(p.within(x, delta, weights, p.parts, dst.Limit), p.parts)
 	if u.width <= u.wide {
 		be.AddFixedProduct(p.w.odd(be, x, weights), delta, dst)
@@ -62,13 +65,16 @@ func (u *denseUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta devic
 	be.AddFixedProduct(x, p.w.odd(be, delta, weights), dst)
 }
 
-func (u *denseUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *denseUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	weights = p.within(device.Matrix{}, delta, weights, p.biased, dst.Limit)
 	be.AddFixedRows(p.repeat(weights, p.biased), delta, dst)
 }
 
-// within are the weights with which the first parts of x and delta, or of delta by itself, stay within the limit.
-func (p *pairs) within(x, delta device.Matrix, weights []float32, share int, limit float64) []float32 {
+// within are the weights with which the first parts of x and delta, or of delta by itself, stay
+// within the limit.
+func (p *pairs) within(x, delta device.Matrix, weights []float32, share int,
+	limit float64) []float32 {
 	if p.parts == 1 {
 		return weights
 	}
@@ -92,23 +98,28 @@ func (p *pairs) within(x, delta device.Matrix, weights []float32, share int, lim
 }
 
 // fixedWeights works out the gradient of a record, of all its parts together, before it adds it.
-func (u *convUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *convUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	chunk := max(chunkRows(u.window)/p.parts, 1)
 	for lo, hi := 0, 0; lo < p.rows; lo = hi {
 		hi = min(lo+chunk, p.rows)
 		images := x.RowRange(lo*p.parts, hi*p.parts)
 		patches := p.w.patches(u.window, images.Rows)
 		be.Im2Col(u.window, patches, images)
-		be.AddFixedBlocks(weights[lo:hi], p.parts*u.window.Places(), patches, u.places(delta.RowRange(lo*p.parts, hi*p.parts)), dst)
+		be.AddFixedBlocks(weights[lo:hi], p.parts*u.window.Places(), patches,
+			u.places(delta.RowRange(lo*p.parts, hi*p.parts)), dst)
 	}
 }
 
-func (u *convUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *convUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	p.addFixedBias(be, u.window.Places(), u.places(delta), weights, dst)
 }
 
-// addFixedBias adds each record's sum of m, of which a part has so many rows, over the parts that biases have a share in.
-func (p *pairs) addFixedBias(be device.FixedSummer, places int, m device.Matrix, weights []float32, dst device.FixedBlock) {
+// addFixedBias adds each record's sum of m, of which a part has so many rows, over the parts that
+// biases have a share in.
+func (p *pairs) addFixedBias(be device.FixedSummer, places int, m device.Matrix, weights []float32,
+	dst device.FixedBlock) {
 	ones := p.ones(1, 1, places, p.biased)
 	block := p.parts * places
 	for i := range weights {
@@ -116,15 +127,18 @@ func (p *pairs) addFixedBias(be device.FixedSummer, places int, m device.Matrix,
 	}
 }
 
-func (u *gainUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *gainUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	terms := p.w.spare(x.Rows, x.Cols)
 	be.Mul(terms, x, delta)
 	ones, block := p.ones(1, 1, u.places, p.parts), p.parts*u.places
 	for i := range weights {
-		be.AddFixedBlocks(weights[i:i+1], block, ones, u.columns(terms).RowRange(i*block, (i+1)*block), dst)
+		be.AddFixedBlocks(weights[i:i+1], block, ones, u.columns(terms).RowRange(i*block,
+			(i+1)*block), dst)
 	}
 }
 
-func (u *gainUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix, weights []float32, dst device.FixedBlock) {
+func (u *gainUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matrix,
+	weights []float32, dst device.FixedBlock) {
 	p.addFixedBias(be, u.places, u.columns(delta), weights, dst)
 }

@@ -20,12 +20,18 @@ func fixedCases(t *testing.T) map[string]fixedCase {
 	rng := rand.New(rand.NewPCG(8, 8))
 	binary := binaryBatch(rng, 300, 30, .3)
 	list := map[string]fixedCase{
-		"vae":           {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30}), binary},
-		"sparse vae":    {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30, Sparse: true}), sparsify(binary)},
-		"rbm":           {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30}), binary},
-		"sparse rbm":    {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30, Sparse: true}), sparsify(binary)},
-		"classifier":    {newTestClassifier(t, MLP{Hidden: []int{12}}, 30, 4), wild(rng, 300, 30, 4)},
-		"convolutional": {newTestCNN(t, CNN{Height: 8, Width: 8, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 1, Pad: 1}, {Maps: 4, Size: 4, Stride: 2}}, Hidden: []int{6}}, 4), wild(rng, 150, 64, 4)},
+		"vae": {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30}),
+			binary},
+		"sparse vae": {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30,
+			Sparse: true}), sparsify(binary)},
+		"rbm": {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30}), binary},
+		"sparse rbm": {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30, Sparse: true}),
+			sparsify(binary)},
+		"classifier": {newTestClassifier(t, MLP{Hidden: []int{12}}, 30, 4), wild(rng, 300, 30,
+			4)},
+		"convolutional": {newTestCNN(t, CNN{Height: 8, Width: 8, Channels: 1,
+			Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 1, Pad: 1}, {Maps: 4, Size: 4,
+				Stride: 2}}, Hidden: []int{6}}, 4), wild(rng, 150, 64, 4)},
 	}
 	for name, c := range criticCases() {
 		list["critic "+name] = fixedCase{newPaired(t, c), wild(rng, 120, c.dim, max(c.classes, 1))}
@@ -49,8 +55,8 @@ func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	return b
 }
 
-// fixedSum is a sum in fixed point of gradients clipped to bound, whose chains take as many products as is safe, times
-// stretch.
+// fixedSum is a sum in fixed point of gradients clipped to bound, whose chains take as many
+// products as is safe, times stretch.
 func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64) device.Fixed {
 	sum := device.NewFixed(n.Params().Shapes...)
 	sum.Unit, sum.Limit = 0x1p-18, float64(form.Reach)*bound
@@ -72,10 +78,10 @@ func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64)
 	return sum
 }
 
-// In fixed point the sum of a batch is the sum of its records', exactly, so that one record changes it by its own whole
-// units whatever the others are and wherever it stands. (Half of what a record does to a Boltzmann machine's sum is
-// rounded for all records together: its numbers differ by three units at most.) Those units' norm is the clip norm or
-// less, but for rounding them.
+// In fixed point the sum of a batch is the sum of its records', exactly, so that one record changes
+// it by its own whole units whatever the others are and wherever it stands. (Half of what a record
+// does to a Boltzmann machine's sum is rounded for all records together: its numbers differ by
+// three units at most.) Those units' norm is the clip norm or less, but for rounding them.
 func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +106,8 @@ func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 				}
 				most := bound/float64(one.Unit) + float64(form.Terms)/2*math.Sqrt(float64(len(one.Units)))
 				if math.Sqrt(square) > most {
-					t.Fatalf("record %d moves the sum by %v units, at most %v are allowed", i, math.Sqrt(square), most)
+					t.Fatalf("record %d moves the sum by %v units, at most %v are allowed", i,
+						math.Sqrt(square), most)
 				}
 			}
 			compareUnits(t, "all records", whole.Units, total, slack)
@@ -137,7 +144,8 @@ func without(b device.Batch, i int) device.Batch {
 	if b.Sparse != nil {
 		out.Sparse = &device.Sparse{Cols: b.Sparse.Cols, Offsets: []int{0}}
 	} else {
-		out.Dense = device.HostMatrix(out.Rows, b.Dense.Cols, make([]float32, out.Rows*b.Dense.Cols))
+		out.Dense = device.HostMatrix(out.Rows, b.Dense.Cols, make([]float32,
+			out.Rows*b.Dense.Cols))
 	}
 	for k := range out.Rows {
 		if b.Sparse != nil {
@@ -154,13 +162,15 @@ func without(b device.Batch, i int) device.Batch {
 	return out
 }
 
-// A chain that is too long leaves the range in which float32 numbers are whole units, and what a record adds then
-// depends on the records before it. This is the fault that TestFixedSumsAreOfRecordsAlone is there for.
+// A chain that is too long leaves the range in which float32 numbers are whole units, and what a
+// record adds then depends on the records before it. This is the fault that
+// TestFixedSumsAreOfRecordsAlone is there for.
 func TestFixedSumsNeedShortChains(t *testing.T) {
 	n := newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30})
 	one := binaryBatch(rand.New(rand.NewPCG(1, 1)), 1, 30, .3)
 	const rows = 3000
-	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 30, slices.Repeat(one.Dense.Data, rows)), Keys: slices.Repeat(one.Keys, rows)}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 30, slices.Repeat(one.Dense.Data,
+		rows)), Keys: slices.Repeat(one.Keys, rows)}
 	form := n.FixedForm()
 	differs := func(stretch float64) bool {
 		whole, record := fixedSum(n, form, b, .75, stretch), fixedSum(n, form, one, .75, 1)

@@ -10,11 +10,12 @@ import (
 // shares is Σwᵢ of weights that are odd float32 numbers, exactly: a whole number of 128 bits.
 type shares struct{ high, low uint64 }
 
-// shareBits is how far below a unit of the sum the last bit of a share may lie. Weights are at most a clip norm, and
-// that is below 2²² units, so that they have 86 bits or fewer.
+// shareBits is how far below a unit of the sum the last bit of a share may lie. Weights are at most
+// a clip norm, and that is below 2²² units, so that they have 86 bits or fewer.
 const shareBits = 64
 
-// add adds a weight, w/unit·2^shareBits. It reports whether w has bits below that; they would not be added.
+// add adds a weight, w/unit·2^shareBits. It reports whether w has bits below that; they would not
+// be added.
 func (s *shares) add(w, unit float32) (fits bool) {
 	if w == 0 {
 		return true
@@ -36,9 +37,10 @@ func (s *shares) units() float64 {
 	return math.Ldexp(float64(s.high), 64-shareBits) + math.Ldexp(float64(s.low), -shareBits)
 }
 
-// FixedForm counts the rounding of wᵢv′ᵢh′ᵢᵀ, up to half a unit an element, and that of the term that FinishFixedSum adds
-// once, (Σw)·N′: if a record comes or goes the term changes by wᵢN′ but for two roundings to whole units and an error of
-// float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸ units: less than 2 units in all.
+// FixedForm counts the rounding of wᵢv′ᵢh′ᵢᵀ, up to half a unit an element, and that of the term
+// that FinishFixedSum adds once, (Σw)·N′: if a record comes or goes the term changes by wᵢN′ but
+// for two roundings to whole units and an error of float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸
+// units: less than 2 units in all.
 func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
 
 // StartFixedSum forgets the weights of the last sum.

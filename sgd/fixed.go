@@ -7,23 +7,25 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for vectors rᵢ of whole
-// units, each a function of record i's own gradient, and the addition is exact. So a record that comes or goes changes
-// the sum by rᵢ, whatever the batch, its order and how it is cut into micro-batches, and ‖rᵢ‖ ≤ bound is all there is to
-// prove:
+// fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for
+// vectors rᵢ of whole units, each a function of record i's own gradient, and the addition is exact.
+// So a record that comes or goes changes the sum by rᵢ, whatever the batch, its order and how it is
+// cut into micro-batches, and ‖rᵢ‖ ≤ bound is all there is to prove:
 //
-// (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or less; the clip factor
-// aims 2⁻²⁰ below its target.
+// (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or
+// less; the clip factor aims 2⁻²⁰ below its target.
 //
-// (2) Each of P elements is then rounded to whole units, terms times: by terms·unit/2 or less, and all of them together
-// by terms·unit/2·√P. The target is the bound less that: it is shrunk by shrink = terms·unit·√P/(2·bound).
+// (2) Each of P elements is then rounded to whole units, terms times: by terms·unit/2 or less, and
+// all of them together by terms·unit/2·√P. The target is the bound less that: it is shrunk by
+// shrink = terms·unit·√P/(2·bound).
 //
-// (3) A chain of float32 multiply-adds is exact (see device.FixedSummer) while it stays below 2²² units. A record adds
-// bound/unit + terms/2 or less to any element, and a record of which only some terms are in the chain reach·bound/unit +
-// terms/2; only the first and the last can be such. A chain of n products holds terms of n records or fewer.
+// (3) A chain of float32 multiply-adds is exact (see device.FixedSummer) while it stays below 2²²
+// units. A record adds bound/unit + terms/2 or less to any element, and a record of which only some
+// terms are in the chain reach·bound/unit + terms/2; only the first and the last can be such. A
+// chain of n products holds terms of n records or fewer.
 //
-// (4) An element's total stays below 2³¹ units for most records, and is carried over to float64 numbers, which hold
-// 2⁵³ units exactly, before there are more.
+// (4) An element's total stays below 2³¹ units for most records, and is carried over to float64
+// numbers, which hold 2⁵³ units exactly, before there are more.
 type fixedSum struct {
 	be   device.FixedSummer
 	form models.FixedForm
@@ -41,8 +43,8 @@ type fixedSum struct {
 	w                  []float32
 }
 
-// Chains of leastChain products or more are fast enough and of longChain as fast as any; in between, plan keeps to
-// units that shrink the target by mostShrink or less.
+// Chains of leastChain products or more are fast enough and of longChain as fast as any; in
+// between, plan keeps to units that shrink the target by mostShrink or less.
 const leastChain, longChain, mostShrink = 8, 48, 0x1p-7
 
 // plan chooses unit and chain for sums of sensitivity bound.
@@ -103,14 +105,16 @@ func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
 
-// newFixedSum is how the trainer's network is summed: in fixed point by itself, or record by record in fixed point
-// here. It is nil for networks on a device that does neither, whose sums are float32.
+// newFixedSum is how the trainer's network is summed: in fixed point by itself, or record by record
+// in fixed point here. It is nil for networks on a device that does neither, whose sums are
+// float32.
 func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
 	p := net.Params()
 	if p.Flat.Mem != nil {
 		return nil
 	}
-	f := &fixedSum{sum: device.NewFixed(p.Shapes...), form: formOf(net.Gradients(device.Batch{}), grouped)}
+	f := &fixedSum{sum: device.NewFixed(p.Shapes...), form: formOf(net.Gradients(device.Batch{}),
+		grouped)}
 	summer, ok := device.FixedSums(be)
 	if !ok || !f.form.Fixed() {
 		summer, _ = device.FixedSums(device.CPU())
@@ -139,8 +143,8 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 // alone reports whether records are added one by one.
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
-// gradient leaves the gradient of one record in f.one and is its squared norm, or what the network says it is if that is
-// more or not a number.
+// gradient leaves the gradient of one record in f.one and is its squared norm, or what the network
+// says it is if that is more or not a number.
 func (f *fixedSum) gradient(g models.Gradients) float64 {
 	f.be.Fill(f.one.Flat, 0)
 	f.w[0] = 1
@@ -175,5 +179,6 @@ func (f *fixedSum) addBlocks(weights [][]float32) {
 func (f *fixedSum) addRange(weight float32, lo, hi int) {
 	f.w[0] = weight
 	f.be.AddFixedRows(f.w, f.one.Flat.Slice(0, 1, lo, hi),
-		device.FixedBlock{Rows: 1, Cols: hi - lo, Units: f.sum.Units[lo:hi], Unit: f.sum.Unit, Chain: f.sum.Chain})
+		device.FixedBlock{Rows: 1, Cols: hi - lo, Units: f.sum.Units[lo:hi], Unit: f.sum.Unit,
+			Chain: f.sum.Chain})
 }

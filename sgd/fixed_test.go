@@ -32,8 +32,9 @@ type ownHinge struct{ *centre }
 
 func newOwnHinge() ownHinge { return ownHinge{newCentre(2)} }
 
-// hostile are records whose float32 sum forgets or counts double: large ones, then many just under half a unit in the
-// last place of what the large ones add up to, then large ones again. Without leaves one record out.
+// hostile are records whose float32 sum forgets or counts double: large ones, then many just under
+// half a unit in the last place of what the large ones add up to, then large ones again. Without
+// leaves one record out.
 func hostile(t *testing.T, large, small, without int) records.Data {
 	t.Helper()
 	const tiny = float32(0.49 * 0x1p-11)
@@ -57,8 +58,9 @@ func hostile(t *testing.T, large, small, without int) records.Data {
 // undeclared is a backend that makes no promises.
 type undeclared struct{ device.Backend }
 
-// One record moves the sum that is noised by no more than the noise is scaled for, in the arithmetic that runs. In one
-// chain of float32 additions the first of these records moves it by 15.6 times as much.
+// One record moves the sum that is noised by no more than the noise is scaled for, in the
+// arithmetic that runs. In one chain of float32 additions the first of these records moves it by
+// 15.6 times as much.
 func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	networks := map[string]func() models.Network{
 		"critic":     func() models.Network { return newHinge(t, device.CPU()) },
@@ -66,7 +68,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 		"own":        func() models.Network { return newOwnHinge() },
 	}
 	policies := policies()
-	policies["groups"] = sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6}, {Blocks: []int{1}, ClipNorm: .3}}}
+	policies["groups"] = sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
+		{Blocks: []int{1}, ClipNorm: .3}}}
 	const large, small = 4097, 5000
 	for name, network := range networks {
 		for policy, clip := range policies {
@@ -77,7 +80,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 			cfg := with(clip, 1, 1)
 			cfg.MicroBatch = 0
 			run := func(without int) ([]float64, float64) {
-				s := observe(t, cfg, accountant.AddOrRemoveOne, network(), hostile(t, large, small, without))
+				s := observe(t, cfg, accountant.AddOrRemoveOne, network(), hostile(t, large, small,
+					without))
 				for _, r := range s.releases {
 					if r.Mechanism == "Gaussian gradient" {
 						if r.Inexact {
@@ -90,7 +94,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 				return nil, 0
 			}
 			whole, most := run(-1)
-			// At the front, at the edges of micro-batches and chains, among the small ones and at the end.
+			// At the front, at the edges of micro-batches and chains, among the small ones and at
+			// the end.
 			places := []int{0, 2047, 2048, 4096, large + 1, large + small + 2}
 			if alone {
 				places = places[:2]
@@ -116,7 +121,8 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1,
+		NominalBatch: 1, Optimizer: sgd.SGD(1)}
 	for name, network := range map[string]func() models.Network{
 		"critic": func() models.Network { return newHinge(t, device.CPU()) },
 		"own":    func() models.Network { return newOwnHinge() },
@@ -125,14 +131,15 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 		all := observe(t, cfg, accountant.AddOrRemoveOne, network(), data).sums[0]
 		for k, x := range one {
 			if all[k] != n*x || k == 0 && x == 0 {
-				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, of one %v", name, k, n, all[k], x)
+				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, of one %v", name,
+					k, n, all[k], x)
 			}
 		}
 	}
 }
 
-// A row that rounds up in every coordinate keeps the clip norm too: among forty norms there are some for which all
-// coordinates lie just above half a unit.
+// A row that rounds up in every coordinate keeps the clip norm too: among forty norms there are
+// some for which all coordinates lie just above half a unit.
 func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 	const dim = 40000
 	flat := make([]float32, dim)
@@ -145,7 +152,8 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 	}
 	nearest := 0.0
 	for i := range 40 {
-		cfg := sgd.Config{ClipNorm: 1 + float64(i)*0.0111, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
+		cfg := sgd.Config{ClipNorm: 1 + float64(i)*0.0111, SamplingProbability: 1, Steps: 1,
+			NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
 		row := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), data).sums[0]
 		if n := norm(row); n > cfg.ClipNorm {
 			t.Errorf("clip norm %v: a record moves the sum by %v", cfg.ClipNorm, n)

@@ -41,8 +41,8 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data r
 	return Private{loss / float64(max(len(t.index), 1)), t.lossy && len(t.index) > 0}, nil
 }
 
-// addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known already if the sample is
-// no larger and the clipping policy asked for them.
+// addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
+// already if the sample is no larger and the clipping policy asked for them.
 func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64, err error) {
 	if t.exact.alone() {
 		t.gather(data, lo)
@@ -135,8 +135,8 @@ func (t *Trainer) addClipped(g models.Gradients) error {
 
 var errGradients = errors.New("sgd: gradients of another type or form than those of an empty batch, by which the sum was planned")
 
-// addAlone adds record i of the micro-batch as a row of its own: what the network says of a record among others does not
-// matter then, and the norm is measured on the very row that is added.
+// addAlone adds record i of the micro-batch as a row of its own: what the network says of a record
+// among others does not matter then, and the norm is measured on the very row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
 	g := t.net.Gradients(t.batch.Slice(i, i+1))
 	if t.groups != nil {

@@ -37,7 +37,8 @@ func sameRow(t *testing.T, what string, a, b []float64, i, j, rows int) {
 	t.Helper()
 	for k := range len(b) / max(rows, 1) * rows {
 		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
-			t.Fatalf("%s: number %d from row %d on is %v, and from row %d on %v", what, k, i, a[k], j, b[k])
+			t.Fatalf("%s: number %d from row %d on is %v, and from row %d on %v", what, k, i, a[k],
+				j, b[k])
 		}
 	}
 }
@@ -82,7 +83,8 @@ func rowOps(b device.Backend) map[string]rowOp {
 			return get(b, out)
 		},
 		"Im2Col": func(b device.Backend, x []float32, rows int) []float64 {
-			w := device.Window{Image: device.Image{Height: 4, Width: 4, Channels: 3}, Size: 3, Stride: 1, Pad: 1}
+			w := device.Window{Image: device.Image{Height: 4, Width: 4, Channels: 3}, Size: 3,
+				Stride: 1, Pad: 1}
 			out := b.New(rows*w.Places(), w.Patch())
 			b.Im2Col(w, out, put(b, x, rows, rowWidth))
 			back := b.New(rows, rowWidth)
@@ -98,7 +100,8 @@ func rowOps(b device.Backend) map[string]rowOp {
 		},
 		"Normalize": func(b device.Backend, x []float32, rows int) []float64 {
 			out := b.New(rows, rowWidth)
-			b.Normalize(out, put(b, x, rows, rowWidth), put(b, rowNumbers(2, rowWidth), 2, rowWidth), put(b, rowNumbers(1, rowWidth), 1, rowWidth), b.New(1, rowWidth))
+			b.Normalize(out, put(b, x, rows, rowWidth), put(b, rowNumbers(2, rowWidth), 2,
+				rowWidth), put(b, rowNumbers(1, rowWidth), 1, rowWidth), b.New(1, rowWidth))
 			return get(b, out)
 		},
 		"ScaleRows": inPlace(func(m device.Matrix) {
@@ -111,7 +114,8 @@ func rowOps(b device.Backend) map[string]rowOp {
 		"SparseGemm": sparseRows,
 	}
 	for f := device.Identity; f <= device.Log; f++ {
-		ops[fmt.Sprintf("BiasApply and Gradient of function %d", f)] = inPlace(func(m device.Matrix) {
+		ops[fmt.Sprintf("BiasApply and Gradient of function %d",
+			f)] = inPlace(func(m device.Matrix) {
 			delta := b.New(m.Rows, m.Cols)
 			b.Apply(device.Identity, delta, m)
 			b.BiasApply(f, m, put(b, rowNumbers(1, rowWidth), 1, rowWidth))
@@ -121,7 +125,8 @@ func rowOps(b device.Backend) map[string]rowOp {
 	}
 	for _, n := range []int{1, 2, 4, 5, 33, 200} {
 		for _, transB := range []bool{false, true} {
-			ops[fmt.Sprintf("Gemm, %d columns, B transposed: %v", n, transB)] = func(b device.Backend, x []float32, rows int) []float64 {
+			ops[fmt.Sprintf("Gemm, %d columns, B transposed: %v", n,
+				transB)] = func(b device.Backend, x []float32, rows int) []float64 {
 				w := put(b, rowNumbers(rowWidth, n), rowWidth, n)
 				if transB {
 					w = put(b, rowNumbers(rowWidth, n), n, rowWidth)
@@ -191,9 +196,11 @@ func testFixed(t *testing.T, b device.Backend) {
 		scaled := b.New(rows, in)
 		f.ScaleOdd(scaled, put(b, x, rows, in), w)
 		a := get(b, scaled)
-		sum := device.FixedBlock{Rows: in, Cols: out, Units: make([]int32, in*out), Unit: unit, Chain: chain, Limit: 1}
+		sum := device.FixedBlock{Rows: in, Cols: out, Units: make([]int32, in*out), Unit: unit,
+			Chain: chain, Limit: 1}
 		f.AddFixedProduct(scaled, put(b, d, rows, out), sum)
-		line := device.FixedBlock{Rows: 1, Cols: out, Units: make([]int32, out), Unit: unit, Chain: chain, Limit: 1}
+		line := device.FixedBlock{Rows: 1, Cols: out, Units: make([]int32, out), Unit: unit,
+			Chain: chain, Limit: 1}
 		f.AddFixedRows(w, put(b, d, rows, out), line)
 		for k := range in + 1 {
 			for j := range out {
