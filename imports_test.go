@@ -32,6 +32,7 @@ var policy = map[string][]string{
 	"internal/optim":    {"device"},
 	"records":           {"device"},
 	"records/tensors":   {"device", "records"},
+	"demo":              {"records"},
 	"mechanism":         {"accountant", "internal/entropy"},
 	"models":            {"device"},
 	"rff":               {"device"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -123,7 +124,7 @@ func TestForeignRowsMoveNothingTooFar(t *testing.T) {
 // TestLedgerHoldsThePlan: what was reserved and taken is what was billed.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Sets(20, 6)
-	table, err := records.SetSource{Records: 300, Universe: 20, MeanItems: 3, MaxItems: 6, Skew: 1, Seed: 4}.Make()
+	table, err := demo.SetSource{Records: 300, Universe: 20, MeanItems: 3, MaxItems: 6, Skew: 1, Seed: 4}.Make()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,23 +142,33 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 func (b *FrameBuilder) appendMissing(j int) {
 	c := &b.cells[j]
 	if b.lookup[j] == nil {
-		c.numbers = append(c.numbers, math.NaN())
+		c.numbers = push(c.numbers, math.NaN())
 		return
 	}
-	c.levels = append(c.levels, missingLevel)
+	c.levels = push(c.levels, missingLevel)
+}
+
+// appendUnknown adds a cell of which nothing is known.
+func (b *FrameBuilder) appendUnknown(j int) {
+	c := &b.cells[j]
+	if b.lookup[j] == nil {
+		c.numbers = push(c.numbers, unreadable)
+		return
+	}
+	c.levels = push(c.levels, unknownLevel)
 }
 
 func (b *FrameBuilder) appendText(j int, text string) {
 	c := &b.cells[j]
 	if b.lookup[j] == nil {
-		c.numbers = append(c.numbers, parseNumber(text))
+		c.numbers = push(c.numbers, parseNumber(text))
 		return
 	}
 	code, known := b.lookup[j][text]
 	if !known {
 		code = unknownLevel
 	}
-	c.levels = append(c.levels, code)
+	c.levels = push(c.levels, code)
 }
 
 // parseNumber is total: a number too large for a float64 is infinite, and what
@@ -179,17 +189,17 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	c := &b.cells[j]
 	switch {
 	case b.lookup[j] == nil:
-		c.numbers = append(c.numbers, number)
+		c.numbers = push(c.numbers, number)
 	case len(b.schema.table.columns[j].levels) == 2:
-		c.levels = append(c.levels, code)
+		c.levels = push(c.levels, code)
 	default:
-		c.levels = append(c.levels, unknownLevel)
+		c.levels = push(c.levels, unknownLevel)
 	}
 }
 
 func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
 	if b.lookup[j] == nil {
-		b.cells[j].numbers = append(b.cells[j].numbers, v)
+		b.cells[j].numbers = push(b.cells[j].numbers, v)
 		return
 	}
 	if v != v {
@@ -201,7 +211,7 @@ func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
 
 func (b *FrameBuilder) appendInt(j int, v float64, text string) {
 	if b.lookup[j] == nil {
-		b.cells[j].numbers = append(b.cells[j].numbers, v)
+		b.cells[j].numbers = push(b.cells[j].numbers, v)
 		return
 	}
 	b.appendText(j, text)

@@ -60,8 +60,8 @@ func closing(c io.Closer, err error) error {
 }
 
 // ReadSets reads sets from anything that can be read at an offset, of the given size
-// in bytes. It reads the head, the foot and the list of blocks; memory is bounded by the
-// list, 8 bytes for some thousand records.
+// in bytes. It reads the head, the foot, the list of blocks and where the rows of each block lie;
+// memory is bounded by the list, 8 bytes for some thousand records.
 //
 // Errors: those of [OpenSets].
 func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
@@ -77,15 +77,50 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	return m, m.checkBlocks()
 }
 
-// checkBlocks wants room in every block for the offsets of its rows.
+// checkBlocks wants room in every block for the offsets of its rows, and no more items in its rows
+// together than the block holds: rows that lay over one another would make a small file as large as
+// it likes. It is a question about the file's structure, which is asked once, before any record is
+// handed out.
 func (m *MappedSets) checkBlocks() error {
+	var raw []byte
 	for b := range len(m.starts) - 1 {
 		lo, hi := m.starts[b], m.starts[b+1]
-		if hi < lo || hi-lo < offsetBytes*uint64(m.blockRows(b)+1) {
+		head := offsetBytes * uint64(m.blockRows(b)+1)
+		if hi < lo || hi-lo < head {
 			return malformed("block %d is too short for its rows", b)
+		}
+		raw = resize(raw, int(head))
+		if err := readAt(m.file, raw, int64(lo)); err != nil {
+			return err
+		}
+		items := (hi - lo - head) / uint64(m.schema.itemBytes())
+		if m.claimed(raw, items) > items {
+			return malformed("block %d has rows that lie over one another", b)
 		}
 	}
 	return nil
+}
+
+// claimed is how many items are read for all rows of a block of so many items, given its offsets.
+func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
+	sum := uint64(0)
+	for ; len(offsets) >= 2*offsetBytes; offsets = offsets[offsetBytes:] {
+		sum += m.rowItems(offsets, items)
+	}
+	return sum
+}
+
+// rowItems is how many items are read for the row between two offsets; none where they make no sense.
+func (m *MappedSets) rowItems(bounds []byte, items uint64) uint64 {
+	lo, hi := rowBounds(bounds)
+	if hi < lo || hi > items {
+		return 0
+	}
+	return min(hi-lo, uint64(m.schema.maxItems))
+}
+
+func rowBounds(p []byte) (lo, hi uint64) {
+	return uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[offsetBytes:]))
 }
 
 func (m *MappedSets) blockRows(b int) int { return min(m.n-b<<m.shift, 1<<m.shift) }
@@ -173,13 +208,10 @@ func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	if !m.fill(s.bounds[:], start+offsetBytes*uint64(at)) {
 		return nil
 	}
-	lo, hi := uint64(binary.LittleEndian.Uint32(s.bounds[:])), uint64(binary.LittleEndian.Uint32(s.bounds[offsetBytes:]))
+	lo, _ := rowBounds(s.bounds[:])
 	width := uint64(m.schema.itemBytes())
 	first := start + offsetBytes*uint64(m.blockRows(b)+1)
-	if hi < lo || hi > (end-first)/width {
-		return nil
-	}
-	n := min(hi-lo, uint64(m.schema.maxItems))
+	n := m.rowItems(s.bounds[:], (end-first)/width)
 	s.bytes = resize(s.bytes, int(n*width))
 	if !m.fill(s.bytes, first+lo*width) {
 		return nil

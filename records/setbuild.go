@@ -130,3 +130,43 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// SetBuilder collects the records of a [SetTable], one at a time.
+type SetBuilder struct{ b *setBuilder }
+
+// NewSetBuilder starts a table without records.
+//
+// Errors: *[param.Error] for a schema that is not one of sets.
+func NewSetBuilder(s Schema) (*SetBuilder, error) {
+	b, err := newSetBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	return &SetBuilder{b}, nil
+}
+
+// Add appends one record, encoded as [SetTable] says.
+//
+// Errors: *[param.Error] where there are more rows than a table holds.
+func (b *SetBuilder) Add(items []uint32) error {
+	if b.b.n >= maxRows {
+		return param.New("records rows", "one more", "at most 2³¹-1")
+	}
+	b.b.add(items)
+	return nil
+}
+
+// Len is the number of records so far.
+func (b *SetBuilder) Len() int { return b.b.n }
+
+// Table is the table of the records so far. The builder starts anew.
+//
+// Errors: *[param.Error] where there is not one label a record, exactly if the schema has classes.
+func (b *SetBuilder) Table(labels ...int32) (*SetTable, error) {
+	t, err := b.b.table(labels)
+	if err != nil {
+		return nil, err
+	}
+	b.b, err = newSetBuilder(b.b.encoder.schema)
+	return t, err
+}
