@@ -11,7 +11,12 @@ import (
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.
-type FrameBuilder struct {
+type FrameBuilder struct{ *builderRef }
+
+// builderRef hides what it points to, see private.go.
+type builderRef struct{ *builderRows }
+
+type builderRows struct {
 	schema Schema
 	lookup []map[string]uint16 // codes by text, of columns of levels
 	cells  []cells
@@ -28,7 +33,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{schema: s, cells: make([]cells, len(s.table.columns))}
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s, cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
 	}
@@ -91,7 +96,7 @@ func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame is the frame of the rows so far. The builder starts anew.
 func (b *FrameBuilder) Frame() *Frame {
-	f := &Frame{schema: b.schema, n: b.n, cells: b.cells}
+	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
 	return f
 }

@@ -25,7 +25,12 @@ import (
 //
 // The file must stay as it is while it is open: on most systems a mapped file
 // that is cut short ends the process that reads it.
-type MappedSets struct {
+type MappedSets struct{ *mappedRef }
+
+// mappedRef hides what it points to, see private.go.
+type mappedRef struct{ *mappedRows }
+
+type mappedRows struct {
 	schema Schema
 	file   io.ReaderAt
 	closer io.Closer
@@ -69,7 +74,7 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MappedSets{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}
+	m := &MappedSets{&mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}}}
 	m.room.New = func() any { return new(mappedScratch) }
 	if m.starts, err = h.readStarts(r, size); err != nil {
 		return nil, err
@@ -134,10 +139,20 @@ func (m *MappedSets) Close() error {
 }
 
 // Schema is the public description of the records.
-func (m *MappedSets) Schema() Schema { return m.schema }
+func (m *MappedSets) Schema() Schema {
+	if m == nil || m.mappedRef == nil {
+		return Schema{}
+	}
+	return m.schema
+}
 
 // Len is the number of records; see [Data] for when it is private.
-func (m *MappedSets) Len() int { return m.n }
+func (m *MappedSets) Len() int {
+	if m == nil || m.mappedRef == nil {
+		return 0
+	}
+	return m.n
+}
 
 // Unit is who one record is; see [UnitOf].
 func (m *MappedSets) Unit() string { return m.unit }
@@ -226,6 +241,9 @@ func (m *MappedSets) fill(p []byte, at uint64) bool {
 
 // check reports rows that reading would change.
 func (m *MappedSets) check() error {
+	if m.Len() == 0 {
+		return nil
+	}
 	var found defects
 	s := new(mappedScratch)
 	width := m.schema.itemBytes()

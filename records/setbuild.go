@@ -95,7 +95,8 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 		return nil, err
 	}
 	b.writer.seal()
-	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit}, nil
+	rows := setRows{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit}
+	return &SetTable{&setRef{&rows}}, nil
 }
 
 // CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of the set
@@ -132,7 +133,10 @@ func mix(x uint64) uint64 {
 }
 
 // SetBuilder collects the records of a [SetTable], one at a time.
-type SetBuilder struct{ b *setBuilder }
+type SetBuilder struct{ *setBuilderRef }
+
+// setBuilderRef hides what it points to, see private.go.
+type setBuilderRef struct{ b *setBuilder }
 
 // NewSetBuilder starts a table without records.
 //
@@ -142,7 +146,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SetBuilder{b}, nil
+	return &SetBuilder{&setBuilderRef{b}}, nil
 }
 
 // Add appends one record, encoded as [SetTable] says.
