@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ type csvRows struct {
 }
 
 // add appends one record, of unknown content where its line has a fault.
-func (c *csvRows) add(fields []string, fault lineFault) {
+func (c *csvRows) add(fields [][]byte, fault lineFault) {
 	if fault != readable {
 		for range c.dim {
 			c.flat = push(c.flat, float32(math.NaN()))
@@ -187,7 +188,7 @@ func (c *csvRows) add(fields []string, fault lineFault) {
 		return
 	}
 	for j, field := range fields {
-		field = strings.TrimSpace(field)
+		field = bytes.TrimSpace(field)
 		if j == c.label {
 			c.labels = push(c.labels, c.classOf(field))
 			continue
@@ -196,31 +197,54 @@ func (c *csvRows) add(fields []string, fault lineFault) {
 	}
 }
 
-func (c *csvRows) classOf(text string) int32 {
-	if l, known := c.class[text]; known {
+func (c *csvRows) classOf(text []byte) int32 {
+	if l, known := c.class[string(text)]; known {
 		return l
 	}
 	return -1
 }
 
 // number32 is the number that a text spells, infinite for one too large, or not a number.
-func number32(text string) float32 {
-	v, err := strconv.ParseFloat(text, 32)
+func number32(text []byte) float32 {
+	if !maybeNumber(text) {
+		return float32(math.NaN())
+	}
+	v, err := strconv.ParseFloat(string(text), 32)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return float32(math.NaN())
 	}
 	return float32(v)
 }
 
+// maybeNumber rules out most texts that are no number, without the error that strconv makes for
+// each: a file of them would take many times its size.
+func maybeNumber(text []byte) bool {
+	digits := false
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c == '+' || c == '-' || c == '.' || c == '_':
+		case !digits && i <= 1 && (c|0x20 == 'i' || c|0x20 == 'n'): // an infinity, or not a number
+			return true
+		case !digits:
+			return false
+		case !strings.ContainsRune("abcdefpxABCDEFPX", rune(c)):
+			return false
+		}
+	}
+	return digits
+}
+
 // named reports whether a line names columns rather than holding a record.
-func (c *csvRows) named(fields []string) bool {
+func (c *csvRows) named(fields [][]byte) bool {
 	for j, field := range fields {
-		field = strings.TrimSpace(field)
+		field = bytes.TrimSpace(field)
 		if j == c.label {
 			if c.classOf(field) >= 0 {
 				return false
 			}
-		} else if !columnName(field) {
+		} else if !columnName(string(field)) {
 			return false
 		}
 	}

@@ -1,14 +1,14 @@
 package records
 
 import (
+	"bytes"
 	"io"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Lines are the fields of every line that is neither blank nor a comment, the header's too, as
-// texts without blanks around them. A quote that is not closed on its line is an ordinary
+// texts without blanks around them; the slice is valid until the next line. A quote that is not closed on its line is an ordinary
 // character. It is for texts that are public, such as those that a schema is drafted from: whoever
 // reads records this way sees them as they are.
 //
@@ -16,8 +16,9 @@ import (
 func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		lines, err := c.lines(r)
+		var out []string
 		for err == nil {
-			var fields []string
+			var fields [][]byte
 			var fault lineFault
 			fields, fault, err = lines.next(-1, c.Limits.fields(0))
 			switch {
@@ -31,16 +32,20 @@ func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
 			if err != nil {
 				break
 			}
-			fields = slices.Clone(fields)
-			for i, text := range fields {
-				fields[i] = strings.TrimSpace(text)
-			}
-			if !yield(fields, nil) {
+			if out = texts(out[:0], fields); !yield(out, nil) {
 				return
 			}
 		}
 		yield(nil, err)
 	}
+}
+
+// texts appends copies of fields without blanks around them.
+func texts(dst []string, fields [][]byte) []string {
+	for _, field := range fields {
+		dst = append(dst, string(bytes.TrimSpace(field)))
+	}
+	return dst
 }
 
 func (c CSV) lines(r io.Reader) (*csvLines, error) {

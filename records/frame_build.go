@@ -144,36 +144,41 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	return nil
 }
 
+func (b *FrameBuilder) appendNumber(j int, v float64) {
+	b.cells[j].numbers = push(b.cells[j].numbers, v)
+}
+
+func (b *FrameBuilder) appendCode(j int, code uint16) {
+	b.cells[j].levels = push(b.cells[j].levels, code)
+}
+
 func (b *FrameBuilder) appendMissing(j int) {
-	c := &b.cells[j]
 	if b.lookup[j] == nil {
-		c.numbers = push(c.numbers, math.NaN())
-		return
+		b.appendNumber(j, math.NaN())
+	} else {
+		b.appendCode(j, missingLevel)
 	}
-	c.levels = push(c.levels, missingLevel)
 }
 
 // appendUnknown adds a cell of which nothing is known.
 func (b *FrameBuilder) appendUnknown(j int) {
-	c := &b.cells[j]
 	if b.lookup[j] == nil {
-		c.numbers = push(c.numbers, unreadable)
-		return
+		b.appendNumber(j, unreadable)
+	} else {
+		b.appendCode(j, unknownLevel)
 	}
-	c.levels = push(c.levels, unknownLevel)
 }
 
 func (b *FrameBuilder) appendText(j int, text string) {
-	c := &b.cells[j]
-	if b.lookup[j] == nil {
-		c.numbers = push(c.numbers, parseNumber(text))
-		return
-	}
 	code, known := b.lookup[j][text]
-	if !known {
-		code = unknownLevel
+	switch {
+	case b.lookup[j] == nil:
+		b.appendNumber(j, parseNumber(text))
+	case known:
+		b.appendCode(j, code)
+	default:
+		b.appendCode(j, unknownLevel)
 	}
-	c.levels = push(c.levels, code)
 }
 
 // parseNumber is total: a number too large for a float64 is infinite, and what
@@ -191,33 +196,39 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	if v {
 		number, code = 1, 1
 	}
-	c := &b.cells[j]
 	switch {
 	case b.lookup[j] == nil:
-		c.numbers = push(c.numbers, number)
+		b.appendNumber(j, number)
 	case len(b.schema.table.columns[j].levels) == 2:
-		c.levels = push(c.levels, code)
+		b.appendCode(j, code)
 	default:
-		c.levels = push(c.levels, unknownLevel)
+		b.appendCode(j, unknownLevel)
 	}
 }
 
 func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
-	if b.lookup[j] == nil {
-		b.cells[j].numbers = push(b.cells[j].numbers, v)
-		return
-	}
-	if v != v {
+	switch {
+	case b.lookup[j] == nil:
+		b.appendNumber(j, v)
+	case v != v:
 		b.appendMissing(j)
-		return
+	default:
+		b.appendText(j, strconv.FormatFloat(v, 'f', -1, bits))
 	}
-	b.appendText(j, strconv.FormatFloat(v, 'f', -1, bits))
 }
 
 func (b *FrameBuilder) appendInt(j int, v float64, text string) {
 	if b.lookup[j] == nil {
-		b.cells[j].numbers = push(b.cells[j].numbers, v)
+		b.appendNumber(j, v)
 		return
 	}
 	b.appendText(j, text)
+}
+
+// number64 is parseNumber for a field of a file.
+func number64(text []byte) float64 {
+	if !maybeNumber(text) {
+		return unreadable
+	}
+	return parseNumber(string(text))
 }

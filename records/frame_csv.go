@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -151,10 +152,10 @@ func (in *frameReader) read(n int) error {
 }
 
 // row appends one record, of unknown content where its line has a fault.
-func (in *frameReader) row(fields []string, fault lineFault) {
+func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
 		if fault == readable {
-			in.add(j, strings.TrimSpace(fields[at]))
+			in.add(j, bytes.TrimSpace(fields[at]))
 		} else {
 			in.rows.appendUnknown(j)
 		}
@@ -163,10 +164,10 @@ func (in *frameReader) row(fields []string, fault lineFault) {
 }
 
 // named reports whether a line names columns rather than holding a record.
-func (in *frameReader) named(fields []string) bool {
+func (in *frameReader) named(fields [][]byte) bool {
 	numbers := 0
 	for j, at := range in.fields {
-		text := strings.TrimSpace(fields[at])
+		text := string(bytes.TrimSpace(fields[at]))
 		if levels := in.rows.lookup[j]; levels != nil {
 			if _, level := levels[text]; level {
 				return false
@@ -182,14 +183,19 @@ func (in *frameReader) named(fields []string) bool {
 
 // add reads one field. A text that names a level is that level, even if it
 // usually means missing.
-func (in *frameReader) add(j int, text string) {
-	if in.missing[text] {
-		if _, level := in.rows.lookup[j][text]; !level {
-			in.rows.appendMissing(j)
-			return
-		}
+func (in *frameReader) add(j int, text []byte) {
+	levels := in.rows.lookup[j]
+	code, level := levels[string(text)]
+	switch {
+	case in.missing[string(text)] && !level:
+		in.rows.appendMissing(j)
+	case levels == nil:
+		in.rows.appendNumber(j, number64(text))
+	case level:
+		in.rows.appendCode(j, code)
+	default:
+		in.rows.appendCode(j, unknownLevel)
 	}
-	in.rows.appendText(j, text)
 }
 
 // validateFrames judges the layout of a file of tables.

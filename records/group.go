@@ -1,11 +1,11 @@
 package records
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -47,7 +47,7 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := grouping{in: in, dim: uint64(s.dim), index: map[string]uint32{}}
+	g := grouping{in: in, dim: uint64(s.dim), perPerson: valuesPerName + s.setValues(), index: map[string]uint32{}}
 	if err := v.scan(newCSVLines(in, v.Comma, 0, 0), &g); err != nil {
 		return nil, err
 	}
@@ -101,18 +101,19 @@ func (v Visits) scan(lines *csvLines, g *grouping) error {
 
 // grouping collects the distinct items of every person.
 type grouping struct {
-	in     *input
-	dim    uint64
-	index  map[string]uint32
-	visits []uint64 // person and item, of which 32 bits each
+	in        *input
+	dim       uint64
+	perPerson int // values that a person takes beside the items
+	index     map[string]uint32
+	visits    []uint64 // person and item, of which 32 bits each
 }
 
 // row adds what one line says. Of a line that is too long only the person is read, if the line goes
 // on after the name.
-func (g *grouping) row(fields []string, fault lineFault, user, item int) error {
-	name, items := "", ""
+func (g *grouping) row(fields [][]byte, fault lineFault, user, item int) error {
+	var name, items []byte
 	if user < len(fields) && (fault != tooLong || user+1 < len(fields)) {
-		name = strings.TrimSpace(fields[user])
+		name = bytes.TrimSpace(fields[user])
 	}
 	if item < len(fields) && fault != tooLong {
 		items = fields[item]
@@ -121,8 +122,8 @@ func (g *grouping) row(fields []string, fault lineFault, user, item int) error {
 	if err != nil {
 		return err
 	}
-	for word := range strings.FieldsSeq(items) {
-		number, err := strconv.ParseUint(word, 10, 32)
+	for word := range bytes.FieldsSeq(items) {
+		number, err := strconv.ParseUint(string(word), 10, 32)
 		if err != nil || number >= g.dim {
 			continue
 		}
@@ -134,23 +135,23 @@ func (g *grouping) row(fields []string, fault lineFault, user, item int) error {
 }
 
 // person is the number of a person.
-func (g *grouping) person(name string) (uint32, error) {
-	if p, known := g.index[name]; known {
+func (g *grouping) person(name []byte) (uint32, error) {
+	if p, known := g.index[string(name)]; known {
 		return p, nil
 	}
 	if err := tooManyRows(len(g.index) + 1); err != nil {
 		return 0, err
 	}
-	if err := g.in.spend(valuesPerPerson); err != nil {
+	if err := g.in.spend(g.perPerson); err != nil {
 		return 0, err
 	}
 	p := uint32(len(g.index))
-	g.index[strings.Clone(name)] = p
+	g.index[string(name)] = p
 	return p, nil
 }
 
-// valuesPerPerson is what a name and its place in an index take, in numbers of a set.
-const valuesPerPerson = 10
+// valuesPerName is what a name and its place in an index take, in numbers of a set.
+const valuesPerName = 9
 
 // visit adds an item of a person. Storage that is full is rid of repetitions before it grows.
 func (g *grouping) visit(person, item uint32) error {

@@ -106,7 +106,7 @@ func grown[T any](s []T) []T {
 	if len(s) < cap(s) || len(s) >= leastValues {
 		return s
 	}
-	out := make([]T, len(s), 2*len(s)+16)
+	out := make([]T, len(s), max(16, 2*len(s)))
 	copy(out, s)
 	return out
 }

@@ -5,8 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A line of text is what one record, or one row of a person, is written on. Lines are cut apart
@@ -50,6 +50,9 @@ func (l *textLines) rest(piece []byte) (line []byte, fits bool, err error) {
 		if room := l.most + len("\r\n") - len(l.long); len(piece) > room {
 			piece, fits = piece[:room], false
 		}
+		if len(l.long)+len(piece) > cap(l.long) {
+			l.long = append(make([]byte, 0, 2*cap(l.long)+len(piece)), l.long...)
+		}
 		l.long = append(l.long, piece...)
 		if err != bufio.ErrBufferFull {
 			break
@@ -87,7 +90,7 @@ const (
 // fieldSplitter cuts a line into fields as RFC 4180 does, except that a quoted field ends on its
 // line. A quote that is not closed is an ordinary character.
 type fieldSplitter struct {
-	comma   string
+	comma   []byte
 	comment []byte
 	trim    bool // blanks before a field, and after a quoted one
 }
@@ -96,15 +99,15 @@ func newFieldSplitter(comma, comment rune) fieldSplitter {
 	if comma == 0 {
 		comma = ','
 	}
-	s := fieldSplitter{comma: string(comma), trim: !unicode.IsSpace(comma)}
+	s := fieldSplitter{comma: []byte(string(comma)), trim: !unicode.IsSpace(comma)}
 	if comment != 0 {
 		s.comment = []byte(string(comment))
 	}
 	return s
 }
 
-// split appends the fields of a line, at most that many, to dst.
-func (s fieldSplitter) split(dst []string, line string, most int) ([]string, lineFault) {
+// split appends the fields of a line, at most that many, to dst. They share the line's storage.
+func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, lineFault) {
 	fault := readable
 	for {
 		if len(dst) == most {
@@ -123,52 +126,55 @@ func (s fieldSplitter) split(dst []string, line string, most int) ([]string, lin
 }
 
 // field cuts off the first field; more says that a separator followed it.
-func (s fieldSplitter) field(line string) (field, after string, more, closed bool) {
+func (s *fieldSplitter) field(line []byte) (field, after []byte, more, closed bool) {
 	closed = true
-	if start := s.trimmed(line); strings.HasPrefix(start, `"`) {
+	if start := s.trimmed(line); len(start) > 0 && start[0] == '"' {
 		if field, after, more, closed = s.quoted(start[1:]); closed {
 			return field, after, more, true
 		}
 	}
-	field, after, more = strings.Cut(line, s.comma)
+	field, after, more = bytes.Cut(line, s.comma)
 	return field, after, more, closed
 }
 
 // quoted reads a field up to the quote that closes it.
-func (s fieldSplitter) quoted(body string) (field, after string, more, closed bool) {
-	at := 0
+func (s *fieldSplitter) quoted(body []byte) (field, after []byte, more, closed bool) {
+	at, doubled := 0, false
 	for {
-		next := strings.IndexByte(body[at:], '"')
+		next := bytes.IndexByte(body[at:], '"')
 		if next < 0 {
-			return "", "", false, false
+			return nil, nil, false, false
 		}
-		at += next
-		if !strings.HasPrefix(body[at+1:], `"`) {
+		if at += next; at+1 == len(body) || body[at+1] != '"' {
 			break
 		}
-		at += 2
+		at, doubled = at+2, true
 	}
-	after = s.trimmed(body[at+1:])
-	field = strings.ReplaceAll(body[:at], `""`, `"`)
-	if after == "" {
-		return field, "", false, true
+	field, after = body[:at], s.trimmed(body[at+1:])
+	if len(after) == 0 {
+		more, closed = false, true
+	} else {
+		after, closed = bytes.CutPrefix(after, s.comma)
+		more = closed
 	}
-	after, closed = strings.CutPrefix(after, s.comma)
-	return field, after, true, closed
+	if closed && doubled {
+		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+	}
+	return field, after, more, closed
 }
 
-func (s fieldSplitter) trimmed(text string) string {
-	if !s.trim {
+func (s *fieldSplitter) trimmed(text []byte) []byte {
+	if !s.trim || len(text) == 0 || text[0] > ' ' && text[0] < utf8.RuneSelf {
 		return text
 	}
-	return strings.TrimLeftFunc(text, unicode.IsSpace)
+	return bytes.TrimLeftFunc(text, unicode.IsSpace)
 }
 
 // csvLines reads lines as fields.
 type csvLines struct {
 	textLines
 	splitter fieldSplitter
-	fields   []string
+	fields   [][]byte
 }
 
 // newCSVLines reads lines after the mark with which some programs begin a file. Columns are those
@@ -184,7 +190,7 @@ func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 // next are the fields of the next line that is neither blank nor a comment, valid until the call
 // after it; io.EOF follows the last. A line of another number of fields than want has a fault;
 // want is negative where any number up to most will do.
-func (c *csvLines) next(want, most int) (fields []string, fault lineFault, err error) {
+func (c *csvLines) next(want, most int) (fields [][]byte, fault lineFault, err error) {
 	for {
 		line, fits, err := c.textLines.next()
 		if err != nil {
@@ -193,7 +199,7 @@ func (c *csvLines) next(want, most int) (fields []string, fault lineFault, err e
 		if c.skipped(line, want) {
 			continue
 		}
-		c.fields, fault = c.splitter.split(c.fields[:0], string(line), most)
+		c.fields, fault = c.splitter.split(c.fields[:0], line, most)
 		switch {
 		case !fits:
 			fault = tooLong
@@ -211,7 +217,7 @@ func (c *csvLines) skipped(line []byte, want int) bool {
 	if len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) {
 		return true
 	}
-	return want != 1 && len(bytes.TrimSpace(line)) == 0 && !bytes.Contains(line, []byte(s.comma))
+	return want != 1 && len(bytes.TrimSpace(line)) == 0 && !bytes.Contains(line, s.comma)
 }
 
 // header are the fields of the first line, which is public: what is wrong with it is an error.
@@ -233,7 +239,7 @@ func (c *csvLines) header(columns int) ([]string, error) {
 	}
 	names := make([]string, len(fields))
 	for i, text := range fields {
-		names[i] = strings.Clone(strings.TrimSpace(text))
+		names[i] = string(bytes.TrimSpace(text))
 	}
 	return names, nil
 }

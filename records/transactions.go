@@ -64,7 +64,7 @@ func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint
 		if row = append(row[:0], noItem); fits {
 			row = transaction(row[:0], line)
 		}
-		if err := in.spend(len(row) + 1); err != nil {
+		if err := in.spend(len(row) + s.setValues()); err != nil {
 			return err
 		}
 		if err := each(row); err != nil {
