@@ -11,8 +11,8 @@ import (
 )
 
 // Visits describes a file of many rows a person, one visited item (or several between
-// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand in
-// the file, become one record of at most the schema's number of items, so that the unit of a
+// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand
+// in the file, become one record of at most the schema's number of items, so that the unit of a
 // guarantee is the user: see [UnitOf].
 //
 // A row is a line, and who it belongs to is a fixed function of that line: the text of the user's
@@ -28,13 +28,14 @@ type Visits struct {
 	Limits             Limits // what reading may cost
 }
 
-// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows. Which items of a
-// person with too many are kept is a fixed function of that person's set. Item numbers outside the universe, what
-// is no number, and the items of a line that is too long are dropped; their person stays.
+// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows.
+// Which items of a person with too many are kept is a fixed function of that person's set. Item
+// numbers outside the universe, what is no number, and the items of a line that is too long are
+// dropped; their person stays.
 //
 // Memory is that of the persons and their distinct items.
-// Errors: [ErrFormat] where the header does not name both columns; *[LimitError]; *[param.Error] for columns that
-// make no sense, or a schema that is not one of sets without classes.
+// Errors: [ErrFormat] where the header does not name both columns; *[LimitError]; *[param.Error]
+// for columns that make no sense, or a schema that is not one of sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -63,15 +64,18 @@ func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 
 func (v Visits) validate() error {
 	err := CSV{Comma: v.Comma, Limits: v.Limits}.validateCharacters()
-	switch {
-	case v.Header && (v.User == "" || v.Item == "" || v.User == v.Item):
-		err = errors.Join(err, param.New("records.Visits.User", v.User, "the names of two columns, User and Item"))
-	case !v.Header && (v.UserColumn < 0 || v.Column < 0 || v.UserColumn == v.Column):
-		err = errors.Join(err, param.New("records.Visits.UserColumn", v.UserColumn, "the positions of two columns, UserColumn and Column"))
-	case !v.Header && max(v.UserColumn, v.Column) >= v.Limits.fields(0):
-		err = errors.Join(err, param.New("records.Visits.UserColumn", max(v.UserColumn, v.Column), "positions below Limits.Fields"))
+	var c param.Checker
+	c.Add(err)
+	if v.Header {
+		c.OK(v.User != "" && v.Item != "" && v.User != v.Item, "records.Visits.User", v.User,
+			"the names of two columns, User and Item")
+		return c.Err()
 	}
-	return err
+	c.OK(v.UserColumn >= 0 && v.Column >= 0 && v.UserColumn != v.Column, "records.Visits.UserColumn",
+		v.UserColumn, "the positions of two columns, UserColumn and Column")
+	last := max(v.UserColumn, v.Column)
+	c.OK(last < v.Limits.fields(0), "records.Visits.UserColumn", last, "positions below Limits.Fields")
+	return c.Err()
 }
 
 func (v Visits) scan(lines *csvLines, g *grouping) error {

@@ -59,8 +59,10 @@ func (l Limits) validate() error {
 	for _, v := range []struct {
 		field string
 		value int64
-	}{{"LineBytes", int64(l.LineBytes)}, {"Fields", int64(l.Fields)}, {"Depth", int64(l.Depth)},
-		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes}, {"Values", l.Values}} {
+	}{
+		{"LineBytes", int64(l.LineBytes)}, {"Fields", int64(l.Fields)}, {"Depth", int64(l.Depth)},
+		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes}, {"Values", l.Values},
+	} {
 		c.OK(v.value >= 0, "records.Limits."+v.field, v.value, "a positive limit, or 0 for the default")
 	}
 	return c.Err()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,8 +141,19 @@ func bomb(start, piece string, n int) []byte {
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// hostileInputs are what somebody might send, all below 1 MB.
+// hostileInputs are what somebody might send, all below 1 MB. They are made once.
 func hostileInputs(t testing.TB) map[string][]byte {
+	t.Helper()
+	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
+	return inputs
+}
+
+var (
+	makeInputs sync.Once
+	inputs     map[string][]byte
+)
+
+func makeHostileInputs(t testing.TB) map[string][]byte {
 	t.Helper()
 	const n = 1_000_000
 	fill := func(start, piece string) []byte {
@@ -181,7 +193,7 @@ func hostileInputs(t testing.TB) map[string][]byte {
 		in["bomb of idx and "+name] = bomb(string(idx([]uint32{1 << 28})), piece, 16<<20)
 		in["bomb of images and "+name] = bomb(string(idx([]uint32{1 << 24, 28, 28})), piece, 16<<20)
 	}
-	x, y := npy("|u1", "(30000000, 2)", make([]byte, 60e6)...), npy("|u1", "(30000000,)", make([]byte, 30e6)...)
+	x, y := npy("|u1", "(8000000, 2)", make([]byte, 16e6)...), npy("|u1", "(12000000,)", make([]byte, 12e6)...)
 	in["npz bomb"] = archive(t, map[string][]byte{"x.npy": x, "y.npy": y})
 	small := npy("<f4", "(1, 2)", make([]byte, 8)...)
 	in["npz bomb of labels"] = archive(t, map[string][]byte{"x.npy": small, "y.npy": y})
