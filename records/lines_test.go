@@ -114,6 +114,11 @@ func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	if s.Len() != 2 || !slices.Equal(s.Items(0), []uint32{1, 5}) || !slices.Equal(s.Items(1), []uint32{1}) {
 		t.Errorf("%d persons: %v %v", s.Len(), s.Items(0), s.Items(1))
 	}
+	long := strings.Repeat("x", 2<<20)
+	cut := must(records.Visits{Column: 1}.Read(strings.NewReader(long+",5\n,6\n"+long+"y,7\n"), records.Sets(9, 9)))(t)
+	if cut.Len() != 1 || !slices.Equal(cut.Items(0), []uint32{6}) {
+		t.Errorf("names that are cut are %d persons", cut.Len())
+	}
 	nameless := must(records.Visits{UserColumn: 1}.Read(strings.NewReader("7\n8\n\"\n3,\n"+strings.Repeat("4", 2<<20)+",ann\n4,ann\n"), records.Sets(9, 9)))(t)
 	if nameless.Len() != 2 || !slices.Equal(nameless.Items(0), []uint32{3, 7, 8}) || !slices.Equal(nameless.Items(1), []uint32{4}) {
 		t.Errorf("%d persons: %v", nameless.Len(), nameless.Items(0))

@@ -164,6 +164,14 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	}
 }
 
+// TestRowsOverOneAnotherAreRefused: a small file could otherwise hold as many items as it likes.
+func TestRowsOverOneAnotherAreRefused(t *testing.T) {
+	file := overlapping(t)
+	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestLyingFilesOfSetsAreRefused, and cost no memory.
 func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 	whole := written(t, made(t, 5000, 100))
