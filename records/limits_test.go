@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -352,6 +353,19 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "Limits.Values") {
 			t.Errorf("%s by a negative limit: %v", name, err)
 		}
+	}
+}
+
+// TestALineWithoutEndIsPassedOver: of a line that is too long no more is kept than may be.
+func TestALineWithoutEndIsPassedOver(t *testing.T) {
+	var parts []io.Reader
+	for text := strings.Repeat("1 ", 1<<19); len(parts) < 64; {
+		parts = append(parts, strings.NewReader(text))
+	}
+	var table *records.SetTable
+	got, _ := cost(func() { table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t) })
+	if table.Len() != 1 || len(table.Items(0)) != 0 || records.Check(table) == nil || got > 8<<20 {
+		t.Errorf("%d records, %d MB", table.Len(), got>>20)
 	}
 }
 
