@@ -1,4 +1,4 @@
-package records
+package demo
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // SetSource describes sets to be made up, for benchmarks and examples: item sets of a given number, size and
@@ -44,7 +45,7 @@ func TransitRecords() SetSource {
 }
 
 // Schema describes the sets.
-func (g SetSource) Schema() Schema { return Sets(g.Universe, g.MaxItems) }
+func (g SetSource) Schema() records.Schema { return records.Sets(g.Universe, g.MaxItems) }
 
 // Validate reports every setting that makes no sense.
 //
@@ -53,7 +54,7 @@ func (g SetSource) Validate() error {
 	errs := []error{g.Schema().Validate()}
 	bad := func(wrong bool, field string, value any, want string) {
 		if wrong {
-			errs = append(errs, param.New("records.SetSource."+field, value, want))
+			errs = append(errs, param.New("demo.SetSource."+field, value, want))
 		}
 	}
 	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows a table holds")
@@ -69,51 +70,61 @@ func (g SetSource) Validate() error {
 // Make makes the whole table.
 //
 // Errors: those of [SetSource.Validate].
-func (g SetSource) Make() (*SetTable, error) {
-	b, err := newSetBuilder(g.Schema())
+func (g SetSource) Make() (*records.SetTable, error) {
+	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {
 		return nil, err
 	}
-	err = g.each(func(row []uint32) error {
-		b.add(row)
-		return nil
-	})
-	if err != nil {
+	if err := g.each(b.Add); err != nil {
 		return nil, err
 	}
-	return b.table(nil)
+	return b.Table()
 }
 
 // Stream makes the same sets in tables of at most rows records, in memory that does not grow
 // with their number.
 //
 // Errors: those of [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
-func (g SetSource) Stream(rows int) iter.Seq2[*SetTable, error] {
-	return func(yield func(*SetTable, error) bool) {
+func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
+	return func(yield func(*records.SetTable, error) bool) {
 		if err := g.stream(rows, yield); err != nil && err != errStopped {
 			yield(nil, err)
 		}
 	}
 }
 
-func (g SetSource) stream(rows int, yield func(*SetTable, error) bool) error {
-	if rows < 1 {
-		return param.New("records rows", rows, "a positive number of rows a table")
+// errStopped ends a stream whose consumer wants no more.
+var errStopped = errors.New("demo: stopped")
+
+func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) error {
+	if rows < 1 || rows > maxRows {
+		return param.New("demo rows", rows, "a positive number of rows a table")
 	}
-	chunks, err := newChunks(g.Schema(), rows, func(t *SetTable) error {
-		if !yield(t, nil) {
-			return errStopped
-		}
-		return nil
-	})
+	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {
 		return err
 	}
-	if err := g.each(chunks.add); err != nil {
+	flush := func() error {
+		t, err := b.Table()
+		if err == nil && !yield(t, nil) {
+			err = errStopped
+		}
 		return err
 	}
-	return chunks.flush()
+	err = g.each(func(row []uint32) error {
+		if err := b.Add(row); err != nil || b.Len() < rows {
+			return err
+		}
+		return flush()
+	})
+	if err != nil || b.Len() == 0 {
+		return err
+	}
+	return flush()
 }
+
+// maxRows is how many rows a table holds.
+const maxRows = 1<<31 - 1
 
 func (g SetSource) each(emit func(row []uint32) error) error {
 	if err := g.Validate(); err != nil {

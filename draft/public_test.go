@@ -1,10 +1,11 @@
-package records_test
+package draft_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -15,14 +16,17 @@ func TestDraftOfPublicRows(t *testing.T) {
 		"a2,?,2,dog,f,no,7\n" +
 		"a3,17,nan,\"a, b\",f,no,7\n\n"
 	c := records.CSV{Header: true}
-	d := records.Drafting{Label: "home", Skip: []string{"id"}}
-	s, err := records.DraftPublicSchema(strings.NewReader(text), c, d)
+	d := draft.Public{Label: "home", Skip: []string{"id"}}
+	s, err := draft.FromPublic(strings.NewReader(text), c, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := must(records.NewSchema(records.Integer("age", 3, 17).WithMissing(), records.Numeric("kg", 2, 4.5).WithMissing(),
+	want, err := records.NewSchema(records.Integer("age", 3, 17).WithMissing(), records.Numeric("kg", 2, 4.5).WithMissing(),
 		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"), records.Label("home", "no", "yes"),
-		records.Integer("always", 7, 8)))(t)
+		records.Integer("always", 7, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !s.Equal(want) {
 		t.Errorf("drafted %v", s.Columns())
 	}
@@ -33,41 +37,41 @@ func TestDraftOfPublicRows(t *testing.T) {
 	if err := records.Check(f); err != nil {
 		t.Error(err)
 	}
-	s, err = records.DraftPublicSchema(strings.NewReader("1,x\n2,y\n"), records.CSV{}, records.Drafting{Target: "c1"})
+	s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), records.CSV{}, draft.Public{Target: "c1"})
 	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
 		t.Errorf("without names: %v, %v", s, err)
 	}
-	s, err = records.DraftPublicSchema(strings.NewReader("1,10\n2,9\n"), records.CSV{}, records.Drafting{Label: "c2"})
+	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{}, draft.Public{Label: "c2"})
 	if err != nil || s.ClassName(0) != "9" {
 		t.Errorf("numbers as classes: %v, %v", s.ClassNames(), err)
 	}
 	names := records.CSV{Names: []string{"p", ""}}
-	if s, err = records.DraftPublicSchema(strings.NewReader("1,x\n2,y\n"), names, records.Drafting{}); err != nil || len(s.Columns()) != 1 {
+	if s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), names, draft.Public{}); err != nil || len(s.Columns()) != 1 {
 		t.Errorf("with names: %v, %v", s, err)
 	}
 }
 
 func TestDraftsThatCannotBe(t *testing.T) {
 	const text = "a,b\n1,x\n2,y\n"
-	for want, d := range map[string]records.Drafting{
+	for want, d := range map[string]draft.Public{
 		`"z"`:                  {Label: "z"},
 		"a column of numbers":  {Target: "b"},
 		`column "b" has texts`: {MaxLevels: 1},
-		"records.Drafting.Max": {MaxLevels: -1},
+		"draft.Public.Max":     {MaxLevels: -1},
 		"at least one":         {Skip: []string{"a"}, Label: "b"},
 		"2 labels and targets": {Label: "b", Target: "a"},
 	} {
-		_, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, d)
+		_, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, d)
 		var shape *param.Error
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", d, err)
 		}
 	}
-	if _, err := records.DraftPublicSchema(strings.NewReader("1,2\n"), records.CSV{}, records.Drafting{Skip: []string{"c1"}}); err == nil {
+	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{}, draft.Public{Skip: []string{"c1"}}); err == nil {
 		t.Error("a draft by which its own file cannot be read")
 	}
-	for _, text := range []string{"", "a,b\n1\n", "\"a"} {
-		if _, err := records.DraftPublicSchema(strings.NewReader(text), records.CSV{Header: true}, records.Drafting{}); !errors.Is(err, records.ErrFormat) {
+	for _, text := range []string{"", "a,b\n1\n", "\"a\n1,2"} {
+		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, draft.Public{}); !errors.Is(err, records.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
