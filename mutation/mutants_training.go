@@ -16,7 +16,7 @@ func sgdMutants() []mutant {
 			Why: "a weight that rounds up lifts its row above the norm"},
 		{Name: "sgd/normalising leaves a zero gradient infinite", In: in, Tests: all,
 			Old: "(math.Sqrt(squaredNorm) + c.Stability)", New: "(math.Sqrt(squaredNorm) + 0*c.Stability)",
-			Why: "a zero gradient gets an infinite weight"},
+			Why: "a zero gradient gets an infinite factor"},
 		{Name: "sgd/normalising to twice the norm", In: in, Tests: all,
 			Old: "return (1 - 0x1p-20) / (math.Sqrt(squaredNorm)", New: "return 2 / (math.Sqrt(squaredNorm)",
 			Why: "sums move twice as far as the noise is for"},
@@ -28,7 +28,7 @@ func sgdMutants() []mutant {
 			Why: "float32 rows overflow, or round up by a large part of themselves"},
 		{Name: "sgd/a stability of any size", In: in, Tests: all,
 			Old: "c.Stability >= smallestNorm && c.Stability <= largestNorm", New: "c.Stability > 0",
-			Why: "a zero gradient gets an infinite weight"},
+			Why: "a zero gradient gets an infinite factor"},
 		{Name: "sgd/a policy's own release is free", In: in, Tests: all,
 			Old: "if own := c.clip().multipliers(); len(own) > 0 {", New: "if own := c.clip().multipliers(); len(own) > 9 {",
 			Why: "a histogram of norms is released and not paid for"},
@@ -115,7 +115,9 @@ func kmeansMutants() []mutant {
 	return []mutant{
 		{Name: "kmeans/a record that stays moves once", In: in, Tests: all,
 			Old: "return max(2*sum, math.Sqrt2*math.Hypot(sum, count))", New: "return math.Sqrt2 * math.Hypot(sum, count)",
-			Why: "a replaced record that stays moves its sum by twice the norm"},
+			Why: "a replaced record that stays moves its sum by twice the norm",
+			Equivalent: "counts take half of the squared effect or more under replace-one, so that a record that " +
+				"moves always costs as much as one that stays"},
 		{Name: "kmeans/a record that moves counts once", In: in, Tests: all,
 			Old: "return max(2*sum, math.Sqrt2*math.Hypot(sum, count))", New: "return max(2*sum, math.Hypot(sum, count))",
 			Why: "a replaced record that moves changes two clusters"},
