@@ -231,7 +231,7 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
-		g, err := p.Fit(context.Background(), table, accountant.NewLedger(budget))
+		g, err := p.Fit(privacytest.Seeded(t, context.Background(), 1), table, accountant.NewLedger(budget))
 		if err != nil {
 			t.Fatal(err)
 		}
