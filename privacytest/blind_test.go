@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -391,4 +392,48 @@ func TestLowBitsAreExplained(t *testing.T) {
 		}
 	}
 	t.Error("the lowest bit is not what tells the data sets apart")
+}
+
+// TestNormsOfMechanisms: how far two inputs are apart is measured as each mechanism's noise covers it.
+func TestNormsOfMechanisms(t *testing.T) {
+	release := func(mechanism string, inexact bool, in ...float64) *entropy.Release {
+		return &entropy.Release{Mechanism: mechanism, Effect: 1, Std: []float64{2}, Inputs: [][]float64{in}, Inexact: inexact}
+	}
+	for mechanism, want := range map[string]float64{
+		"Gaussian": math.Sqrt2, "Gaussian gradient": math.Sqrt2, "noisy argmax": math.Sqrt2, "discrete Gaussian": math.Sqrt2,
+		"Laplace": 2, "discrete Laplace": 2, "exponential mechanism": 1, "randomized response": 0,
+	} {
+		if got := distance(release(mechanism, false, 1, 5), release(mechanism, false, 3, 3)); got != want {
+			t.Errorf("%s: distance %v, want %v", mechanism, got, want)
+		}
+	}
+	if d := distance(release("Gaussian", false, 1), release("Gaussian", false, 1, 2)); !math.IsInf(d, 1) {
+		t.Errorf("sums of different shapes are %v apart", d)
+	}
+	big := release("Gaussian gradient", true, 1000)
+	if got := tolerance(big, big); got < 1e-4 || got > 1e-2 {
+		t.Errorf("sums of size 500 in float32 may be %v apart", got)
+	}
+	if got := tolerance(release("Gaussian", false, 1000), release("Gaussian", false, 1000)); got > 1e-8 {
+		t.Errorf("exact sums may be %v apart", got)
+	}
+}
+
+// TestGridsAreChecked: values off the grid, and low bits that are no fair coin.
+func TestGridsAreChecked(t *testing.T) {
+	rng := newRand(1)
+	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000), make([]float64, 4000)
+	for i := range fair {
+		k := float64(rng.IntN(1000))
+		fair[i], even[i], odd[i], off[i] = k/8, k/4, (2*k+1)/8, k/8
+	}
+	off[7] += 0x1p-10
+	for name, c := range map[string]struct {
+		values []float64
+		found  bool
+	}{"fair": {fair, false}, "even": {even, true}, "odd": {odd, true}, "off the grid": {off, true}} {
+		if f := gridFinding(c.values, 1.0/8, 1e-9); (f != "") != c.found {
+			t.Errorf("%s: %q", name, f)
+		}
+	}
 }
