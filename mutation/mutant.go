@@ -29,10 +29,11 @@ type mutant struct {
 type tests struct {
 	Package string // folder, from the module's root
 	Run     string // regular expression of the tests' names, as of go test
+	Skip    string // and of those that are left out
 }
 
 // at are the tests of one package.
-func at(folder, run string) []tests { return []tests{{folder, run}} }
+func at(folder, run string) []tests { return []tests{{Package: folder, Run: run}} }
 
 // tree holds the module's sources, but for its tests: text by slash-separated path from the root.
 type tree map[string]string

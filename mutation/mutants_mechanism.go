@@ -1,9 +1,12 @@
 package main
 
+// slow are tests of laws, which draw millions of numbers.
+const slow = "Laws|SampleRate|IntegerSamplers"
+
 // What a grant covers, sensitivities, clip factors and fixed-point sums.
 func mechanismMutants() []mutant {
 	const in = "mechanism"
-	all := at(in, "")
+	all := []tests{{Package: in, Skip: slow}}
 	return []mutant{
 		{Name: "mechanism/replace-one is not doubled", In: in, Tests: at("sgd", "Noise|Sensitivity"),
 			Old: "return 2 * clip", New: "return clip",
@@ -98,7 +101,7 @@ func mechanismMutants() []mutant {
 		{Name: "mechanism/a row of no bound", In: in, Tests: all,
 			Old: "case x >= rowLimit:\n\t\treturn rowLimit", New: "case x >= 4*rowLimit:\n\t\treturn 4 * rowLimit",
 			Why: "one record adds more than the public limit"},
-		{Name: "mechanism/a merged sum counts twice", In: in, Tests: append(at(in, ""), at("kmeans", "Sensitivity|Once|SameBits|Edges")...),
+		{Name: "mechanism/a merged sum counts twice", In: in, Tests: append([]tests{{Package: in, Skip: slow}}, at("kmeans", "Sensitivity|Once|SameBits|Edges")...),
 			Old: "s.sum[i] += v\n", New: "s.sum[i] += 2 * v\n",
 			Why: "records of a second thread count double"},
 		{Name: "mechanism/argmax without noise", In: in, Tests: all,
@@ -110,13 +113,14 @@ func mechanismMutants() []mutant {
 // The exact samplers, and the keystream they draw from.
 func samplerMutants() []mutant {
 	const in = "mechanism"
-	all := at(in, "")
+	all := []tests{{Package: in, Skip: slow}}
+	laws := at(in, "Laws|IntegerSamplers")
 	keys := at("internal/entropy", "")
 	return []mutant{
-		{Name: "mechanism/sampling rate 1 % too high", In: in, Tests: all,
+		{Name: "mechanism/sampling rate 1 % too high", In: in, Tests: at(in, "SampleRate|Gaps"),
 			Old: "threshold := firstWord(q)", New: "threshold := firstWord(q * 1.01)",
 			Why: "more rows are sampled than was priced"},
-		{Name: "mechanism/gaps 1 % too short", In: in, Tests: all,
+		{Name: "mechanism/gaps 1 % too short", In: in, Tests: at(in, "SampleRate|Gaps"),
 			Old: "rate: -math.Log1p(-q)", New: "rate: -1.01 * math.Log1p(-q)",
 			Why: "more rows are sampled than was priced"},
 		{Name: "mechanism/gaps decide what is in doubt", In: in, Tests: all,
@@ -137,7 +141,7 @@ func samplerMutants() []mutant {
 		{Name: "mechanism/half the noise of a release", In: in, Tests: all,
 			Old: "float64(v+l.draw(bits)) * p.Sum.grid", New: "float64(v+l.draw(bits)/2) * p.Sum.grid",
 			Why: "half the noise"},
-		{Name: "mechanism/normal noise 1 % too small", In: in, Tests: all,
+		{Name: "mechanism/normal noise 1 % too small", In: in, Tests: laws,
 			Old: "steps := std / grid * (1 + margin)", New: "steps := std / grid * 0.99",
 			Why: "less noise than was priced"},
 		{Name: "mechanism/noise is never negative", In: in, Tests: all,
@@ -170,22 +174,22 @@ func samplerMutants() []mutant {
 		{Name: "mechanism/one-shot noise of allowances is shared", In: in, Tests: all,
 			Old: "entropy.Noise, a.id, 0", New: "entropy.Noise, 0, 0",
 			Why: "differences of releases have no noise"},
-		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in, Tests: all,
+		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in, Tests: laws,
 			Old: "bernoulliExp(near*near/(2*sigma*sigma), exact, bits)", New: "bernoulliExp(near*near/(2.02*sigma*sigma), exact, bits)",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in, Tests: all,
+		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in, Tests: laws,
 			Old: "near := math.Abs(float64(x)) - sigma*sigma/t", New: "near := math.Abs(float64(x)) - 1.01*sigma*sigma/t",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/discrete Laplace's scale off by 1 %", In: in, Tests: all,
+		{Name: "mechanism/discrete Laplace's scale off by 1 %", In: in, Tests: laws,
 			Old: "k := e.floorAffine(1/a, 0, func()", New: "k := e.floorAffine(0.99/a, 0, func()",
 			Why: "less noise than was priced"},
-		{Name: "mechanism/discrete Laplace has two zeros", In: in, Tests: all,
+		{Name: "mechanism/discrete Laplace has two zeros", In: in, Tests: laws,
 			Old: "if k == 0 && negative {", New: "if false {",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/Laplace's scale off by 1 %", In: in, Tests: all,
+		{Name: "mechanism/Laplace's scale off by 1 %", In: in, Tests: laws,
 			Old: "k := e.floorAffine(scale, 0.5, func()", New: "k := e.floorAffine(0.99*scale, 0.5, func()",
 			Why: "less noise than was priced"},
-		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in, Tests: all,
+		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in, Tests: laws,
 			Old: "near := epsilon / 2 * float64(behind)", New: "near := 1.01 * epsilon / 2 * float64(behind)",
 			Why: "the best index is chosen too often"},
 		{Name: "mechanism/randomized response never tells the last", In: in, Tests: all,

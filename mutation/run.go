@@ -78,7 +78,7 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 	r := result{Where: at.String()}
 	sets := m.Tests
 	if dir := path.Dir(at.file); at.moved && !slices.ContainsFunc(sets, func(t tests) bool { return t.Package == dir }) {
-		sets = append(slices.Clone(sets), tests{dir, ""}) // its tests may have moved with it
+		sets = append(slices.Clone(sets), tests{Package: dir}) // its tests may have moved with it
 	}
 	for _, t := range sets {
 		if err := s.passes(ctx, t); err != nil {
@@ -111,7 +111,7 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 
 // passes runs some tests without a fault, once.
 func (s *suite) passes(ctx context.Context, t tests) error {
-	key := t.Package + " " + t.Run
+	key := t.Package + " -run " + t.Run + " -skip " + t.Skip
 	err, known := s.baseline[key]
 	if known {
 		return err
@@ -159,6 +159,9 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 	args := append([]string{"test", "-short", "-vet=off", "-failfast", "-timeout", s.limit.String()}, flags...)
 	if t.Run != "" {
 		args = append(args, "-run", t.Run)
+	}
+	if t.Skip != "" {
+		args = append(args, "-skip", t.Skip)
 	}
 	c := exec.CommandContext(ctx, "go", append(args, "./"+t.Package)...)
 	c.Dir, c.WaitDelay = s.root, 5*time.Second
