@@ -65,7 +65,8 @@ func (t tree) find(m mutant) (place, error) {
 		found = t.search(m.Old, func(string) bool { return true })
 	}
 	if len(found) != 1 {
-		return place{}, fmt.Errorf("%s: its text occurs %d times, not once: %q", m.Name, len(found), m.Old)
+		return place{}, fmt.Errorf("%s: its text occurs %d times, not once: %q",
+			m.Name, len(found), m.Old)
 	}
 	found[0].moved = moved
 	return found[0], nil

@@ -1,12 +1,21 @@
 package main
 
+// edgeAgain adds the last image of a chunk once more.
+func edgeAgain(dst string) string {
+	return "\t\tif hi < x.Rows {\n" +
+		"\t\t\tpatches = w.patches(u.window, 1)\n" +
+		"\t\t\tu.be.Im2Col(u.window, patches, x.RowRange(hi-1, hi))\n" +
+		"\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, " + dst + ")\n\t\t}"
+}
+
 // Per-example norms and sums of networks.
 func modelMutants() []mutant {
 	const in = "models"
 	all := at(in, "")
 	return []mutant{
 		{Name: "models/biases are left out of norms", In: in, Tests: all,
-			Old: "dst[i] += (bounded(na[i]) + 1) * bounded(nd[i])", New: "dst[i] += bounded(na[i]) * bounded(nd[i])",
+			Old: "dst[i] += (bounded(na[i]) + 1) * bounded(nd[i])",
+			New: "dst[i] += bounded(na[i]) * bounded(nd[i])",
 			Why: "a clipped gradient is longer than its clip"},
 		{Name: "models/biases of units are left out of norms", In: in, Tests: all,
 			Old: "dst[i] += (a[i] + 1) * d[i]", New: "dst[i] += a[i] * d[i]",
@@ -24,25 +33,32 @@ func modelMutants() []mutant {
 			Old: "w.dropNonFinite(weights)\n", New: "",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/a convolution's bias is left out of its norm", In: in, Tests: all,
-			Old: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)", New: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 0)",
+			Old: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)",
+			New: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 0)",
 			Why: "a clipped gradient is longer than its clip"},
 		{Name: "models/a convolution states no norm", In: in, Tests: all,
-			Old: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product)", New: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product[:0])",
+			Old: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product)",
+			New: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product[:0])",
 			Why: "convolutions are not clipped"},
 		{Name: "models/a convolution takes any factor", In: in, Tests: all,
 			Old: "w.reject(x, delta, dst)\n\tproduct, size :=", New: "product, size :=",
 			Why: "products of a clipped row overflow"},
 		{Name: "models/a convolution's image at a chunk's edge counts twice", In: in, Tests: all,
-			Old: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])",
+			Old: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
+				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])",
 			New: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])\n" +
-				"\t\tif hi < x.Rows {\n\t\t\tpatches = w.patches(u.window, 1)\n\t\t\tu.be.Im2Col(u.window, patches, x.RowRange(hi-1, hi))\n\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, blocks[0])\n\t\t}",
+				edgeAgain("blocks[0]"),
 			Why: "one record moves the sum by two clips"},
 		{Name: "models/an image at a chunk's edge has no norm", In: in, Tests: all,
-			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, u.places(delta.RowRange(lo, hi)))",
-			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, u.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n\t\t}",
+			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
+				"u.places(delta.RowRange(lo, hi)))",
+			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
+				"u.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n" +
+				"\t\t}",
 			Why: "that record is not clipped"},
 		{Name: "models/a machine's norm ignores its rounding", In: in, Tests: all,
-			Old: "return max(product-2*cross+squared, 0) + 2*gamma*root + rounding", New: "return max(product-2*cross+squared, 0) + 0*(gamma*root+rounding)",
+			Old: "return max(product-2*cross+squared, 0) + 2*gamma*root + rounding",
+			New: "return max(product-2*cross+squared, 0) + 0*(gamma*root+rounding)",
 			Why: "terms nearly cancel, and a norm that is too small breaks the clip"},
 		{Name: "models/a machine's norm without its centre", In: in, Tests: all,
 			Old: "return max(product-2*cross+squared, 0)", New: "return max(product-2*cross, 0)",
@@ -51,17 +67,22 @@ func modelMutants() []mutant {
 			Old: "n.chains.addMeans(dst, float32(total))", New: "n.chains.addMeans(dst, float32(n.rows))",
 			Why: "the number of records in the batch is released"},
 		{Name: "models/a machine's bias is left out of its norm", In: in, Tests: all,
-			Old: "product := (bounded(vv[i]) + 1) * bounded(hh[i])", New: "product := bounded(vv[i]) * bounded(hh[i])",
+			Old: "product := (bounded(vv[i]) + 1) * bounded(hh[i])",
+			New: "product := bounded(vv[i]) * bounded(hh[i])",
 			Why: "norms are too small"},
 		{Name: "models/a decoder is left out of the norm", In: in, Tests: all,
-			Old: "n.encT.addSquaredNorms(dst)\n\tn.decT.addSquaredNorms(dst)", New: "n.encT.addSquaredNorms(dst)",
+			Old: "n.encT.addSquaredNorms(dst)\n\tn.decT.addSquaredNorms(dst)",
+			New: "n.encT.addSquaredNorms(dst)",
 			Why: "encoder and decoder are one gradient and are clipped as one"},
-		{Name: "models/a record's draw goes by its place", In: in, Tests: append(at(in, ""), at("sgd", "MicroBatches")...),
-			Old: "if b.Keys != nil {\n\t\t\tkey = b.Keys[i]", New: "if false {\n\t\t\tkey = b.Keys[i]",
+		{Name: "models/a record's draw goes by its place", In: in,
+			Tests: append(at(in, ""), at("sgd", "MicroBatches")...),
+			Old:   "if b.Keys != nil {\n\t\t\tkey = b.Keys[i]", New: "if false {\n\t\t\tkey = b.Keys[i]",
 			Why: "a record's randomness depends on who else is in the batch"},
 		{Name: "models/batch norm states norms", In: in, Tests: all,
-			Old: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i := range dst {\n\t\tdst[i] = math.NaN()",
-			New: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i := range dst {\n\t\tdst[i] += math.Abs(1)",
+			Old: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i " +
+				":= range dst {\n\t\tdst[i] = math.NaN()",
+			New: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i " +
+				":= range dst {\n\t\tdst[i] += math.Abs(1)",
 			Why: "gradients that mix records pass for one record's"},
 		{Name: "models/a label that does not exist", In: in, Tests: all,
 			Old: "b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {", New: "b.Labels[i] < 0 {",
@@ -81,21 +102,27 @@ func criticMutants() []mutant {
 			Old: "bias[i] += 2 * g.dd[i]", New: "bias[i] += 0 * g.dd[i]",
 			Why: "norms are too small where parts agree"},
 		{Name: "models/a critic's bias norms leave out a part", In: in, Tests: all,
-			Old: "if k%p.parts < p.biased {\n\t\t\t\tbias[i] += g.d[k]", New: "if k%p.parts < p.biased-1 {\n\t\t\t\tbias[i] += g.d[k]",
+			Old: "if k%p.parts < p.biased {\n\t\t\t\tbias[i] += g.d[k]",
+			New: "if k%p.parts < p.biased-1 {\n\t\t\t\tbias[i] += g.d[k]",
 			Why: "norms are too small"},
 		{Name: "models/a critic's norms ignore what cancels", In: in, Tests: all,
-			Old: "weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, p.size(p.gram.d, i, p.biased))", New: "_, _ = slack, sw",
+			Old: "weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, " +
+				"p.size(p.gram.d, i, p.biased))",
+			New: "_, _ = slack, sw",
 			Why: "parts that all but cancel are weighted up without bound"},
 		{Name: "models/a critic's convolution takes any factor", In: in, Tests: all,
-			Old: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}\n\tp.reject(x, delta, weight, bias)", New: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}",
+			Old: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}\n\tp.reject(x, delta, " +
+				"weight, bias)",
+			New: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}",
 			Why: "products of a clipped row overflow"},
 		{Name: "models/a critic's image at a chunk's edge counts twice", In: in, Tests: all,
 			Old: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)",
 			New: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)\n" +
-				"\t\tif hi < x.Rows {\n\t\t\tpatches = w.patches(u.window, 1)\n\t\t\tu.be.Im2Col(u.window, patches, x.RowRange(hi-1, hi))\n\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, dst)\n\t\t}",
+				edgeAgain("dst"),
 			Why: "one record moves the sum by two clips"},
 		{Name: "models/a critic's image at a chunk's edge has no norm", In: in, Tests: all,
-			Old: "u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches,", New: "u.be.BlockProductNorms(weight[lo:hi-min(hi-lo-1, p.rows-hi)], p.parts*places, patches,",
+			Old: "u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches,",
+			New: "u.be.BlockProductNorms(weight[lo:hi-min(hi-lo-1, p.rows-hi)], p.parts*places, patches,",
 			Why: "that record is not clipped"},
 		{Name: "models/a critic's weights go to the wrong record", In: in, Tests: all,
 			Old: "p.weights[i] = weights[i/p.parts]", New: "p.weights[i] = weights[0*i]",
@@ -107,10 +134,12 @@ func criticMutants() []mutant {
 			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n", New: "",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/a gain's norms take any factor", In: in, Tests: all,
-			Old: "u.columns(delta))\n\tp.reject(x, delta, weight, bias)\n\tif p.parts == 1", New: "u.columns(delta))\n\tif p.parts == 1",
+			Old: "u.columns(delta))\n\tp.reject(x, delta, weight, bias)\n\tif p.parts == 1",
+			New: "u.columns(delta))\n\tif p.parts == 1",
 			Why: "products of a clipped row overflow"},
 		{Name: "models/layer norm goes by another row", In: in, Tests: all,
-			Old: "p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]", New: "p.slopes[i] = p.w.roots[l][partBetween]",
+			Old: "p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]",
+			New: "p.slopes[i] = p.w.roots[l][partBetween]",
 			Why: "one record's gradient depends on another's numbers"},
 	}
 }

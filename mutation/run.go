@@ -77,7 +77,9 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 	}
 	r := result{Where: at.String()}
 	sets := m.Tests
-	if dir := path.Dir(at.file); at.moved && !slices.ContainsFunc(sets, func(t tests) bool { return t.Package == dir }) {
+	dir := path.Dir(at.file)
+	known := slices.ContainsFunc(sets, func(t tests) bool { return t.Package == dir })
+	if at.moved && !known {
 		sets = append(slices.Clone(sets), tests{Package: dir}) // its tests may have moved with it
 	}
 	for _, t := range sets {
@@ -156,7 +158,8 @@ func (s *suite) overlay(at place, m mutant) (string, error) {
 func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit+2*time.Minute) // building takes time too
 	defer cancel()
-	args := append([]string{"test", "-short", "-vet=off", "-failfast", "-timeout", s.limit.String()}, flags...)
+	args := []string{"test", "-short", "-vet=off", "-failfast", "-timeout", s.limit.String()}
+	args = append(args, flags...)
 	if t.Run != "" {
 		args = append(args, "-run", t.Run)
 	}

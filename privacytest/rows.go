@@ -2,6 +2,7 @@ package privacytest
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -80,8 +81,8 @@ func recordRows(d records.Data) []frozen {
 		} else if b.Rows > 0 {
 			row.Values = b.Dense.Row(0)
 		}
-		row.Values, row.Items = row.Values[:len(row.Values):len(row.Values)], row.Items[:len(row.Items):len(row.Items)]
-		row.Labels = b.Labels[:len(b.Labels):len(b.Labels)]
+		// Without what a buffer holds beyond them.
+		row.Values, row.Items, row.Labels = slices.Clip(row.Values), slices.Clip(row.Items), slices.Clip(b.Labels)
 		rows[i] = freeze(row)
 	}
 	return rows

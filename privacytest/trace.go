@@ -102,7 +102,8 @@ func (t *tape) Sample(s entropy.Sample) {
 	if s.Probability < 1 && t.left == noSamples {
 		t.left = rowAlwaysIn
 	}
-	if !same || !t.addition && slices.ContainsFunc(t.change.replaced, func(row int) bool { return slices.Contains(rows, int32(row)) }) {
+	replaced := func(row int32) bool { return slices.Contains(t.change.replaced, int(row)) }
+	if !same || !t.addition && slices.ContainsFunc(rows, replaced) {
 		return
 	}
 	t.left = rowLeftOut
