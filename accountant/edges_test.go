@@ -1,0 +1,48 @@
+package accountant
+
+import "testing"
+
+// TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs whose neighbours are two
+// clip norms apart under replace-one.
+func TestSampledSumOfAll(t *testing.T) {
+	want := upper(t, Gaussian{1}, 1e-5, ReplaceOne)
+	for _, q := range []float64{1, 1 - 1e-13} {
+		if got := upper(t, SampledSum{q, 2}, 1e-5, ReplaceOne); got < want || got > want*1.001 {
+			t.Errorf("q = %v: ε = %v, want %v", q, got, want)
+		}
+	}
+	if got, want := upper(t, SampledSum{1, 2}, 1e-5, AddOrRemoveOne), upper(t, Gaussian{2}, 1e-5, AddOrRemoveOne); got != want {
+		t.Errorf("add or remove: ε = %v, want %v", got, want)
+	}
+}
+
+// TestTabulatedCurves: a table of a Gaussian's curve costs no less than the Gaussian, whichever direction costs more, and
+// little more.
+func TestTabulatedCurves(t *testing.T) {
+	var grid []float64
+	for e := -9.0; e <= 9; e += 0.02 {
+		grid = append(grid, e)
+	}
+	curve := func(mu float64) func(float64) float64 { return func(e float64) float64 { return gaussianDelta(mu, e) } }
+	for _, c := range []struct {
+		name        string
+		remove, add func(float64) float64
+		mu          float64 // of the direction that costs more
+	}{
+		{"one curve", curve(1), nil, 1},
+		{"adding costs a little more", curve(1), curve(1.02), 1.02},
+		{"removing costs a little more", curve(1.02), curve(1), 1.02},
+	} {
+		e, err := Tabulate(c.name, grid, c.remove, c.add)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{1, 7} {
+			got := upper(t, Repeated{e, count}, 1e-5, AddOrRemoveOne)
+			want := upper(t, Repeated{Gaussian{1 / c.mu}, count}, 1e-5, AddOrRemoveOne)
+			if got < want*(1-1e-6) || got > want*1.01 {
+				t.Errorf("%s, %d times: ε = %v, want %v or little more", c.name, count, got, want)
+			}
+		}
+	}
+}
