@@ -118,7 +118,7 @@ func accountantMutants() []mutant {
 			Why: "a ledger refuses what was calibrated for it"},
 		{Name: "accountant/one step more than fits", In: in, Tests: calibrated,
 			Old: "lo, hi = 0, limit+1\n", New: "lo, hi = 1, limit+1\n",
-			Why: "a count of one passes whatever it costs",
+			Why:        "a count of one passes whatever it costs",
 			Equivalent: "calibrateCount prices what the search returns once more, and refuses it"},
 		{Name: "accountant/a share is the whole", In: in, Tests: calibrated,
 			Old: "target.Epsilon *= share", New: "target.Epsilon *= 1",
