@@ -157,16 +157,18 @@ func TestLawsToOnePercent(t *testing.T) {
 			return counts
 		}, choices(2, utilities), []law{choices(2.02, utilities), choices(1.98, utilities)}},
 	} {
-		counts := c.draw(t, c.n)
-		for i, wrong := range c.wrong {
-			r := newRatioTest(c.right, wrong)
-			if power := r.power(c.n); power < 12.4 {
-				t.Errorf("%s: alternative %d lies %.1f standard errors away: the test has no power", c.name, i, power)
+		t.Run(c.name, func(t *testing.T) {
+			counts := c.draw(t, c.n)
+			for i, wrong := range c.wrong {
+				r := newRatioTest(c.right, wrong)
+				if power := r.power(c.n); power < 12.4 {
+					t.Errorf("alternative %d lies %.1f standard errors away: the test has no power", i, power)
+				}
+				if z := r.z(counts, c.n); math.Abs(z) > 6.2 {
+					t.Errorf("%.1f standard errors off its law, towards alternative %d", z, i)
+				}
 			}
-			if z := r.z(counts, c.n); math.Abs(z) > 6.2 {
-				t.Errorf("%s: %.1f standard errors off its law, towards alternative %d", c.name, z, i)
-			}
-		}
+		})
 	}
 }
 

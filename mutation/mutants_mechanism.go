@@ -126,7 +126,7 @@ func mechanismMutants() []mutant {
 func samplerMutants() []mutant {
 	const in = "mechanism"
 	all := []tests{{Package: in, Skip: slow}}
-	laws := at(in, "Laws|IntegerSamplers")
+	laws := func(name string) []tests { return at(in, "^TestLawsToOnePercent$/^"+name+"$") }
 	keys := at("internal/entropy", "")
 	return []mutant{
 		{Name: "mechanism/sampling rate 1 % too high", In: in, Tests: at(in, "SampleRate|Gaps"),
@@ -156,7 +156,7 @@ func samplerMutants() []mutant {
 		{Name: "mechanism/half the noise of a release", In: in, Tests: all,
 			Old: "float64(v+l.draw(bits)) * p.Sum.grid", New: "float64(v+l.draw(bits)/2) * p.Sum.grid",
 			Why: "half the noise"},
-		{Name: "mechanism/normal noise 1 % too small", In: in, Tests: laws,
+		{Name: "mechanism/normal noise 1 % too small", In: in, Tests: laws("normal"),
 			Old: "steps := std / grid * (1 + margin)", New: "steps := std / grid * 0.99",
 			Why: "less noise than was priced"},
 		{Name: "mechanism/noise is never negative", In: in, Tests: all,
@@ -190,25 +190,25 @@ func samplerMutants() []mutant {
 		{Name: "mechanism/one-shot noise of allowances is shared", In: in, Tests: all,
 			Old: "entropy.Noise, a.id, 0", New: "entropy.Noise, 0, 0",
 			Why: "differences of releases have no noise"},
-		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in, Tests: laws,
+		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in, Tests: laws("discrete_Gaussian"),
 			Old: "bernoulliExp(near*near/(2*sigma*sigma), exact, bits)",
 			New: "bernoulliExp(near*near/(2.02*sigma*sigma), exact, bits)",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in, Tests: laws,
+		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in, Tests: laws("discrete_Gaussian"),
 			Old: "near := math.Abs(float64(x)) - sigma*sigma/t",
 			New: "near := math.Abs(float64(x)) - 1.01*sigma*sigma/t",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/discrete Laplace's scale off by 1 %", In: in, Tests: laws,
+		{Name: "mechanism/discrete Laplace's scale off by 1 %", In: in, Tests: laws("discrete_Laplace"),
 			Old: "k := e.floorAffine(1/a, 0, func()", New: "k := e.floorAffine(0.99/a, 0, func()",
 			Why: "less noise than was priced"},
-		{Name: "mechanism/discrete Laplace has two zeros", In: in, Tests: laws,
+		{Name: "mechanism/discrete Laplace has two zeros", In: in, Tests: laws("discrete_Laplace"),
 			Old: "if k == 0 && negative {", New: "if false {",
 			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/Laplace's scale off by 1 %", In: in, Tests: laws,
+		{Name: "mechanism/Laplace's scale off by 1 %", In: in, Tests: laws("Laplace"),
 			Old: "k := e.floorAffine(scale, 0.5, func()",
 			New: "k := e.floorAffine(0.99*scale, 0.5, func()",
 			Why: "less noise than was priced"},
-		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in, Tests: laws,
+		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in, Tests: laws("exponential_mechanism"),
 			Old: "near := epsilon / 2 * float64(behind)",
 			New: "near := 1.01 * epsilon / 2 * float64(behind)",
 			Why: "the best index is chosen too often"},
