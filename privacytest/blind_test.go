@@ -376,6 +376,20 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 	}
 }
 
+// TestNeighboursAreToldApart: in all of them the row that differs is found, so that samples can be coupled.
+func TestNeighboursAreToldApart(t *testing.T) {
+	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4), records.Binary(2).WithLabels("a", "b")} {
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			for _, p := range append(Neighbours(t, s, r, 6, 1), Edges(t, s, r, 1)...) {
+				c := changeOf(p.Data, p.Neighbour)
+				if !c.known || (c.extra >= 0) != (r == accountant.AddOrRemoveOne) || len(c.replaced) > 1 {
+					t.Errorf("%v, %v, %s: %+v", s, r, p.Name, c)
+				}
+			}
+		}
+	}
+}
+
 // TestLowBitsAreExplained: a finding of the lowest bit says what that is and what to use.
 func TestLowBitsAreExplained(t *testing.T) {
 	c := Claim[int]{Run: func(n int) []float64 { return one(float64(n-3) + laplaceDraw(1)) }, D0: 3, D1: 4, Epsilon: 1, FalseAlarm: 1e-8}

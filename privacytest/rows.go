@@ -76,13 +76,13 @@ func recordRows(d records.Data) []frozen {
 			Items  []uint32
 			Labels []int32
 		}
+		// Copies: without what a buffer holds beyond them, and nil where there is nothing.
 		if b.Sparse != nil {
-			row.Items = b.Sparse.Row(0)
+			row.Items = slices.Clip(append([]uint32(nil), b.Sparse.Row(0)...))
 		} else if b.Rows > 0 {
-			row.Values = b.Dense.Row(0)
+			row.Values = slices.Clip(append([]float32(nil), b.Dense.Row(0)...))
 		}
-		// Without what a buffer holds beyond them.
-		row.Values, row.Items, row.Labels = slices.Clip(row.Values), slices.Clip(row.Items), slices.Clip(b.Labels)
+		row.Labels = slices.Clip(append([]int32(nil), b.Labels...))
 		rows[i] = freeze(row)
 	}
 	return rows
