@@ -6,8 +6,8 @@ func accountantMutants() []mutant {
 	defects := at(in, "Repeat|Integer|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|KnownConstants")
 	prices := at(in, "Integer|EveryRepeat|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|"+
 		"KnownConstants|FullSample|Reference")
-	parts := []tests{{Package: in, Skip: "Reference|MillionSteps|Brackets"}}
-	selected := parts
+	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Part|Moving")
+	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
 	return []mutant{
 		{Name: "accountant/closed form of the Gaussian", In: in, Tests: prices,

@@ -2,6 +2,7 @@ package privacytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -238,6 +239,17 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	}
 	if len(always.Findings(t)) == 0 {
 		t.Error("a spend on one data set only passes")
+	}
+	always.Run = func(ctx context.Context, l *accountant.Ledger, n int) (any, error) {
+		g, err := mechanism.Begin(ctx, l).Spend("two releases", accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
+		for range 3 - n { // the second of them on one data set only
+			p := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1, Out: make([]float64, 1)}
+			err = errors.Join(err, g.Release(0.5, p))
+		}
+		return nil, err
+	}
+	if len(always.Findings(t)) == 0 {
+		t.Error("a release on one data set only passes")
 	}
 	type nested struct{ F []any }
 	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
