@@ -1,6 +1,9 @@
 package accountant
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs whose neighbours are two
 // clip norms apart under replace-one.
@@ -43,6 +46,16 @@ func TestTabulatedCurves(t *testing.T) {
 			if got < want*(1-1e-6) || got > want*1.01 {
 				t.Errorf("%s, %d times: ε = %v, want %v or little more", c.name, count, got, want)
 			}
+		}
+	}
+}
+
+// TestPartsHaveNoPublicSize: events that are stated in a number of records make no sense in a part, whose size is private.
+func TestPartsHaveNoPublicSize(t *testing.T) {
+	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+		e := Disjoint{Parts: []Event{TruncatedPoisson{0.1, 1000, 150, 2}, Gaussian{2}}}
+		if b, err := Epsilon(e, 1e-5, r); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v: a truncated sample inside a part costs %v (%v)", r, b, err)
 		}
 	}
 }

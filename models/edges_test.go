@@ -65,6 +65,13 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	small := CNN{Height: 4, Width: 4, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 2, Size: 3}}}
 	cnn, err := small.Classifier(be, 16, 2, 1)
 	add("convolution", cnn, err)
+	// Where an activation saturates, the convolution alone meets the large number.
+	flat := small
+	flat.Activation = Tanh
+	cnn, err = flat.Classifier(be, 16, 2, 1)
+	add("saturated convolution", cnn, err)
+	critic, err := flat.Critic(be, 16, 0, Logistic, 1)
+	add("saturated convolutional critic", paired{critic, 10, Logistic}, err)
 	rbm, err := RBM{Hidden: 3, Chains: 2}.New(be, Visible{Dim: 16}, 1)
 	add("machine", rbm, err)
 	for name, loss := range map[string]CriticLoss{"pairs": Wasserstein, "records": Logistic} {

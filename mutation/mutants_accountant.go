@@ -6,7 +6,7 @@ func accountantMutants() []mutant {
 	defects := at(in, "Repeat|Integer|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|KnownConstants")
 	prices := at(in, "Integer|EveryRepeat|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|"+
 		"KnownConstants|FullSample|Reference")
-	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Part|Moving")
+	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Parts|Moving")
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
 	return []mutant{
