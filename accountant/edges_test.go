@@ -1,7 +1,11 @@
 package accountant
 
 import (
+	"encoding/json"
 	"errors"
+	"math"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 )
 
@@ -57,5 +61,35 @@ func TestPartsHaveNoPublicSize(t *testing.T) {
 		if b, err := Epsilon(e, 1e-5, r); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v: a truncated sample inside a part costs %v (%v)", r, b, err)
 		}
+	}
+}
+
+// TestPublishedNumbersRoundUp: the ε that a guarantee prints is never below the one it states.
+func TestPublishedNumbersRoundUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		eps := math.Exp(8*rng.Float64() - 4)
+		got, err := strconv.ParseFloat(roundUp(eps), 64)
+		if err != nil || got < eps*(1-1e-11) || got > eps*(1+2e-5) {
+			t.Fatalf("ε = %v is printed as %s (%v)", eps, roundUp(eps), err)
+		}
+	}
+}
+
+// TestSavedLedgersSayTheyAreNotPrivate: a mark survives a file, and merging.
+func TestSavedLedgersSayTheyAreNotPrivate(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	l.MarkNotPrivate("test noise")
+	text, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := UnmarshalLedger(text)
+	if err != nil || back.NotPrivate() != "test noise" {
+		t.Errorf("read back: %q (%v)", back.NotPrivate(), err)
+	}
+	merged, err := Merge(l.Budget(), NewLedger(l.Budget()), l)
+	if err != nil || merged.NotPrivate() != "test noise" {
+		t.Errorf("merged: %q (%v)", merged.NotPrivate(), err)
 	}
 }
