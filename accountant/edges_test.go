@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
 // TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs whose neighbours are two
@@ -30,7 +32,9 @@ func TestTabulatedCurves(t *testing.T) {
 	for e := -9.0; e <= 9; e += 0.02 {
 		grid = append(grid, e)
 	}
-	curve := func(mu float64) func(float64) float64 { return func(e float64) float64 { return gaussianDelta(mu, e) } }
+	curve := func(mu float64) func(float64) float64 {
+		return func(e float64) float64 { return pld.GaussianDelta(mu, e) }
+	}
 	for _, c := range []struct {
 		name        string
 		remove, add func(float64) float64
