@@ -24,7 +24,7 @@ type GANChain struct {
 	schema    records.Schema
 	budget    accountant.Budget
 	critic    models.CriticArchitecture
-	generator models.DecodingArchitecture
+	generator models.GeneratorArchitecture
 	latent    int
 	config    gan.Config
 	seeds
@@ -39,7 +39,7 @@ func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 
 // Generator sets the network that makes records out of codes of some coordinates, in the place of that
 // of Train.
-func (c GANChain) Generator(a models.DecodingArchitecture, latent int) GANChain {
+func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
 	return c
 }

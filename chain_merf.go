@@ -26,7 +26,7 @@ type MERFChain struct {
 	budget       accountant.Budget
 	config       merf.Config
 	generator    *merf.GeneratorConfig
-	architecture models.DecodingArchitecture
+	architecture models.GeneratorArchitecture
 	seeds
 }
 
@@ -38,7 +38,7 @@ func (c MERFChain) Embed(e merf.Config) MERFChain {
 
 // Generator sets the architecture that is trained against the release, for example models.MLP or
 // models.ConvDecoder, in the place of that of Train.
-func (c MERFChain) Generator(a models.DecodingArchitecture) MERFChain {
+func (c MERFChain) Generator(a models.GeneratorArchitecture) MERFChain {
 	c.architecture = a
 	return c
 }

@@ -78,10 +78,10 @@ func Means() DrawOption { return synth.Means() }
 func LoadOn(b device.Backend) LoadOption { return synth.LoadOn(b) }
 
 // WithArchitecture lets Load rebuild networks of an architecture that is not the module's own.
-func WithArchitecture(a models.Architecture) LoadOption { return synth.WithArchitecture(a) }
+func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.WithArchitecture(a) }
 
 // WithDecoding is WithArchitecture for generators that are trained on public codes.
-func WithDecoding(a models.DecodingArchitecture) LoadOption { return synth.WithDecoding(a) }
+func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
 // Systems are the module's systems, baselines included, for reading their files.
 func Systems() synth.Systems {

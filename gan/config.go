@@ -19,7 +19,7 @@ type Config struct {
 	Budget accountant.Budget `json:"-"`
 
 	Critic    models.CriticArchitecture   `json:"-"`                // such as models.MLP or models.CNN
-	Generator models.DecodingArchitecture `json:"-"`                // such as models.MLP
+	Generator models.GeneratorArchitecture `json:"-"`                // such as models.MLP
 	Latent    int                         `json:"latent"`           // coordinates of a code, without label
 	Loss      models.CriticLoss           `json:"loss"`             // Wasserstein unless set
 	Penalty   float64                     `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
@@ -223,8 +223,8 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
-func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
-	return network.NewDecoding("gan.Config.Generator", be, c.Generator,
+func (c Config) newGenerator(be device.Backend) (models.Generator, error) {
+	return network.NewGenerator("gan.Config.Generator", be, c.Generator,
 		codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 

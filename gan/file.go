@@ -28,7 +28,7 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, err
 	}
 	c := m.config
-	arch, err := models.MarshalDecoding(c.Generator)
+	arch, err := models.MarshalGenerator(c.Generator)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, network.Decodings(l)...)
+	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}

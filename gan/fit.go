@@ -55,7 +55,7 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 }
 
 // network is the critic with what its loss and its clip need.
-func (r *run) network(generator models.Decoding) models.Network {
+func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}

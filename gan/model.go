@@ -17,7 +17,7 @@ import (
 type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend device.Backend
-	net     models.Decoding
+	net     models.Generator
 }
 
 // model is the generator as it is, in a network of its own: that of the run has made fakes for

@@ -124,7 +124,7 @@ func (w work) Config() (json.RawMessage, error) {
 	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
 		return nil, err
 	}
-	if j.Generator, err = models.MarshalDecoding(w.config.Generator); err != nil {
+	if j.Generator, err = models.MarshalGenerator(w.config.Generator); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)
@@ -145,7 +145,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
 		return nil, malformed(err)
 	}
-	if c.Generator, err = models.UnmarshalDecoding(j.Generator); err != nil {
+	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, malformed(err)
 	}
 	p, err := c.Plan()

@@ -22,7 +22,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*synth.File, error) {
-	arch, err := models.MarshalDecoding(m.generator.Architecture)
+	arch, err := models.MarshalGenerator(m.generator.Architecture)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, network.Decodings(l)...)
+	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}

@@ -29,8 +29,8 @@ type Systems []System
 // Loading is what reading a generator back needs beside the file.
 type Loading struct {
 	Backend       device.Backend        // never nil
-	Architectures []models.Architecture // that are not the module's own, found by name
-	Decodings     []models.DecodingArchitecture
+	Architectures []models.DensityArchitecture // that are not the module's own, found by name
+	Decodings     []models.GeneratorArchitecture
 }
 
 // A LoadOption gives Load what a file cannot hold.
@@ -41,12 +41,12 @@ func LoadOn(b device.Backend) LoadOption { return func(l *Loading) { l.Backend =
 
 // WithArchitecture lets Load rebuild networks of an architecture that is not the module's own: a is
 // used where the file names a.Name().
-func WithArchitecture(a models.Architecture) LoadOption {
+func WithArchitecture(a models.DensityArchitecture) LoadOption {
 	return func(l *Loading) { l.Architectures = append(l.Architectures, a) }
 }
 
 // WithDecoding is WithArchitecture for the generators of systems that train them on public codes.
-func WithDecoding(a models.DecodingArchitecture) LoadOption {
+func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 	return func(l *Loading) { l.Decodings = append(l.Decodings, a) }
 }
 

@@ -29,9 +29,9 @@ func Heads(s records.Schema) []models.Head {
 }
 
 // Decodings are the caller's own architectures that can be generators.
-func Decodings(l synth.Loading) (list []models.DecodingArchitecture) {
+func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	for _, a := range l.Architectures {
-		if d, ok := a.(models.DecodingArchitecture); ok {
+		if d, ok := a.(models.GeneratorArchitecture); ok {
 			list = append(list, d)
 		}
 	}
@@ -42,14 +42,14 @@ func Decodings(l synth.Loading) (list []models.DecodingArchitecture) {
 // anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
-func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema, seed uint64) (models.Decoding, error) {
-	if sizer, ok := a.(models.DecodingSizer); ok {
-		size := func() int64 { params, _ := sizer.DecodingSize(latent, Heads(s)); return params }
+func NewDecoding(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
 			return nil, err
 		}
 	}
-	net, err := a.NewDecoding(be, latent, Heads(s), seed)
+	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ const (
 )
 
 // Sections are a generator's numbers as a file holds them.
-func Sections(be device.Backend, net models.Decoding) []synth.Section {
+func Sections(be device.Backend, net models.Generator) []synth.Section {
 	return []synth.Section{{Name: sectionParams, Data: Floats(be, net.Params().Flat)},
 		{Name: sectionState, Data: net.AppendState(nil)}}
 }
@@ -110,7 +110,7 @@ func RestoreFloats(f *synth.File, name string, be device.Backend, m device.Matri
 // RestoreNet reads what Sections wrote of the same network.
 //
 // Errors: synth.ErrFormat.
-func RestoreNet(f *synth.File, be device.Backend, net models.Decoding) error {
+func RestoreNet(f *synth.File, be device.Backend, net models.Generator) error {
 	if err := RestoreFloats(f, sectionParams, be, net.Params().Flat); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func RestoreNet(f *synth.File, be device.Backend, net models.Decoding) error {
 // compared with the bytes there are before anything is allocated for them.
 //
 // Errors: synth.ErrFormat.
-func ReadNet(f *synth.File, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema) (models.Decoding, error) {
+func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema) (models.Generator, error) {
 	data, err := f.Section(sectionParams)
 	if err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func ReadNet(f *synth.File, be device.Backend, a models.DecodingArchitecture, la
 	if err != nil {
 		return nil, err
 	}
-	if sizer, ok := a.(models.DecodingSizer); ok {
-		params, bytes := sizer.DecodingSize(latent, Heads(s))
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		params, bytes := sizer.GeneratorSize(latent, Heads(s))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
 			return nil, malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
 				len(data), len(state), params, bytes))
