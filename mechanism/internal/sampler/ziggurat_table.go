@@ -1,24 +1,24 @@
-package mechanism
+package sampler
 
-// strips is their number and positionBits how many bits a word has left for the
-// position across one, after the strip and the sign.
+// layers is their number and positionBits how many bits a word has left for the
+// position across one, after the layer and the sign.
 const (
-	stripBits    = 9
-	strips       = 1 << stripBits
-	positionBits = 63 - stripBits
+	layerBits    = 9
+	layers       = 1 << layerBits
+	positionBits = 63 - layerBits
 )
 
-// The strips under exp(−x²/2), from the bottom up, that the sampler picks
-// from uniformly. They need no trust: TestStripsCoverTheNormal proves in
+// The layers under exp(−x²/2), from the bottom up, that the sampler picks
+// from uniformly. They need no trust: TestLayersCoverTheNormal proves in
 // interval arithmetic that they have exactly equal areas and cover the curve.
 
-// tailStart is where the bottom strip hands over to its exponential tail: this
+// tailStart is where the bottom layer hands over to its exponential tail: this
 // many 2^-40.
 const tailStart = 4236460091310
 
-// stripHeight is the height of each strip in 2^-62. Its area is that of the
-// bottom strip, h·(r + 1/r), so its width is area ÷ height.
-var stripHeight = [strips]uint64{
+// layerHeight is the height of each layer in 2^-62. Its area is that of the
+// bottom layer, h·(r + 1/r), so its width is area ÷ height.
+var layerHeight = [layers]uint64{
 	0x9c99bdc336ba3, 0xa72621e20f8b6, 0xaffac4128e1eb, 0xb5f9f91c6e43f,
 	0xbaa9c50af1b8d, 0xbe93f4a6fce05, 0xc1fa5a969a131, 0xc501e5d3b5131,
 	0xc7c1895119f1a, 0xca4893bf2879a, 0xcca1c75248f88, 0xced5034f3a074,
@@ -149,8 +149,8 @@ var stripHeight = [strips]uint64{
 	0x8804fc58ef5959, 0x97cfe3240134ff, 0xb1e4e03a7b5074, 0xec3207d419dfcf,
 }
 
-// stripFloor is where each strip begins, in 2^-62: the sum of the heights below.
-var stripFloor = [strips]uint64{
+// layerFloor is where each layer begins, in 2^-62: the sum of the heights below.
+var layerFloor = [layers]uint64{
 	0x0, 0x9c99bdc336ba3, 0x143bfdfa546459, 0x1f3baa3b7d4644,
 	0x2a9b49cd442a83, 0x3645e61df34610, 0x422f2568631415, 0x4e4ecb11ccb546,
 	0x5a9ee96f080677, 0x671b020419a591, 0x73bf8b400c2d2b, 0x8089a7b530bcb3,
@@ -281,12 +281,12 @@ var stripFloor = [strips]uint64{
 	0x3d4214387841faf9, 0x3dca1934d1315452, 0x3e61e917f5328951, 0x3f13cdf82fadd9c5,
 }
 
-// tailFrom is the last 54-bit position across the bottom strip that may still
+// tailFrom is the last 54-bit position across the bottom layer that may still
 // lie before tailStart.
 const tailFrom = 16877549459219012
 
-// stripWidth is the width of each strip in 2^-60, rounded down.
-var stripWidth = [strips]uint64{
+// layerWidth is the width of each layer in 2^-60, rounded down.
+var layerWidth = [layers]uint64{
 	0x41cd19d69dd8862e, 0x3da60b2e7ae00480, 0x3a8e1b07dfbba3d6, 0x38a01e11bf862c56,
 	0x373426c9f18cab5d, 0x3611da82c80c9e86, 0x351f3cbf5bf2e5ad, 0x344e1dad946d470c,
 	0x3395df1ef4fb4dd8, 0x32f0ddba712e18d8, 0x325b341f52e06aed, 0x31d2137839b806d2,
@@ -417,9 +417,9 @@ var stripWidth = [strips]uint64{
 	0x4bc1edeb1591e54, 0x43e06ee0d3a3a40, 0x39ecc849cc5d6d9, 0x2ba083b4ae35e3e,
 }
 
-// stripInner is the part of each strip's width, in 2^-54, that lies wholly under
+// layerInner is the part of each layer's width, in 2^-54, that lies wholly under
 // the curve.
-var stripInner = [strips]uint64{
+var layerInner = [layers]uint64{
 	0x3bf60ab4322242, 0x3cc9db1e1b79d7, 0x3de413bbbae34c, 0x3e64a229380c92,
 	0x3eaf7200388960, 0x3ee0d35fe50d1e, 0x3f040e5eac0679, 0x3f1e8f83b43d02,
 	0x3f3348c872234d, 0x3f43f86264d5d8, 0x3f51b7f24a779b, 0x3f5d425965836e,

@@ -1,4 +1,4 @@
-package mechanism
+package sampler
 
 import (
 	"math"
@@ -7,12 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// bernoulli is true with probability p exactly.
-func bernoulli(p float64, src entropy.Bits) bool {
+// Bernoulli is true with probability p exactly.
+func Bernoulli(p float64, src entropy.Bits) bool {
 	if p >= 1 {
 		return true
 	}
-	return bernoulliWord(firstWord(p), p, src.Uint64(), src)
+	return bernoulliWord(FirstWord(p), p, src.Uint64(), src)
 }
 
 // binaryWord is the i-th 64-bit word of the binary expansion of p < 1.
@@ -24,7 +24,7 @@ func binaryWord(p float64, i int) uint64 {
 }
 
 // bernoulliWord compares the bits of a uniform number, of which word is the
-// first 64, with those of p < 1 until they differ. threshold is firstWord(p).
+// first 64, with those of p < 1 until they differ. threshold is FirstWord(p).
 func bernoulliWord(threshold uint64, p float64, word uint64, src entropy.Bits) bool {
 	if word != threshold {
 		return word < threshold
@@ -38,5 +38,5 @@ func bernoulliWord(threshold uint64, p float64, word uint64, src entropy.Bits) b
 	return false // p has no bits beyond 2^-1074
 }
 
-// firstWord is binaryWord(p, 0) for p below one.
-func firstWord(p float64) uint64 { return uint64(math.Ldexp(p, 64)) }
+// FirstWord is binaryWord(p, 0) for p below one.
+func FirstWord(p float64) uint64 { return uint64(math.Ldexp(p, 64)) }

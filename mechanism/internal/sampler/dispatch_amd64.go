@@ -1,29 +1,29 @@
 //go:build !purego
 
-package mechanism
+package sampler
 
 import has "golang.org/x/sys/cpu"
 
-//go:generate go -C ../device/internal/asmgen run . -part noise -out ../../../mechanism/noise_amd64.s -stubs ../../../mechanism/noise_amd64.go -pkg mechanism
+//go:generate go -C ../../../device/internal/asmgen run . -part noise -out ../../../mechanism/internal/sampler/noise_amd64.s -stubs ../../../mechanism/internal/sampler/noise_amd64.go -pkg sampler
 
-// fastest is the best set of kernels for this machine.
-func fastest() *kernels {
-	levels := available()
+// Fastest is the best set of kernels for this machine.
+func Fastest() *Kernels {
+	levels := Available()
 	return levels[len(levels)-1]
 }
 
-// available lists the sets of kernels that this machine can run, slowest first.
-func available() []*kernels {
-	levels := []*kernels{portable()}
+// Available lists the sets of kernels that this machine can run, slowest first.
+func Available() []*Kernels {
+	levels := []*Kernels{portable()}
 	if !has.X86.HasAVX2 || !has.X86.HasFMA {
 		return levels
 	}
-	levels = append(levels, &kernels{"avx2", addSumBy(addSumAVX2), (*lattice).fastRun})
+	levels = append(levels, &Kernels{"avx2", addSumBy(addSumAVX2), (*Normal).fastRun})
 	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
-		wide := &kernels{"avx512", addSumBy(addSumAVX512), (*lattice).fastRun}
+		wide := &Kernels{"avx512", addSumBy(addSumAVX512), (*Normal).fastRun}
 		levels = append(levels, wide)
 		if has.X86.HasAVX512IFMA {
-			levels = append(levels, &kernels{"avx512ifma", wide.addSum, (*lattice).wideRun})
+			levels = append(levels, &Kernels{"avx512ifma", wide.AddSum, (*Normal).wideRun})
 		}
 	}
 	return levels
@@ -44,9 +44,9 @@ func addSumBy(kernel func(int, *float64, *float32, float64, float64)) func([]flo
 	}
 }
 
-// wideRun is fastRun eight words at a time. Vectors decide by the lattice's
+// wideRun is fastRun eight words at a time. Vectors decide by the sampler's
 // coarse form; a word they leave open, and those around it, fastRun looks at.
-func (l *lattice) wideRun(dst []float64, words []uint64) int {
+func (l *Normal) wideRun(dst []float64, words []uint64) int {
 	words = words[:len(dst)]
 	c := &l.coarse
 	if c.edge == 0 {
@@ -55,7 +55,7 @@ func (l *lattice) wideRun(dst []float64, words []uint64) int {
 	done := 0
 	for done < len(dst) {
 		if whole := (len(dst) - done) &^ (lanes - 1); whole > 0 {
-			done += stepsAVX512(whole, &dst[done], &words[done], &l.strips[0].width, c.half, c.mask, c.edge, c.shift)
+			done += stepsAVX512(whole, &dst[done], &words[done], &l.layers[0].width, c.half, c.mask, c.edge, c.shift)
 		}
 		some := min(lanes, len(dst)-done)
 		n := l.fastRun(dst[done:done+some], words[done:])

@@ -1,4 +1,4 @@
-package mechanism
+package sampler
 
 import (
 	"math"
@@ -30,12 +30,12 @@ func (r *reader) Uint64() uint64 {
 }
 
 // exactDraw makes every decision of draw in interval arithmetic.
-func exactDraw(l *lattice, src entropy.Bits) int64 {
+func exactDraw(l *Normal, src entropy.Bits) int64 {
 	for {
 		word := src.Uint64()
-		strip, position := split(word)
-		at := newPlace(strip, position, src)
-		if strip == 0 && at.inTail() {
+		layer, position := split(word)
+		at := newAbscissa(layer, position, src)
+		if layer == 0 && at.inTail() {
 			e := newExponential(src)
 			if !underTailExact(&e, newDigits(src.Uint64(), 64, src)) {
 				continue
@@ -46,7 +46,7 @@ func exactDraw(l *lattice, src entropy.Bits) int64 {
 			offset.Add(offset, s.Mul(s, r))
 			return signed(e.floorAffineExact(slope, offset, src), word)
 		}
-		if position < stripInner[strip] || at.underCurveExact(newDigits(src.Uint64(), 64, src)) {
+		if position < layerInner[layer] || at.underCurveExact(newDigits(src.Uint64(), 64, src)) {
 			return signed(l.cell(at), word)
 		}
 	}
@@ -56,14 +56,14 @@ func exactDraw(l *lattice, src entropy.Bits) int64 {
 // arithmetic and through interval arithmetic; every draw must agree.
 func TestFastPathDecidesNothingItself(t *testing.T) {
 	for _, std := range []float64{1, 1.7, 300, 0x1p24 * 1.37, 0x1p30, 0x1p45 * 0.99} {
-		l, err := newLattice(std, 1)
+		l, err := NewNormal(std)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := &fork{from: fixedBits(7)}
 		a, b := &reader{f: f}, &reader{f: f}
 		for i := range 5000 {
-			if x, y := l.draw(a), exactDraw(l, b); x != y || a.next != b.next {
+			if x, y := l.Draw(a), exactDraw(l, b); x != y || a.next != b.next {
 				t.Fatalf("std %v, draw %d: fast %d, exact %d", std, i, x, y)
 			}
 		}
@@ -73,35 +73,35 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 // TestRareDrawsAgree does the same where machine arithmetic has least to say:
 // wedges, tails and positions next to cell edges.
 func TestRareDrawsAgree(t *testing.T) {
-	l, err := newLattice(0x1p20*1.1, 1)
+	l, err := NewNormal(0x1p20 * 1.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(fixedBits(8))
 	for i := range 5000 {
-		strip := rng.Uint64N(strips)
-		position := stripInner[strip] + rng.Uint64N(1<<positionBits-stripInner[strip])
+		layer := rng.Uint64N(layers)
+		position := layerInner[layer] + rng.Uint64N(1<<positionBits-layerInner[layer])
 		if i%4 == 0 {
-			strip, position = 0, tailFrom-2+rng.Uint64N(5)
+			layer, position = 0, tailFrom-2+rng.Uint64N(5)
 		}
 		if i%4 == 1 {
-			strip, position = 0, tailFrom+rng.Uint64N(1<<positionBits-tailFrom)
+			layer, position = 0, tailFrom+rng.Uint64N(1<<positionBits-tailFrom)
 		}
-		word := strip | rng.Uint64()&strips | position<<(stripBits+1)
+		word := layer | rng.Uint64()&layers | position<<(layerBits+1)
 		f := &fork{from: fixedBits(uint64(i)), words: []uint64{word}}
 		a, b := &reader{f: f}, &reader{f: f}
-		if x, y := l.draw(a), exactDraw(l, b); x != y || a.next != b.next {
-			t.Fatalf("strip %d position %d: fast %d, exact %d", strip, position, x, y)
+		if x, y := l.Draw(a), exactDraw(l, b); x != y || a.next != b.next {
+			t.Fatalf("layer %d position %d: fast %d, exact %d", layer, position, x, y)
 		}
 	}
 }
 
-// chiSquare tests draws of a lattice against the normal law scaled by wrong.
-func chiSquare(l *lattice, src entropy.Bits, n int, std float64) float64 {
+// chiSquare tests draws of a sampler against the normal law scaled by wrong.
+func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 	const cells = 64
 	var counts [cells]float64
 	for range n {
-		u := 0.5 * math.Erfc(-float64(l.draw(src))/(std*math.Sqrt2))
+		u := 0.5 * math.Erfc(-float64(l.Draw(src))/(std*math.Sqrt2))
 		counts[min(int(u*cells), cells-1)]++
 	}
 	expect, sum := float64(n)/cells, 0.0
@@ -114,14 +114,14 @@ func chiSquare(l *lattice, src entropy.Bits, n int, std float64) float64 {
 }
 
 // False alarm of each line: a one-sided normal beyond 6, 1e-9.
-func TestLatticeIsNormal(t *testing.T) {
+func TestNormalIsNormal(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	src := source.Stream(entropy.Noise, 1, 0)
 	const std = 0x1p20
-	l, err := newLattice(std, 1)
+	l, err := NewNormal(std)
 	if err != nil {
 		t.Fatal(err)
 	}

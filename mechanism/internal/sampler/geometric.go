@@ -1,4 +1,4 @@
-package mechanism
+package sampler
 
 import (
 	"math"
@@ -7,43 +7,43 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// gaps draws how many rows a Poisson sample skips: k or more with probability
+// geometric draws how many rows a Poisson sample skips: k or more with probability
 // (1−q)^k. The cost is that of the rows taken, not of the rows there are.
 //
 // It inverts that law, k = ⌊ln u ÷ ln(1−q)⌋, in floating point with an error
 // bound; where the bound straddles a whole number, u is compared with the powers
 // of 1−q in interval arithmetic under further bits, so the law is exact.
-type gaps struct {
+type geometric struct {
 	q    float64
 	rate float64 // −ln(1−q), to 2^-52 of itself
 }
 
-func newGaps(q float64) gaps { return gaps{q: q, rate: -math.Log1p(-q)} }
+func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1p(-q)} }
 
 // next is the next gap, or limit if it is limit or more.
-func (p gaps) next(limit int, src entropy.Bits) int {
+func (g geometric) next(limit int, src entropy.Bits) int {
 	word := src.Uint64()
 	// The unknown bits of u move ln u by at most 1/word, the functions by a few
 	// ulp of their results.
 	u := float64(word)
 	minusLog := -math.Log(u * 0x1p-64)
-	k := minusLog / p.rate
-	slack := (1/u+0x1p-50+minusLog*0x1p-49)/p.rate + k*0x1p-50
+	k := minusLog / g.rate
+	slack := (1/u+0x1p-50+minusLog*0x1p-49)/g.rate + k*0x1p-50
 	if k-slack > float64(limit) {
 		return limit
 	}
 	if whole := math.Floor(k - slack); whole == math.Floor(k+slack) && whole >= 0 {
 		return min(int(whole), limit)
 	}
-	return p.exact(limit, newDigits(word, 64, src))
+	return g.exact(limit, newDigits(word, 64, src))
 }
 
 // exact finds by bisection the largest k ≤ limit with u < (1−q)^k.
-func (p gaps) exact(limit int, u *digits) int {
+func (g geometric) exact(limit int, u *digits) int {
 	lo, hi := 0, limit
 	for lo < hi {
 		mid := lo + (hi-lo+1)/2
-		if p.survives(mid, u) {
+		if g.survives(mid, u) {
 			lo = mid
 		} else {
 			hi = mid - 1
@@ -53,7 +53,7 @@ func (p gaps) exact(limit int, u *digits) int {
 }
 
 // survives decides u < (1−q)^k.
-func (p gaps) survives(k int, u *digits) bool {
+func (g geometric) survives(k int, u *digits) bool {
 	first := true
 	return isBelow(func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
 		if !first {
@@ -62,7 +62,7 @@ func (p gaps) survives(k int, u *digits) bool {
 		first = false
 		lo, hi := u.bounds()
 		aLo, aHi = floats(lo, hi, precision)
-		stay := new(big.Rat).Sub(big.NewRat(1, 1), ratio(p.q))
+		stay := new(big.Rat).Sub(big.NewRat(1, 1), ratio(g.q))
 		return aLo, aHi, power(stay, k, precision, big.ToNegativeInf), power(stay, k, precision, big.ToPositiveInf)
 	})
 }

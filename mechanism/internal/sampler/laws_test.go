@@ -1,11 +1,10 @@
-package mechanism
+package sampler
 
 import (
 	"math"
 	"math/big"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -72,7 +71,7 @@ func TestIntegerSamplers(t *testing.T) {
 		cdf := func(x float64) float64 { return math.Erfc(-x/(s*math.Sqrt2)) / 2 }
 		return func(k int64) float64 { return cdf(float64(k)+0.5) - cdf(float64(k)-0.5) }
 	}
-	l, err := newLattice(3.3, 1)
+	l, err := NewNormal(3.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +81,11 @@ func TestIntegerSamplers(t *testing.T) {
 		law   func(scale float64) func(int64) float64
 		scale float64
 	}{
-		{"discrete Gaussian", func() int64 { return discreteGaussian(3.3, src) }, gauss, 3.3},
-		{"narrow discrete Gaussian", func() int64 { return discreteGaussian(0.6, src) }, gauss, 0.6},
-		{"discrete Laplace", func() int64 { return discreteLaplace(0.4, src) }, func(s float64) func(int64) float64 { return geometric(1 / s) }, 2.5},
-		{"Laplace cells", func() int64 { return laplace(2.7, src) }, cells, 2.7},
-		{"normal cells", func() int64 { return l.draw(src) }, normal, 3.3},
+		{"discrete Gaussian", func() int64 { return DiscreteGaussian(3.3, src) }, gauss, 3.3},
+		{"narrow discrete Gaussian", func() int64 { return DiscreteGaussian(0.6, src) }, gauss, 0.6},
+		{"discrete Laplace", func() int64 { return DiscreteLaplace(0.4, src) }, func(s float64) func(int64) float64 { return geometric(1 / s) }, 2.5},
+		{"Laplace cells", func() int64 { return Laplace(2.7, src) }, cells, 2.7},
+		{"normal cells", func() int64 { return l.Draw(src) }, normal, 3.3},
 	} {
 		reach := int64(3 * c.scale)
 		if z := massTest(c.draw, c.law(c.scale), reach, 200000); z > 6 {
@@ -161,25 +160,4 @@ func TestExpNegBrackets(t *testing.T) {
 			t.Errorf("exp(−%v): brackets contradict each other", x)
 		}
 	}
-}
-
-func TestRandomizedResponseRates(t *testing.T) {
-	e := accountant.RandomizedResponse{Noise: 0.4, Categories: 5}
-	src := secureBits(t).(*entropy.Stream)
-	const n = 50000
-	truth := 0
-	for range n {
-		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src, noted: map[accountant.NoiseClass]bool{accountant.ExactNoise: true}}
-		v, err := (&Grant{a: a}).RandomizedResponse(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v < 0 || v > 4 {
-			t.Fatalf("category %d", v)
-		}
-		if v == 2 {
-			truth++
-		}
-	}
-	sixSigma(t, "truth", truth, n, 1-0.4+0.4/5)
 }

@@ -1,15 +1,11 @@
-package mechanism
+package sampler
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
 // hardSums are coordinates at which rounding, limits and formats change.
@@ -19,7 +15,7 @@ func hardSums(grid float64) []float32 {
 	for _, nan := range []uint32{0x7fc00001, 0x7f800001, 0x7fffffff} {
 		hard = append(hard, math.Float32frombits(nan))
 	}
-	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, sumLimit / 2, sumLimit, sumLimit * 2} {
+	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, MaxSteps / 2, MaxSteps, MaxSteps * 2} {
 		x := float32(steps * grid)
 		hard = append(hard, x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32))
 	}
@@ -34,20 +30,20 @@ func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 	t.Helper()
 	want := slices.Clone(noise)
 	addSum(want, sum, 1/grid, grid)
-	for _, k := range available() {
+	for _, k := range Available() {
 		// What stands around the operands must stay.
 		room := make([]float64, len(noise)+2)
 		got := room[1 : 1+len(noise)]
 		copy(got, noise)
-		k.addSum(got, sum, 1/grid, grid)
+		k.AddSum(got, sum, 1/grid, grid)
 		for i := range want {
 			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
 				t.Fatalf("%s: number %d of %d, sum %x, noise %v, grid %v: %x, want %x",
-					k.name, i, len(sum), math.Float32bits(sum[i]), noise[i], grid, got[i], want[i])
+					k.Name, i, len(sum), math.Float32bits(sum[i]), noise[i], grid, got[i], want[i])
 			}
 		}
 		if room[0] != 0 || room[len(room)-1] != 0 {
-			t.Fatalf("%s: length %d: neighbours were written to", k.name, len(noise))
+			t.Fatalf("%s: length %d: neighbours were written to", k.Name, len(noise))
 		}
 	}
 }
@@ -63,7 +59,7 @@ func TestAddSumSameBits(t *testing.T) {
 		hard := hardSums(grid)
 		noise := make([]float64, len(hard))
 		for i := range noise {
-			noise[i] = []float64{0, 1, -1, sumLimit, -sumLimit, float64(rng.Int64N(1<<30) - 1<<29)}[rng.IntN(6)]
+			noise[i] = []float64{0, 1, -1, MaxSteps, -MaxSteps, float64(rng.Int64N(1<<30) - 1<<29)}[rng.IntN(6)]
 		}
 		for lo := range 17 {
 			for n := range len(hard) - lo + 1 {
@@ -108,18 +104,18 @@ var stepSizes = []float64{
 
 // checkSteps lets every way to draw read the same words; each word at which one
 // stops is passed over. Steps and stops must be the portable ones.
-func checkSteps(t *testing.T, l *lattice, words []uint64) {
+func checkSteps(t *testing.T, l *Normal, words []uint64) {
 	t.Helper()
 	want, got := make([]float64, len(words)), make([]float64, len(words))
-	for _, k := range available()[1:] {
+	for _, k := range Available()[1:] {
 		for lo := 0; lo < len(words); {
 			n := l.fastRun(want[lo:], words[lo:])
-			if m := k.steps(l, got[lo:], words[lo:]); m != n {
-				t.Fatalf("%s, std %v: %d words decided, want %d: word %x", k.name, l.std, m, n, words[lo+min(m, n)])
+			if m := k.Steps(l, got[lo:], words[lo:]); m != n {
+				t.Fatalf("%s, std %v: %d words decided, want %d: word %x", k.Name, l.std, m, n, words[lo+min(m, n)])
 			}
 			for i := lo; i < lo+n; i++ {
 				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-					t.Fatalf("%s, std %v: word %x gives %v, want %v", k.name, l.std, words[i], got[i], want[i])
+					t.Fatalf("%s, std %v: word %x gives %v, want %v", k.Name, l.std, words[i], got[i], want[i])
 				}
 			}
 			lo += n + 1
@@ -132,7 +128,7 @@ func TestStepsSameBits(t *testing.T) {
 	rng := fixedBits(23)
 	words := make([]uint64, 1000)
 	for _, std := range stepSizes {
-		l, err := newLattice(std, 1)
+		l, err := NewNormal(std)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,25 +141,25 @@ func TestStepsSameBits(t *testing.T) {
 	}
 }
 
-// closeWords are words whose decision is close: next to a strip's inner bound, to
+// closeWords are words whose decision is close: next to a layer's inner bound, to
 // a cell's edge and to where the coarse form gives up, and the extremes.
-func closeWords(l *lattice, rng *rand.Rand, n int) []uint64 {
+func closeWords(l *Normal, rng *rand.Rand, n int) []uint64 {
 	words := make([]uint64, n)
 	for i := range words {
-		s := rng.Uint64N(strips)
-		strip := &l.strips[s]
+		s := rng.Uint64N(layers)
+		layer := &l.layers[s]
 		var position uint64
 		switch i % 4 {
 		case 0:
-			position = strip.inner>>(stripBits+1) + rng.Uint64N(5) - 2
+			position = layer.inner>>(layerBits+1) + rng.Uint64N(5) - 2
 		case 1:
 			position = []uint64{0, 1, 1<<positionBits - 1, rng.Uint64N(8)}[rng.IntN(4)]
 		default:
-			low := math.Ldexp(math.Floor(rng.Float64()*float64(strip.width>>l.shift)+1), int(l.shift)) - float64(l.half)
+			low := math.Ldexp(math.Floor(rng.Float64()*float64(layer.width>>l.shift)+1), int(l.shift)) - float64(l.half)
 			off := math.Ldexp(rng.Float64()*2-1, 8+rng.IntN(9))
-			position = uint64((low + off) / float64(strip.width) * 0x1p54)
+			position = uint64((low + off) / float64(layer.width) * 0x1p54)
 		}
-		words[i] = s | rng.Uint64()&strips | position<<(stripBits+1)
+		words[i] = s | rng.Uint64()&layers | position<<(layerBits+1)
 	}
 	return words
 }
@@ -171,7 +167,7 @@ func closeWords(l *lattice, rng *rand.Rand, n int) []uint64 {
 func TestStepsSameBitsNearEdges(t *testing.T) {
 	rng := rand.New(fixedBits(24))
 	for _, std := range stepSizes {
-		l, err := newLattice(std, 1)
+		l, err := NewNormal(std)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,70 +186,26 @@ func TestStepsSameBitsNearEdges(t *testing.T) {
 	}
 }
 
-// TestWedgesByChord compares besideChord with the exponential where both decide.
+// TestWedgesByChord compares underByChord with the exponential where both decide.
 func TestWedgesByChord(t *testing.T) {
 	rng := rand.New(fixedBits(25))
 	const n = 1 << 20
 	decided := 0
 	for range n {
-		strip := chordFrom + rng.Uint64N(strips-chordFrom)
-		position := stripInner[strip] + rng.Uint64N(1<<positionBits-stripInner[strip])
+		layer := chordFrom + rng.Uint64N(layers-chordFrom)
+		position := layerInner[layer] + rng.Uint64N(1<<positionBits-layerInner[layer])
 		height := rng.Uint64()
-		under, ok := besideChord(strip, position, height)
+		under, ok := underByChord(layer, position, height)
 		if !ok {
 			continue
 		}
 		decided++
-		if want, ok := underExponential(strip, position, height); ok && under != want {
-			t.Fatalf("strip %d position %d height %x: under %v, want %v", strip, position, height, under, want)
+		if want, ok := underByExponential(layer, position, height); ok && under != want {
+			t.Fatalf("layer %d position %d height %x: under %v, want %v", layer, position, height, under, want)
 		}
 	}
 	// A shortcut that decides little would be wrong about its cost, not about the law.
 	if decided < n*97/100 {
 		t.Errorf("decides %d of %d", decided, n)
-	}
-}
-
-// gradientDigest is the SHA-256 of noisy sums from a fixed seed.
-func gradientDigest(t *testing.T, k *kernels) string {
-	t.Helper()
-	digest := sha256.New()
-	for i, z := range []float64{1e-3, 1, 1.5, 300, 1 << 17, 1e6} {
-		g := grantOf(t, gaussian(1e-4))
-		source, err := entropy.Seeded(uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.a.run.source, g.a.chunks = source, &parallel{kernels: k}
-		sum := make([]float32, 20*chunk+777)
-		rng := rand.New(fixedBits(26))
-		for j := range sum {
-			sum[j] = float32(rng.NormFloat64())
-		}
-		copy(sum[chunk/2:], hardSums(0x1p-24))
-		spec := Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: z, Workers: 1}
-		if err := g.ReleaseGradient(spec, func(_ int, noisy []float64) {
-			for _, v := range noisy {
-				digest.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return hex.EncodeToString(digest.Sum(nil))
-}
-
-// TestSameNoiseEverywhere: one seed gives the same noise by every set of kernels,
-// with and without the build tag purego, and on every machine whose words begin
-// with their low byte.
-func TestSameNoiseEverywhere(t *testing.T) {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		t.Skip("words are read in the machine's byte order")
-	}
-	const want = "2802c0616be12527c96f75d43f9525e661bcd9f1f8b74c55091e2229b1159bd5"
-	for _, k := range available() {
-		if got := gradientDigest(t, k); got != want {
-			t.Errorf("%s: digest %s, want %s", k.name, got, want)
-		}
 	}
 }

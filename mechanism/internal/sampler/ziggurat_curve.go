@@ -1,4 +1,4 @@
-package mechanism
+package sampler
 
 import (
 	"math"
@@ -7,27 +7,27 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// place is a uniform position across one strip, with its further bits open.
-type place struct {
-	strip uint64
+// abscissa is a uniform position across one layer, with its further bits open.
+type abscissa struct {
+	layer uint64
 	x     *digits
 }
 
-func newPlace(strip, position uint64, src entropy.Bits) *place {
-	return &place{strip: strip, x: newDigits(position, positionBits, src)}
+func newAbscissa(layer, position uint64, src entropy.Bits) *abscissa {
+	return &abscissa{layer: layer, x: newDigits(position, positionBits, src)}
 }
 
-// width is the strip's width: the common area ÷ the strip's height.
-func (p *place) width() *big.Rat {
-	return new(big.Rat).Quo(stripArea(), fixed62(stripHeight[p.strip]))
+// width is the layer's width: the common area ÷ the layer's height.
+func (p *abscissa) width() *big.Rat {
+	return new(big.Rat).Quo(layerArea(), fixed62(layerHeight[p.layer]))
 }
 
-// stripArea is that of the bottom strip: its rectangle h·r and its tail h/r.
-func stripArea() *big.Rat {
+// layerArea is that of the bottom layer: its rectangle h·r and its tail h/r.
+func layerArea() *big.Rat {
 	r := tailRat()
 	reach := new(big.Rat).Inv(r)
 	reach.Add(reach, r)
-	return reach.Mul(reach, fixed62(stripHeight[0]))
+	return reach.Mul(reach, fixed62(layerHeight[0]))
 }
 
 const tailFloat = tailStart * 0x1p-40
@@ -38,8 +38,8 @@ func fixed62(v uint64) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(v), big.NewInt(1<<62))
 }
 
-// inTail reports whether a place of the bottom strip lies beyond tailStart.
-func (p *place) inTail() bool {
+// inTail reports whether a position in the bottom layer lies beyond tailStart.
+func (p *abscissa) inTail() bool {
 	// x·(r + 1/r) < r exactly when x < r²/(r² + 1).
 	square := new(big.Rat).Mul(tailRat(), tailRat())
 	edge := new(big.Rat).Quo(square, new(big.Rat).Add(square, big.NewRat(1, 1)))
@@ -59,31 +59,31 @@ func (p *place) inTail() bool {
 // curve, where every number is at most 14.
 const curveSlack = 0x1p-40
 
-// underCurve reports whether a height within the strip lies under exp(−x²/2),
+// underCurve reports whether a height within the layer lies under exp(−x²/2),
 // where float64 can tell.
-func underCurve(strip, position, height uint64) (under, decided bool) {
-	if strip >= chordFrom {
-		if under, decided = besideChord(strip, position, height); decided {
+func underCurve(layer, position, height uint64) (under, decided bool) {
+	if layer >= chordFrom {
+		if under, decided = underByChord(layer, position, height); decided {
 			return under, true
 		}
 	}
-	return underExponential(strip, position, height)
+	return underByExponential(layer, position, height)
 }
 
-// underExponential is underCurve by evaluating the curve.
-func underExponential(strip, position, height uint64) (under, decided bool) {
-	x := float64(position) * 0x1p-54 * float64(stripWidth[strip]) * 0x1p-60
-	y := float64(stripFloor[strip])*0x1p-62 + float64(height)*0x1p-64*float64(stripHeight[strip])*0x1p-62
+// underByExponential is underCurve by evaluating the curve.
+func underByExponential(layer, position, height uint64) (under, decided bool) {
+	x := float64(position) * 0x1p-54 * float64(layerWidth[layer]) * 0x1p-60
+	y := float64(layerFloor[layer])*0x1p-62 + float64(height)*0x1p-64*float64(layerHeight[layer])*0x1p-62
 	curve := math.Exp(-x * x / 2)
 	return y < curve, math.Abs(y-curve) > curveSlack
 }
 
-// From strip chordFrom up, a strip's curve, as a function of t = x²/2, leaves the
-// straight line between its corners (where stripInner ends, at the top; at the
+// From layer chordFrom up, a layer's curve, as a function of t = x²/2, leaves the
+// straight line between its corners (where layerInner ends, at the top; at the
 // bottom right) by no more than chordBelow of its height downward and chordAbove
 // upward: exp(−t) is convex, so it leaves its own chord downward only, by
 // (Δt)²/8 times its largest second derivative at most. TestChordsHoldTheCurve
-// computes both, with 2^-40 to spare for what besideChord loses: for its float64
+// computes both, with 2^-40 to spare for what underByChord loses: for its float64
 // errors, below 2^-50 where every number is at most 2, and for the open bits of
 // position and height, 2^-53 at most, all as parts of a span of 2^-8 or more.
 const (
@@ -92,11 +92,11 @@ const (
 	chordAbove = 0x1p-20
 )
 
-// besideChord tells a height within the strip from the curve by the chord, which
+// underByChord tells a height within the layer from the curve by the chord, which
 // decides 98 % of its cases and is cheaper than an exponential.
-func besideChord(strip, position, height uint64) (under, decided bool) {
-	p, inner := float64(position)*0x1p-54, float64(stripInner[strip])*0x1p-54
-	// In units in which t is 1 at the strip's right edge.
+func underByChord(layer, position, height uint64) (under, decided bool) {
+	p, inner := float64(position)*0x1p-54, float64(layerInner[layer])*0x1p-54
+	// In units in which t is 1 at the layer's right edge.
 	span, left := (1-inner)*(1+inner), (1-p)*(1+p)
 	tall := float64(height) * 0x1p-64 * span
 	if tall < left-chordBelow*span {
@@ -106,8 +106,8 @@ func besideChord(strip, position, height uint64) (under, decided bool) {
 }
 
 // underCurveExact reports whether the height lies under the curve.
-func (p *place) underCurveExact(height *digits) bool {
-	width, floor, tall := p.width(), fixed62(stripFloor[p.strip]), fixed62(stripHeight[p.strip])
+func (p *abscissa) underCurveExact(height *digits) bool {
+	width, floor, tall := p.width(), fixed62(layerFloor[p.layer]), fixed62(layerHeight[p.layer])
 	first := true
 	return isBelow(func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
 		if !first {
@@ -133,7 +133,7 @@ func halfSquare(x *digits, width *big.Rat, precision uint) (lo, hi *big.Rat, p u
 	return lo, hi, precision
 }
 
-// underTail draws the height of a place in the tail, as a fraction of the
+// underTail draws the height of a position in the tail, as a fraction of the
 // exponential envelope, and reports whether it lies under the curve.
 func underTail(e *exponential, src entropy.Bits) bool {
 	height := src.Uint64()
@@ -150,7 +150,7 @@ func underTail(e *exponential, src entropy.Bits) bool {
 
 // underTailExact decides v·h < exp(−(e/r)²/2 − r²/2).
 func underTailExact(e *exponential, v *digits) bool {
-	tall, r := fixed62(stripHeight[0]), tailRat()
+	tall, r := fixed62(layerHeight[0]), tailRat()
 	start := new(big.Rat).Mul(r, r)
 	start.Mul(start, big.NewRat(1, 2))
 	part := digitsOf(&e.part, v.bits)
