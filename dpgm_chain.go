@@ -48,7 +48,7 @@ func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 }
 
 // Model sets the architecture of every cluster's network.
-func (c DPGMChain) Model(a models.Architecture) DPGMChain {
+func (c DPGMChain) Model(a models.DensityArchitecture) DPGMChain {
 	c.config.Model = a
 	return c
 }

@@ -24,7 +24,7 @@ type GANChain struct {
 	schema    records.Schema
 	budget    accountant.Budget
 	critic    models.CriticArchitecture
-	generator models.DecodingArchitecture
+	generator models.GeneratorArchitecture
 	latent    int
 	config    gan.Config
 }
@@ -36,7 +36,7 @@ func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 }
 
 // Generator sets the network that makes records out of codes of some coordinates.
-func (c GANChain) Generator(a models.DecodingArchitecture, latent int) GANChain {
+func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
 	return c
 }

@@ -191,12 +191,12 @@ func LoadOn(b device.Backend) LoadOption { return func(l *release.Loading) { l.B
 
 // WithArchitecture lets Load rebuild networks of an architecture that is not this
 // module's own: a is used where the file names a.Name().
-func WithArchitecture(a models.Architecture) LoadOption {
+func WithArchitecture(a models.DensityArchitecture) LoadOption {
 	return func(l *release.Loading) { l.Architectures = append(l.Architectures, a) }
 }
 
 // WithDecoding is WithArchitecture for the generators of systems that train them on public codes.
-func WithDecoding(a models.DecodingArchitecture) LoadOption {
+func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 	return func(l *release.Loading) { l.Decodings = append(l.Decodings, a) }
 }
 

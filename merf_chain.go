@@ -37,7 +37,7 @@ func (c MERFChain) Embed(e merf.Config) MERFChain {
 }
 
 // Generator sets the architecture that is trained against the release, for example models.MLP or models.ConvDecoder.
-func (c MERFChain) Generator(a models.DecodingArchitecture) MERFChain {
+func (c MERFChain) Generator(a models.GeneratorArchitecture) MERFChain {
 	c.generator.Architecture = a
 	return c
 }

@@ -33,7 +33,7 @@ type Config struct {
 	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
 	Cluster   kmeans.Config
 	Marginals *Marginals // frequencies released beside the clusters; nil for none
-	Model     models.Architecture
+	Model     models.DensityArchitecture
 	Train     sgd.Config
 	Average   float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Seed      uint64  // of public randomness: frequencies, initial centres and weights
@@ -118,7 +118,7 @@ func (c Config) validateModel() error {
 	if err != nil {
 		return err
 	}
-	if _, able := net.(models.Marginal); c.Marginals != nil && !able {
+	if _, able := net.(models.MarginalSetter); c.Marginals != nil && !able {
 		return &param.Error{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (c Config) validateModel() error {
 
 // parameters is the number of those of all networks together, 0 where the architecture does not say.
 func (c Config) parameters() int64 {
-	s, ok := c.Model.(models.Sizer)
+	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {
 		return 0
 	}

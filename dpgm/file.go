@@ -32,7 +32,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*artefact.File, error) {
-	arch, err := models.MarshalArchitecture(m.config.Model)
+	arch, err := models.MarshalDensity(m.config.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	arch, err := models.UnmarshalArchitecture(h.Model, l.Architectures...)
+	arch, err := models.UnmarshalDensity(h.Model, l.Architectures...)
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -131,7 +131,7 @@ func (h fileHeader) router() (*router, error) {
 	return r, nil
 }
 
-func (m *Model) decodePart(f *artefact.File, i int) (models.Generator, error) {
+func (m *Model) decodePart(f *artefact.File, i int) (models.Density, error) {
 	data, err := f.Section(paramsOf(i))
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (m *Model) decodePart(f *artefact.File, i int) (models.Generator, error) {
 }
 
 // checkSize refuses an architecture whose networks are larger than the file says.
-func checkSize(a models.Architecture, v models.Visible, bytes int, f *artefact.File, i int) error {
-	s, ok := a.(models.Sizer)
+func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *artefact.File, i int) error {
+	s, ok := a.(models.DensitySizer)
 	if !ok {
 		return nil // the caller's own architecture, given to Load by the caller
 	}

@@ -72,7 +72,7 @@ func TestSomebodyElsesArchitectureComesBack(t *testing.T) {
 	if _, err := dpgm.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
 		t.Errorf("an unknown architecture: %v", err)
 	}
-	if _, err := dpgm.Decode(f, release.Loading{Architectures: []models.Architecture{c.Model}}); err != nil {
+	if _, err := dpgm.Decode(f, release.Loading{Architectures: []models.DensityArchitecture{c.Model}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -120,7 +120,7 @@ type run struct {
 
 	router   *router
 	assigned []int32 // cluster of every row: private, never leaves the run
-	parts    []models.Generator
+	parts    []models.Density
 
 	told  []marginal // released, of every cluster; nil without Marginals
 	tilts []tilt     // and what follows from it for samples
@@ -215,8 +215,8 @@ func (r *run) nominal() []float64 {
 const clusterFloor = 1
 
 // newParts builds one network a cluster, each from its own public seed.
-func newParts(be device.Backend, c Config) ([]models.Generator, error) {
-	parts := make([]models.Generator, c.Cluster.K)
+func newParts(be device.Backend, c Config) ([]models.Density, error) {
+	parts := make([]models.Density, c.Cluster.K)
 	for i := range parts {
 		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
 		if err != nil {

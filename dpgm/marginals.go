@@ -98,7 +98,7 @@ func (r *run) marginals(ctx context.Context) error {
 	}
 	r.report(PurposeMarginals, 1, 1, r.ledger.EpsilonSoFar())
 	for i, f := range r.told {
-		r.parts[i].(models.Marginal).SetMarginals(f.frequencies, nil) // Config.Validate has seen that they can
+		r.parts[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil) // Config.Validate has seen that they can
 	}
 	return nil
 }

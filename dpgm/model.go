@@ -23,7 +23,7 @@ type Model struct {
 	config    Config
 	backend   device.Backend
 	router    *router
-	parts     []models.Generator
+	parts     []models.Density
 	tilts     []tilt // of each part; nil without Marginals
 	guarantee accountant.Guarantee
 }
@@ -146,7 +146,7 @@ func (s *sampler) pick() int {
 }
 
 // fill puts one network's records where they were drawn.
-func (s *sampler) fill(c int, part models.Generator, dim int) {
+func (s *sampler) fill(c int, part models.Density, dim int) {
 	s.rows = s.rows[:0]
 	for i, w := range s.which {
 		if w == c {

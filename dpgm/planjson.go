@@ -45,7 +45,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if j.Model, err = models.MarshalArchitecture(c.Model); err != nil {
+	if j.Model, err = models.MarshalDensity(c.Model); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)
@@ -68,7 +68,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 			return err
 		}
 	}
-	if c.Model, err = models.UnmarshalArchitecture(j.Model); err != nil {
+	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
 		return err
 	}
 	read, err := c.Plan()

@@ -19,7 +19,7 @@ type Config struct {
 	Budget accountant.Budget
 
 	Critic    models.CriticArchitecture   // such as models.MLP or models.CNN
-	Generator models.DecodingArchitecture // such as models.MLP or models.ConvDecoder
+	Generator models.GeneratorArchitecture // such as models.MLP or models.ConvDecoder
 	Latent    int                         // coordinates of a code, the label's not counted
 	Loss      models.CriticLoss           // the zero value is Wasserstein with gradient penalty
 	Penalty   float64                     // λ of Wasserstein; 0 means the papers' 10
@@ -196,7 +196,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	return n, err
 }
 
-func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
+func (c Config) newGenerator(be device.Backend) (models.Generator, error) {
 	return system.NewDecoding("gan.Config.Generator", be, c.Generator, codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 

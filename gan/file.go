@@ -29,7 +29,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*artefact.File, error) {
-	arch, err := models.MarshalDecoding(m.config.Generator)
+	arch, err := models.MarshalGenerator(m.config.Generator)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
+	arch, err := models.UnmarshalGenerator(h.Generator, system.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}

@@ -118,7 +118,7 @@ func newRun(p *Plan, data records.Data, ledger *accountant.Ledger, opts []Option
 }
 
 // network is the critic with what its loss and its clip need.
-func (r *run) network(generator models.Decoding) models.Network {
+func (r *run) network(generator models.Generator) models.Network {
 	n := &network{config: r.config, be: r.backend, critic: r.critic, fakes: newMaker(r.backend, generator, r.config), unit: unit{Unit: system.UnitOf(r.config.Schema)}}
 	var grouped *groupedNetwork
 	if r.config.Clipping.on() {

@@ -12,7 +12,7 @@ import (
 type learner struct {
 	be      device.Backend
 	critic  models.Critic
-	net     models.Decoding
+	net     models.Generator
 	maker   *maker
 	loss    models.CriticLoss
 	decay   float64
@@ -27,7 +27,7 @@ type learner struct {
 	average []float32
 }
 
-func newLearner(be device.Backend, critic models.Critic, net models.Decoding, c Config) *learner {
+func newLearner(be device.Backend, critic models.Critic, net models.Generator, c Config) *learner {
 	p := net.Params()
 	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c), loss: c.Loss, decay: c.Average,
 		descent: c.GeneratorOptimizer.Descent(p.Len()), grad: device.NewParams(be, p.Shapes...), dx: be.New(c.GeneratorBatch, net.Dim()),
@@ -72,7 +72,7 @@ func (l *learner) follow() {
 
 // release copies the generator, averaged if it is, into a network of its own, whose batch norm sees what its layers
 // do now.
-func (l *learner) release(into models.Decoding, c Config) error {
+func (l *learner) release(into models.Generator, c Config) error {
 	if l.average == nil {
 		l.be.Upload(into.Params().Flat, l.params)
 		return into.SetState(l.net.AppendState(nil))

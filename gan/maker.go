@@ -10,7 +10,7 @@ import (
 // maker turns codes with labels into records, with a generator.
 type maker struct {
 	be      device.Backend
-	net     models.Decoding
+	net     models.Generator
 	latent  int
 	classes int
 	cum     []float64 // of the classes' weights
@@ -19,7 +19,7 @@ type maker struct {
 	out     device.Matrix
 }
 
-func newMaker(be device.Backend, net models.Decoding, c Config) *maker {
+func newMaker(be device.Backend, net models.Generator, c Config) *maker {
 	m := &maker{be: be, net: net, latent: c.Latent, classes: c.classes()}
 	total := 0.0
 	for i := range m.classes {

@@ -20,7 +20,7 @@ import (
 type Model struct {
 	config    Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend   device.Backend
-	net       models.Decoding
+	net       models.Generator
 	guarantee accountant.Guarantee
 }
 

@@ -109,7 +109,7 @@ func TestFrequency(t *testing.T) {
 // A record's fake depends on its key and label alone.
 func TestFakesBelongToRecords(t *testing.T) {
 	c := Config{Latent: 3}
-	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewDecoding(device.CPU(), 3, []models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
+	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewGenerator(device.CPU(), 3, []models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

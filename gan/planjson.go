@@ -65,7 +65,7 @@ func (p *Plan) text() ([]byte, error) {
 	if j.Critic, err = models.MarshalCritic(c.Critic); err != nil {
 		return nil, err
 	}
-	if j.Generator, err = models.MarshalDecoding(c.Generator); err != nil {
+	if j.Generator, err = models.MarshalGenerator(c.Generator); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)
@@ -91,7 +91,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
 		return err
 	}
-	if c.Generator, err = models.UnmarshalDecoding(j.Generator); err != nil {
+	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return err
 	}
 	read, err := c.Plan()

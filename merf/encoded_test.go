@@ -19,9 +19,9 @@ import (
 )
 
 // publicEncoder stands for one that was trained on public records.
-func publicEncoder(t *testing.T, in int, normalised bool) models.Decoding {
+func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	t.Helper()
-	n, err := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}.NewDecoding(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
+	n, err := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}.NewGenerator(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*artefact.File, error) {
-	arch, err := models.MarshalDecoding(m.generator.Architecture)
+	arch, err := models.MarshalGenerator(m.generator.Architecture)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
+	arch, err := models.UnmarshalGenerator(h.Generator, system.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}

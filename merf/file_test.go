@@ -139,7 +139,7 @@ func TestSomebodyElsesDecoding(t *testing.T) {
 	if _, err := merf.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
 		t.Errorf("an unknown architecture: %v", err)
 	}
-	if _, err := merf.Decode(f, release.Loading{Decodings: []models.DecodingArchitecture{g.Architecture}}); err != nil {
+	if _, err := merf.Decode(f, release.Loading{Decodings: []models.GeneratorArchitecture{g.Architecture}}); err != nil {
 		t.Error(err)
 	}
 }

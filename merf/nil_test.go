@@ -148,6 +148,6 @@ func TestHugeGenerators(t *testing.T) {
 // wider is somebody's architecture that makes records of one coordinate too many.
 type wider struct{ models.MLP }
 
-func (a wider) NewDecoding(be device.Backend, latent int, heads []models.Head, seed uint64) (models.Decoding, error) {
-	return a.MLP.NewDecoding(be, latent, append(heads, models.Head{Width: 1, Out: models.Linear}), seed)
+func (a wider) NewGenerator(be device.Backend, latent int, heads []models.Head, seed uint64) (models.Generator, error) {
+	return a.MLP.NewGenerator(be, latent, append(heads, models.Head{Width: 1, Out: models.Linear}), seed)
 }

@@ -51,7 +51,7 @@ type training struct {
 	e      *Embedding
 	g      GeneratorConfig
 	be     device.Backend
-	net    models.Decoding
+	net    models.Generator
 	rng    *rand.Rand
 	each   int // records of each class in a batch
 	target target

@@ -11,7 +11,7 @@ import (
 // GeneratorConfig says which generator is trained against an embedding, and how. None of it costs anything, and zero
 // values stand for the defaults named here.
 type GeneratorConfig struct {
-	Architecture models.DecodingArchitecture // default models.MLP with two hidden layers of 200 and batch norm
+	Architecture models.GeneratorArchitecture // default models.MLP with two hidden layers of 200 and batch norm
 	Latent       int                         // Gaussian coordinates of a code, beside the class; default 16
 	Steps        int                         // default 2000
 	Batch        int                         // synthetic records a step, all classes together; default 512

@@ -28,7 +28,7 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	j := generatorJSON{nil, g.Latent, g.Steps, g.Batch, g.LR, g.Decay, g.Average, g.Weights, g.Floor, g.Shrink, g.Labels, g.Seed}
 	if g.Architecture != nil {
 		var err error
-		if j.Architecture, err = models.MarshalDecoding(g.Architecture); err != nil {
+		if j.Architecture, err = models.MarshalGenerator(g.Architecture); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +46,7 @@ func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	if len(j.Architecture) == 0 || string(j.Architecture) == "null" {
 		return nil
 	}
-	a, err := models.UnmarshalDecoding(j.Architecture)
+	a, err := models.UnmarshalGenerator(j.Architecture)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
 }
 
 // networks is DPGM with one network.
-func networks(s records.Schema, a models.Architecture) planner {
+func networks(s records.Schema, a models.DensityArchitecture) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
 			Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Model: a, Seed: 1,
@@ -357,15 +357,15 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 // with a mistake in SquaredNorms does: nothing is ever clipped.
 type lying struct{ models.VAE }
 
-func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Generator, error) {
+func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
 	g, err := l.VAE.New(be, v, seed)
 	return lyingNetwork{g}, err
 }
 
-type lyingNetwork struct{ models.Generator }
+type lyingNetwork struct{ models.Density }
 
 func (n lyingNetwork) Gradients(b device.Batch) models.Gradients {
-	return lyingGradients{n.Generator.Gradients(b)}
+	return lyingGradients{n.Density.Gradients(b)}
 }
 
 type lyingGradients struct{ models.Gradients }

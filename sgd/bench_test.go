@@ -44,7 +44,7 @@ func benchData(b *testing.B) *records.Table {
 	return data
 }
 
-func benchVAE(b *testing.B) models.Generator {
+func benchVAE(b *testing.B) models.Density {
 	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: 784}, 1)
 	if err != nil {
 		b.Fatal(err)

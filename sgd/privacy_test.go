@@ -251,7 +251,7 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	architectures := []models.Architecture{models.VAE{Hidden: []int{9}, Latent: 2}, models.RBM{Hidden: 6, Chains: 4}}
+	architectures := []models.DensityArchitecture{models.VAE{Hidden: []int{9}, Latent: 2}, models.RBM{Hidden: 6, Chains: 4}}
 	for _, a := range architectures {
 		for name, clip := range policies() {
 			var first []float64

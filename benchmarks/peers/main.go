@@ -55,7 +55,7 @@ func main() {
 
 // A candidate is a network in training.
 type candidate struct {
-	net      models.Generator
+	net      models.Density
 	data     *fixedBatches
 	step     func() error
 	examples func() int // so far

@@ -216,7 +216,7 @@ func TestDecodingsAgree(t *testing.T) {
 		{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead}, {Width: 1, Out: models.Linear},
 	}
 	for name, c := range map[string]struct {
-		arch  models.DecodingArchitecture
+		arch  models.GeneratorArchitecture
 		heads []models.Head
 	}{
 		"mlp":  {models.MLP{Hidden: []int{16, 8}, BatchNorm: true}, heads},
@@ -224,12 +224,12 @@ func TestDecodingsAgree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(6, 1))
-			var net pair[models.Decoding]
+			var net pair[models.Generator]
 			var err error
-			if net.here, err = c.arch.NewDecoding(be.here, 5, c.heads, 3); err != nil {
+			if net.here, err = c.arch.NewGenerator(be.here, 5, c.heads, 3); err != nil {
 				t.Fatal(err)
 			}
-			if net.there, err = c.arch.NewDecoding(be.there, 5, c.heads, 3); err != nil {
+			if net.there, err = c.arch.NewGenerator(be.there, 5, c.heads, 3); err != nil {
 				t.Fatal(err)
 			}
 			disturb(pair[device.Params]{net.here.Params(), net.there.Params()}, be, rng)

@@ -36,7 +36,7 @@ func (c config) nominalSize() int {
 	return c.n
 }
 
-func (c config) architecture() models.Architecture {
+func (c config) architecture() models.DensityArchitecture {
 	if c.model == "rbm" {
 		return models.RBM{Hidden: c.hidden, Chains: 100, VisibleBias: c.outputBias}
 	}

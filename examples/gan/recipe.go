@@ -42,7 +42,7 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
 }
 
-func (c config) networks() (models.CriticArchitecture, models.DecodingArchitecture) {
+func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitecture) {
 	switch c.critic {
 	case "small":
 		return models.SmallCritic28(), models.SmallGenerator28()

@@ -23,7 +23,7 @@ func All() Draw { return Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()} }
 
 // Loading is what reading a model back needs beside the file.
 type Loading struct {
-	Backend       device.Backend        // nil for the CPU
-	Architectures []models.Architecture // that are not the module's own, found by name
-	Decodings     []models.DecodingArchitecture
+	Backend       device.Backend               // nil for the CPU
+	Architectures []models.DensityArchitecture // that are not the module's own, found by name
+	Decodings     []models.GeneratorArchitecture
 }

@@ -30,9 +30,9 @@ func Heads(s records.Schema) []models.Head {
 }
 
 // Decodings are the caller's own architectures that can be generators.
-func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
+func Decodings(l release.Loading) (list []models.GeneratorArchitecture) {
 	for _, a := range l.Architectures {
-		if d, ok := a.(models.DecodingArchitecture); ok {
+		if d, ok := a.(models.GeneratorArchitecture); ok {
 			list = append(list, d)
 		}
 	}
@@ -43,14 +43,14 @@ func Decodings(l release.Loading) (list []models.DecodingArchitecture) {
 // anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
-func NewDecoding(path string, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema, seed uint64) (models.Decoding, error) {
-	if sizer, ok := a.(models.DecodingSizer); ok {
-		size := func() int64 { params, _ := sizer.DecodingSize(latent, Heads(s)); return params }
+func NewDecoding(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
 			return nil, err
 		}
 	}
-	net, err := a.NewDecoding(be, latent, Heads(s), seed)
+	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ const (
 )
 
 // Sections are a generator's numbers as a file holds them.
-func Sections(be device.Backend, net models.Decoding) []artefact.Section {
+func Sections(be device.Backend, net models.Generator) []artefact.Section {
 	return []artefact.Section{{Name: sectionParams, Data: Floats(be, net.Params())},
 		{Name: sectionState, Data: net.AppendState(nil)}}
 }
@@ -96,7 +96,7 @@ func Floats(be device.Backend, p device.Params) []byte {
 // compared with the bytes there are before anything is allocated for them.
 //
 // Errors: artefact.ErrFormat.
-func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture, latent int, s records.Schema) (models.Decoding, error) {
+func ReadNet(f *artefact.File, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema) (models.Generator, error) {
 	data, err := f.Section(sectionParams)
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func ReadNet(f *artefact.File, be device.Backend, a models.DecodingArchitecture,
 	if err != nil {
 		return nil, err
 	}
-	if sizer, ok := a.(models.DecodingSizer); ok {
-		params, bytes := sizer.DecodingSize(latent, Heads(s))
+	if sizer, ok := a.(models.GeneratorSizer); ok {
+		params, bytes := sizer.GeneratorSize(latent, Heads(s))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
 			return nil, malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
 				len(data), len(state), params, bytes))

@@ -17,11 +17,16 @@ type Selection struct {
 	Rows []int32
 }
 
+// Schema is that of the data.
 func (r Selection) Schema() records.Schema { return r.Of.Schema() }
-func (r Selection) Len() int               { return len(r.Rows) }
 
+// Len is the number of selected rows.
+func (r Selection) Len() int { return len(r.Rows) }
+
+// Range reads some of the selected rows, in order.
 func (r Selection) Range(lo, hi int, b *device.Batch) { r.Of.Gather(r.Rows[lo:hi], b) }
 
+// Gather reads selected rows by their place in the selection.
 func (r Selection) Gather(rows []int32, b *device.Batch) {
 	picked := make([]int32, len(rows))
 	for i, row := range rows {

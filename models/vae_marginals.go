@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A Marginal network can be told how often each coordinate of its samples is to be 1. The
+// A MarginalSetter is a network that can be told how often each coordinate of its samples is to be 1. The
 // frequencies must be public or released.
-type Marginal interface {
+type MarginalSetter interface {
 	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of coordinate j over
 	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells. Shifts are
 	// equally likely numbers, independent of the latent variables, that whoever samples the network is going to

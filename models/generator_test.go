@@ -10,13 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// decodingCase is an architecture and heads that fit it.
-type decodingCase struct {
-	arch  DecodingArchitecture
+// generatorCase is an architecture and heads that fit it.
+type generatorCase struct {
+	arch  GeneratorArchitecture
 	heads []Head
 }
 
-var testDecodings = []decodingCase{
+var testGenerators = []generatorCase{
 	{MLP{Hidden: []int{5, 4}, Activation: Tanh, BatchNorm: true}, []Head{{2, SigmoidHead}, {1, SigmoidHead}, {3, SoftmaxHead}, {2, SoftmaxHead}, {2, Linear}, {1, TanhHead}}},
 	{MLP{Hidden: []int{4}, Activation: Softplus}, []Head{{1, SoftmaxHead}, {3, TanhHead}}},
 	{MLP{}, []Head{{3, Linear}}},
@@ -25,13 +25,13 @@ var testDecodings = []decodingCase{
 	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh, Output: device.Sigmoid}, nil},
 }
 
-func newTestDecoding(t testing.TB, c decodingCase, latent int) *Decoder {
+func newTestGenerator(t testing.TB, c generatorCase, latent int) *decoder {
 	t.Helper()
-	n, err := c.arch.NewDecoding(device.CPU(), latent, c.heads, 23)
+	n, err := c.arch.NewGenerator(device.CPU(), latent, c.heads, 23)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := n.(*Decoder)
+	d := n.(*decoder)
 	rng := rand.New(rand.NewPCG(3, 2))
 	for i := range d.params.Flat.Data {
 		d.params.Flat.Data[i] += float32(0.1 * rng.NormFloat64())
@@ -68,10 +68,10 @@ func heads64(heads []Head, x []float64) []float64 {
 
 // The loss is a fixed linear form of the records; its derivatives by parameters and codes are compared with central
 // differences in float64.
-func TestDecodingGradient(t *testing.T) {
+func TestGeneratorGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	for k, c := range testDecodings {
-		n := newTestDecoding(t, c, 3)
+	for k, c := range testGenerators {
+		n := newTestGenerator(t, c, 3)
 		const rows = 5
 		codes, form := normalMatrix(rng, rows, 3), normalMatrix(rng, rows, n.Dim())
 		out := n.Forward(codes)
@@ -93,7 +93,7 @@ func TestDecodingGradient(t *testing.T) {
 		for i, y := range chain64(units, p, x) {
 			for j, v := range heads64(c.heads, y) {
 				if math.Abs(v-float64(out.Row(i)[j])) > 1e-4 {
-					t.Fatalf("decoding %d: record %d is %v at %d, want %v", k, i, out.Row(i)[j], j, v)
+					t.Fatalf("generator %d: record %d is %v at %d, want %v", k, i, out.Row(i)[j], j, v)
 				}
 			}
 		}
@@ -111,13 +111,13 @@ func TestDecodingGradient(t *testing.T) {
 		}
 		for j := range p {
 			if want, got := slope(&p[j]), float64(grad.Flat.Data[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
-				t.Fatalf("decoding %d, parameter %d: gradient %v, difference quotient %v", k, j, got, want)
+				t.Fatalf("generator %d, parameter %d: gradient %v, difference quotient %v", k, j, got, want)
 			}
 		}
 		for i := range rows {
 			for j := range 3 {
 				if want, got := slope(&x[i][j]), float64(dCodes.Row(i)[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
-					t.Fatalf("decoding %d, code %d: derivative %v, difference quotient %v", k, i, got, want)
+					t.Fatalf("generator %d, code %d: derivative %v, difference quotient %v", k, i, got, want)
 				}
 			}
 		}
@@ -125,40 +125,40 @@ func TestDecodingGradient(t *testing.T) {
 }
 
 // A file's claims are compared with these sizes before memory is given to them, so they must be the true ones.
-func TestDecodingSize(t *testing.T) {
-	for k, c := range testDecodings {
-		n := newTestDecoding(t, c, 3)
-		params, state := c.arch.(DecodingSizer).DecodingSize(3, c.heads)
+func TestGeneratorSize(t *testing.T) {
+	for k, c := range testGenerators {
+		n := newTestGenerator(t, c, 3)
+		params, state := c.arch.(GeneratorSizer).GeneratorSize(3, c.heads)
 		if got := int64(n.Params().Len()); params != got {
-			t.Errorf("decoding %d: %d parameters claimed, %d are there", k, params, got)
+			t.Errorf("generator %d: %d parameters claimed, %d are there", k, params, got)
 		}
 		if got := int64(len(n.AppendState(nil))); state != got {
-			t.Errorf("decoding %d: %d bytes of state claimed, %d are there", k, state, got)
+			t.Errorf("generator %d: %d bytes of state claimed, %d are there", k, state, got)
 		}
 	}
 	const huge = 1 << 62
-	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).DecodingSize(huge, []Head{{huge, Linear}}); p != math.MaxInt64 {
+	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge, []Head{{huge, Linear}}); p != math.MaxInt64 {
 		t.Errorf("a huge network has %d parameters", p)
 	}
 }
 
-func TestDecodingJSON(t *testing.T) {
-	for _, c := range testDecodings {
-		text, err := MarshalDecoding(c.arch)
+func TestGeneratorJSON(t *testing.T) {
+	for _, c := range testGenerators {
+		text, err := MarshalGenerator(c.arch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := UnmarshalDecoding(text)
-		if again, err2 := MarshalDecoding(back); err != nil || err2 != nil || string(again) != string(text) {
+		back, err := UnmarshalGenerator(text)
+		if again, err2 := MarshalGenerator(back); err != nil || err2 != nil || string(again) != string(text) {
 			t.Errorf("%s became %s, %v", text, again, err)
 		}
 	}
 	for _, text := range []string{``, `{"name":"vae"}`, `{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"conv-decoder","params":{}}`} {
-		if _, err := UnmarshalDecoding([]byte(text)); err == nil {
+		if _, err := UnmarshalGenerator([]byte(text)); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
-	if a, err := UnmarshalDecoding([]byte(`{"name":"theirs"}`), theirs{}); err != nil || a.Name() != "theirs" {
+	if a, err := UnmarshalGenerator([]byte(`{"name":"theirs"}`), theirs{}); err != nil || a.Name() != "theirs" {
 		t.Errorf("somebody else's architecture: %v, %v", a, err)
 	}
 	for k := range SoftmaxHead + 1 {
@@ -174,17 +174,17 @@ type theirs struct{ MLP }
 
 func (theirs) Name() string { return "theirs" }
 
-func TestDecodingConfig(t *testing.T) {
-	_, err := MLP{Hidden: []int{0}}.NewDecoding(nil, 0, []Head{{0, 9}}, 1)
-	for _, path := range []string{"models.MLP.NewDecoding", "models.MLP.NewDecoding: latent", "models.MLP.Hidden[0]", "models.MLP.NewDecoding: heads[0].Width", "models.MLP.NewDecoding: heads[0].Out"} {
+func TestGeneratorConfig(t *testing.T) {
+	_, err := MLP{Hidden: []int{0}}.NewGenerator(nil, 0, []Head{{0, 9}}, 1)
+	for _, path := range []string{"models.MLP.NewGenerator", "models.MLP.NewGenerator: latent", "models.MLP.Hidden[0]", "models.MLP.NewGenerator: heads[0].Width", "models.MLP.NewGenerator: heads[0].Out"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
 	}
-	if _, err := (MLP{}).NewDecoding(device.CPU(), 2, nil, 1); !names(err, "models.MLP.NewDecoding: heads") {
+	if _, err := (MLP{}).NewGenerator(device.CPU(), 2, nil, 1); !names(err, "models.MLP.NewGenerator: heads") {
 		t.Errorf("no heads: %v", err)
 	}
-	if _, err := testDecodings[3].arch.NewDecoding(device.CPU(), 2, []Head{{7, Linear}}, 1); !names(err, "models.ConvDecoder.NewDecoding: heads") {
+	if _, err := testGenerators[3].arch.NewGenerator(device.CPU(), 2, []Head{{7, Linear}}, 1); !names(err, "models.ConvDecoder.NewGenerator: heads") {
 		t.Errorf("heads narrower than an image: %v", err)
 	}
 	if _, err := (MLP{BatchNorm: true}).Classifier(device.CPU(), 2, 2, 1); !names(err, "models.MLP.BatchNorm") {
@@ -192,13 +192,13 @@ func TestDecodingConfig(t *testing.T) {
 	}
 }
 
-func TestDecodingIsStateful(t *testing.T) {
-	n := newTestDecoding(t, testDecodings[0], 3)
+func TestGeneratorIsStateful(t *testing.T) {
+	n := newTestGenerator(t, testGenerators[0], 3)
 	rng := rand.New(rand.NewPCG(6, 1))
 	for range 10 {
 		n.Forward(normalMatrix(rng, 32, 3))
 	}
-	m := newTestDecoding(t, testDecodings[0], 3)
+	m := newTestGenerator(t, testGenerators[0], 3)
 	if err := m.SetState(n.AppendState(nil)); err != nil {
 		t.Fatal(err)
 	}

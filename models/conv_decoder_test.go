@@ -19,12 +19,13 @@ var testDecoders = []ConvDecoder{
 	{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 2, Enlarge: TransposedUp, Activation: Tanh, Output: device.Sigmoid},
 }
 
-func newTestDecoder(t testing.TB, a ConvDecoder, latent int) *Decoder {
+func newTestDecoder(t testing.TB, a ConvDecoder, latent int) *decoder {
 	t.Helper()
-	n, err := a.Decoder(device.CPU(), latent, 23)
+	g, err := a.NewGenerator(device.CPU(), latent, nil, 23)
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := g.(*decoder)
 	rng := rand.New(rand.NewPCG(3, 2))
 	for i := range n.params.Flat.Data {
 		n.params.Flat.Data[i] += float32(0.1 * rng.NormFloat64())
@@ -117,7 +118,7 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 
 // A decoder must not be taken for a network that can be trained privately.
 func TestDecoderIsNoNetwork(t *testing.T) {
-	if _, yes := any(&Decoder{}).(Network); yes {
+	if _, yes := any(&decoder{}).(Network); yes {
 		t.Error("a decoder, which may mix records, states per-example gradients")
 	}
 }
@@ -186,9 +187,9 @@ func TestDecoderBindAndEmpty(t *testing.T) {
 }
 
 func TestDecoderConfig(t *testing.T) {
-	_, err := ConvDecoder{Height: 6, Width: 0, Maps: []int{1, 0}, Size: 2, Enlarge: 7, Activation: -1, Output: device.Log, Hidden: []int{-1}}.Decoder(nil, 0, 0)
+	_, err := ConvDecoder{Height: 6, Width: 0, Maps: []int{1, 0}, Size: 2, Enlarge: 7, Activation: -1, Output: device.Log, Hidden: []int{-1}}.NewGenerator(nil, 0, nil, 0)
 	for _, path := range []string{"models.ConvDecoder.Height", "models.ConvDecoder.Width", "models.ConvDecoder.Channels", "models.ConvDecoder.Maps[1]", "models.ConvDecoder.Size",
-		"models.ConvDecoder.Enlarge", "models.ConvDecoder.Activation", "models.ConvDecoder.Output", "models.ConvDecoder.Hidden[0]", "models.ConvDecoder.Decoder: latent", "models.ConvDecoder.Decoder"} {
+		"models.ConvDecoder.Enlarge", "models.ConvDecoder.Activation", "models.ConvDecoder.Output", "models.ConvDecoder.Hidden[0]", "models.ConvDecoder.NewGenerator: latent", "models.ConvDecoder.NewGenerator"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}

@@ -8,11 +8,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Decoding is a network from codes to records that never sees a record: the generator of a system that trains it
-// against something already released or protected.
+// A Generator is a network from codes to records that never sees a record: it is trained against something already
+// released or protected.
 //
-// Guarantee: none is needed. It has no per-example gradients, on purpose (see Decoder).
-type Decoding interface {
+// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes records, so clipping them
+// would protect nobody.
+type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
 	Bind(p device.Params)
@@ -31,26 +32,26 @@ type Decoding interface {
 	Stateful
 }
 
-// A DecodingArchitecture is a public, JSON-able description of a Decoding.
-type DecodingArchitecture interface {
-	// NewDecoding builds the network for codes of some coordinates, its output cut into heads, with weights drawn
+// A GeneratorArchitecture is a public, JSON-able description of a Generator.
+type GeneratorArchitecture interface {
+	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with weights drawn
 	// from a public seed. Errors: joined *param.Error values, one for each mistake.
-	NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error)
+	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
 }
 
-// NewDecoding builds a multilayer perceptron from codes to records: its last layer is linear and then cut into heads.
+// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear and then cut into heads.
 //
 // Shapes: records have as many coordinates as the heads together.
 // Errors: joined *param.Error values.
-func (a MLP) NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error) {
+func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
 	var c checker
-	c.OK(be != nil, "models.MLP.NewDecoding", be, "a backend")
-	c.positive("models.MLP.NewDecoding: latent", latent)
+	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
+	c.positive("models.MLP.NewGenerator: latent", latent)
 	c.Add(a.Validate())
 	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
-	c.heads("models.MLP.NewDecoding: heads", heads)
+	c.heads("models.MLP.NewGenerator: heads", heads)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
@@ -66,28 +67,26 @@ func (a MLP) NewDecoding(be device.Backend, latent int, heads []Head, seed uint6
 	return newDecoder(be, l.units, "mlp", seed, a.Activation.gain()), nil
 }
 
-// NewDecoding builds the network with heads in place of Output; without heads it is Decoder.
+// NewGenerator builds the network with heads in place of Output; without heads Output stays.
 //
 // Shapes: the heads together must be as wide as an image has numbers.
 // Errors: joined *param.Error values.
-func (a ConvDecoder) NewDecoding(be device.Backend, latent int, heads []Head, seed uint64) (Decoding, error) {
-	if len(heads) == 0 {
-		n, err := a.Decoder(be, latent, seed)
-		if err != nil {
-			return nil, err
-		}
-		return n, nil
-	}
+func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
 	var c checker
-	c.OK(be != nil, "models.ConvDecoder.NewDecoding", be, "a backend")
-	c.positive("models.ConvDecoder.NewDecoding: latent", latent)
+	c.OK(be != nil, "models.ConvDecoder.NewGenerator", be, "a backend")
+	c.positive("models.ConvDecoder.NewGenerator: latent", latent)
 	c.Add(a.Validate())
-	c.heads("models.ConvDecoder.NewDecoding: heads", heads)
+	if len(heads) > 0 {
+		c.heads("models.ConvDecoder.NewGenerator: heads", heads)
+	}
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
+	if len(heads) == 0 {
+		return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil
+	}
 	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
-		return nil, param.New("models.ConvDecoder.NewDecoding: heads", headsWidth(heads),
+		return nil, param.New("models.ConvDecoder.NewGenerator: heads", headsWidth(heads),
 			fmt.Sprintf("%d numbers, those of an image", want))
 	}
 	a.Output = device.Identity
@@ -95,8 +94,8 @@ func (a ConvDecoder) NewDecoding(be device.Backend, latent int, heads []Head, se
 	return newDecoder(be, units, "decoder", seed, a.Activation.gain()), nil
 }
 
-func newDecoder(be device.Backend, units []unit, prefix string, seed uint64, gain float64) *Decoder {
-	n := &Decoder{be: be, chain: newChain(be, units...)}
+func newDecoder(be device.Backend, units []unit, prefix string, seed uint64, gain float64) *decoder {
+	n := &decoder{be: be, chain: newChain(be, units...)}
 	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
 	n.chain.bind(n.params, 0)
 	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x646563)), gain)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// HeadKind is how coordinates leave a Decoding.
+// HeadKind is how coordinates leave a Generator.
 type HeadKind int
 
 const (
@@ -33,7 +33,7 @@ func (k *HeadKind) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A Head is a run of consecutive output coordinates of a Decoding and how they leave it.
+// A Head is a run of consecutive output coordinates of a Generator and how they leave it.
 type Head struct {
 	Width int      `json:"width"`
 	Out   HeadKind `json:"out"`

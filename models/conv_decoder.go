@@ -40,7 +40,7 @@ func (e *Enlarging) UnmarshalText(text []byte) error {
 // ConvDecoder describes a network that makes images out of codes: dense layers, the last of which is seen as an image
 // of len(Maps) halvings of Height and Width with Maps[0] channels, then that many doublings with a convolution each.
 //
-// Shapes: codes have as many coordinates as Decoder is told; images are Height·Width·Channels numbers, the channels
+// Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels numbers, the channels
 // of a pixel side by side. Height and Width must be multiples of 2 to the len(Maps).
 type ConvDecoder struct {
 	Height     int         `json:"height"`
@@ -87,20 +87,6 @@ func (a ConvDecoder) Validate() error {
 // outputs reports whether f may end a decoder: its derivative must follow from its value.
 func outputs(f device.Func) bool {
 	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
-}
-
-// Decoder builds the network for codes of some coordinates, with weights drawn from a public seed.
-//
-// Errors: joined *param.Error values.
-func (a ConvDecoder) Decoder(be device.Backend, latent int, seed uint64) (*Decoder, error) {
-	var c checker
-	c.OK(be != nil, "models.ConvDecoder.Decoder", be, "a backend")
-	c.positive("models.ConvDecoder.Decoder: latent", latent)
-	c.Add(a.Validate())
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil
 }
 
 func (a ConvDecoder) units(be device.Backend, latent int) []unit {
@@ -199,12 +185,12 @@ func (l *unitList) dense(width int, widths []int) int {
 	return width
 }
 
-// Decoder is a network from codes to images. It is a building block of generators, which are trained on public noise
-// against something already released or protected.
+// decoder is the Generator of this package: a network from codes to records, trained on public noise against
+// something already released or protected.
 //
-// Guarantee: a Decoder is no Network and has no per-example gradients, on purpose: with batch normalisation clipping them
+// Guarantee: it is no Network and has no per-example gradients, on purpose: with batch normalisation clipping them
 // would protect nobody. Nothing that a record should be protected from may go through it unclipped.
-type Decoder struct {
+type decoder struct {
 	be     device.Backend
 	chain  *chain
 	params device.Params
@@ -213,16 +199,16 @@ type Decoder struct {
 }
 
 // Latent is the number of coordinates of a code.
-func (n *Decoder) Latent() int { return n.chain.in() }
+func (n *decoder) Latent() int { return n.chain.in() }
 
 // Dim is the number of numbers of an image.
-func (n *Decoder) Dim() int { return n.chain.out() }
+func (n *decoder) Dim() int { return n.chain.out() }
 
 // Params are the parameters, layer by layer.
-func (n *Decoder) Params() device.Params { return n.params }
+func (n *decoder) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.
-func (n *Decoder) Bind(p device.Params) {
+func (n *decoder) Bind(p device.Params) {
 	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
 	n.params = p
 	n.chain.bind(p, 0)
@@ -232,7 +218,7 @@ func (n *Decoder) Bind(p device.Params) {
 // moments for Generate. The result is valid, and codes must stay as they are, until the next call.
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
-func (n *Decoder) Forward(codes device.Matrix) device.Matrix {
+func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 	n.walk.forward(record{dense: codes}, codes.Rows)
 	return n.walk.last()
 }
@@ -241,7 +227,7 @@ func (n *Decoder) Forward(codes device.Matrix) device.Matrix {
 // the zero Matrix sets that to the derivative by the codes.
 //
 // Shapes: delta, the derivative by the images, is rows×Dim; grad has the shapes of Params.
-func (n *Decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
+func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
 	w := n.walk
 	if w.rows == 0 {
 		return
@@ -256,7 +242,7 @@ func (n *Decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 // Forward. It is safe for concurrent use as long as nothing trains the network meanwhile.
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
-func (n *Decoder) Generate(codes, dst device.Matrix) {
+func (n *decoder) Generate(codes, dst device.Matrix) {
 	w, _ := n.pool.Get().(*walk)
 	if w == nil {
 		w = newWalk(n.chain, false)
@@ -270,7 +256,7 @@ func (n *Decoder) Generate(codes, dst device.Matrix) {
 }
 
 // norms lists the chain's batch normalisations.
-func (n *Decoder) norms() []*batchNorm {
+func (n *decoder) norms() []*batchNorm {
 	var list []*batchNorm
 	for _, u := range n.chain.units {
 		if b, ok := u.(*batchNorm); ok {
@@ -283,7 +269,7 @@ func (n *Decoder) norms() []*batchNorm {
 var errState = errors.New("models: not the state of this decoder")
 
 // AppendState appends batch norm's running averages, which Generate needs beside the parameters.
-func (n *Decoder) AppendState(dst []byte) []byte {
+func (n *decoder) AppendState(dst []byte) []byte {
 	for _, b := range n.norms() {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(b.batches))
 		values := make([]float32, 2*b.channels)
@@ -296,7 +282,7 @@ func (n *Decoder) AppendState(dst []byte) []byte {
 }
 
 // SetState restores what AppendState wrote. Errors: state of any other length or form.
-func (n *Decoder) SetState(state []byte) error {
+func (n *decoder) SetState(state []byte) error {
 	want := 0
 	for _, b := range n.norms() {
 		want += 8 + 8*b.channels
