@@ -24,6 +24,7 @@ const module = "github.com/seed7ba64551/privgen"
 // knows which system uses it.
 var policy = map[string][]string{
 	"param":                        {},
+	"internal/enum":                {},
 	"accountant":                   {},
 	"device":                       {},
 	"internal/entropy":             {},
@@ -220,8 +221,8 @@ func refuse(pkg, target string) string {
 	if target != module && !strings.HasPrefix(target, module+"/") {
 		return ""
 	}
-	if target == module+"/param" {
-		return "" // one error type for every package; it imports nothing of ours
+	if target == module+"/param" || target == module+"/internal/enum" {
+		return "" // one error type and one way to write names, for every package
 	}
 	ours := strings.TrimPrefix(strings.TrimPrefix(target, module), "/")
 	if pkg == strings.TrimSuffix(ours, "/"+path.Base(ours)) && strings.Contains(ours, "/internal/") {

@@ -18,11 +18,11 @@ type Config struct {
 	Schema records.Schema
 	Budget accountant.Budget
 
-	Critic    models.CriticArchitecture   // such as models.MLP or models.CNN
+	Critic    models.CriticArchitecture    // such as models.MLP or models.CNN
 	Generator models.GeneratorArchitecture // such as models.MLP or models.ConvDecoder
-	Latent    int                         // coordinates of a code, the label's not counted
-	Loss      models.CriticLoss           // the zero value is Wasserstein with gradient penalty
-	Penalty   float64                     // λ of Wasserstein; 0 means the papers' 10
+	Latent    int                          // coordinates of a code, the label's not counted
+	Loss      models.CriticLoss            // the zero value is Wasserstein with gradient penalty
+	Penalty   float64                      // λ of Wasserstein; 0 means the papers' 10
 
 	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise, optimiser. A zero
 	// NoiseMultiplier is found by Plan from the budget.

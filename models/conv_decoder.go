@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
 // Enlarging is how a decoder doubles its maps.
@@ -19,23 +20,22 @@ const (
 	TransposedUp                  // a transposed convolution of stride 2
 )
 
-var enlargingNames = [...]string{BilinearUp: "bilinear", NearestUp: "nearest", TransposedUp: "transposed"}
+var enlargingNames = enum.Names[Enlarging]{Type: "models.Enlarging", List: []string{
+	BilinearUp: "bilinear", NearestUp: "nearest", TransposedUp: "transposed",
+}}
 
-func (e Enlarging) known() bool { return e >= 0 && int(e) < len(enlargingNames) }
+func (e Enlarging) known() bool { return enlargingNames.Known(e) }
 
-func (e Enlarging) String() string { return nameOf(enlargingNames[:], int(e), "Enlarging") }
+// String is the name.
+func (e Enlarging) String() string { return enlargingNames.String(e) }
 
 // MarshalText writes the name.
-func (e Enlarging) MarshalText() ([]byte, error) {
-	return textOf(enlargingNames[:], int(e), "enlarging")
-}
+func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal(e) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (e *Enlarging) UnmarshalText(text []byte) error {
-	i, err := indexOf(enlargingNames[:], string(text), "enlarging")
-	*e = Enlarging(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
 // ConvDecoder describes a network that makes images out of codes: dense layers, the last of which is seen as an image
 // of len(Maps) halvings of Height and Width with Maps[0] channels, then that many doublings with a convolution each.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
 // HeadKind is how coordinates leave a Generator.
@@ -17,21 +18,22 @@ const (
 	SoftmaxHead                 // together the probabilities of one choice
 )
 
-var headNames = [...]string{Linear: "linear", SigmoidHead: "sigmoid", TanhHead: "tanh", SoftmaxHead: "softmax"}
+var headNames = enum.Names[HeadKind]{Type: "models.HeadKind", List: []string{
+	Linear: "linear", SigmoidHead: "sigmoid", TanhHead: "tanh", SoftmaxHead: "softmax",
+}}
 
-func (k HeadKind) known() bool { return k >= 0 && int(k) < len(headNames) }
+func (k HeadKind) known() bool { return headNames.Known(k) }
 
-func (k HeadKind) String() string { return nameOf(headNames[:], int(k), "HeadKind") }
+// String is the name.
+func (k HeadKind) String() string { return headNames.String(k) }
 
 // MarshalText writes the name.
-func (k HeadKind) MarshalText() ([]byte, error) { return textOf(headNames[:], int(k), "head") }
+func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (k *HeadKind) UnmarshalText(text []byte) error {
-	i, err := indexOf(headNames[:], string(text), "head")
-	*k = HeadKind(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (k *HeadKind) UnmarshalText(text []byte) error { return headNames.Unmarshal(text, k) }
 
 // A Head is a run of consecutive output coordinates of a Generator and how they leave it.
 type Head struct {

@@ -74,14 +74,14 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 }
 
 func TestNamesSurviveText(t *testing.T) {
-	for a := range Activation(len(activationNames)) {
+	for a := range Activation(len(activationNames.List)) {
 		text, err := json.Marshal(a)
 		var back Activation
 		if err != nil || json.Unmarshal(text, &back) != nil || back != a {
 			t.Errorf("%s became %v", text, back)
 		}
 	}
-	for l := range Likelihood(len(likelihoodNames)) {
+	for l := range Likelihood(len(likelihoodNames.List)) {
 		text, err := json.Marshal(l)
 		var back Likelihood
 		if err != nil || json.Unmarshal(text, &back) != nil || back != l {
