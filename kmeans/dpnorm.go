@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sort"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -17,7 +15,8 @@ import (
 // fullest bin is the clip norm.
 //
 // Norms above Max count in the top bin, so that a bad guess of Max still finds
-// something. With Min the bins are geometric: the first is (0, Min], the others
+// something, and norms that are not finite in the first: see
+// [mechanism.NormHistogram]. With Min the bins are geometric: the first is (0, Min], the others
 // grow by a constant factor up to Max, which covers decades that equal widths
 // cannot.
 //
@@ -47,7 +46,7 @@ func (d *DPNorm) validate() error {
 	switch {
 	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
-	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.edge(0)):
+	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.Max/float64(d.Bins)):
 		bad("Bins", d.Bins, "bins of width 2^-60 or more")
 	}
 	if !positive(d.NoiseMultiplier) {
@@ -62,43 +61,20 @@ func (d *DPNorm) event() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: d.NoiseMultiplier}
 }
 
-// edge is the upper edge of bin j, counted from 0.
-func (d *DPNorm) edge(j int) float64 {
-	if d.Min == 0 {
-		return d.Max * float64(j+1) / float64(d.Bins)
-	}
-	return d.Min * math.Pow(d.Max/d.Min, float64(j)/float64(d.Bins-1))
-}
-
-// bin is the bin of a squared norm. A row that is not finite counts as the zero
-// row that it becomes.
-func (d *DPNorm) bin(squared float64, squaredEdges []float64) int {
-	if math.IsNaN(squared) || math.IsInf(squared, 0) {
-		return 0
-	}
-	return min(sort.SearchFloat64s(squaredEdges, squared), d.Bins-1)
-}
-
 // estimate releases the clip norm. The grant pays for one histogram.
-func (d *DPNorm) estimate(ctx context.Context, r accountant.Relation, g *mechanism.Grant, s *store) (float64, error) {
-	edges := make([]float64, d.Bins)
-	for j := range edges {
-		edges[j] = d.edge(j) * d.edge(j)
+func (d *DPNorm) estimate(ctx context.Context, g *mechanism.Grant, s *store) (float64, error) {
+	bins, err := mechanism.NewNormHistogram(d.Min, d.Max, d.Bins)
+	if err != nil {
+		return 0, err
 	}
-	counts := make([]int64, d.Bins)
-	err := s.visit(ctx, func(p part) error {
-		for _, sq := range s.norms(p) {
-			counts[d.bin(sq, edges)]++
+	err = s.visit(ctx, func(p part) error {
+		for _, squared := range s.norms(p) {
+			bins.Add(squared)
 		}
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	sensitivity := mechanism.HistogramSensitivity(r)
-	mode, err := g.NoisyArgmax(counts, sensitivity*d.NoiseMultiplier, 1/d.NoiseMultiplier)
-	if err != nil {
-		return 0, err
-	}
-	return d.edge(mode), nil
+	return bins.Release(g, d.NoiseMultiplier)
 }

@@ -171,26 +171,6 @@ func TestFloorDoesNotDependOnMemory(t *testing.T) {
 	}
 }
 
-func TestNormBins(t *testing.T) {
-	check := func(d DPNorm, norms map[float64]float64) {
-		t.Helper()
-		edges := make([]float64, d.Bins)
-		for j := range edges {
-			edges[j] = d.edge(j) * d.edge(j)
-		}
-		for norm, want := range norms {
-			if got := d.edge(d.bin(norm*norm, edges)); math.Abs(got-want) > 1e-9*want {
-				t.Errorf("%+v: norm %v lies below edge %v, want %v", d, norm, got, want)
-			}
-		}
-		if got := d.bin(math.NaN(), edges); got != 0 {
-			t.Errorf("a row that counts as zero is in bin %d", got)
-		}
-	}
-	check(DPNorm{Max: 10, Bins: 5}, map[float64]float64{0: 2, 1: 2, 2: 2, 2.1: 4, 9: 10, 10: 10, 11: 10, 1e9: 10})
-	check(DPNorm{Max: 1000, Min: 1, Bins: 4}, map[float64]float64{0: 1, 0.5: 1, 2: 10, 11: 100, 500: 1000, 1e6: 1000})
-}
-
 func TestWeights(t *testing.T) {
 	for _, c := range []struct{ counts, want []float64 }{
 		{[]float64{1, 3, -2}, []float64{0.25, 0.75, 0}},

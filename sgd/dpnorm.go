@@ -1,9 +1,6 @@
 package sgd
 
 import (
-	"math"
-	"sort"
-
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
@@ -15,7 +12,8 @@ import (
 // With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a
 // positive MinNorm their edges grow geometrically from it to MaxNorm, which
 // covers networks whose norms span orders of magnitude. Norms above MaxNorm count
-// in the last bin.
+// in the last bin, norms that are not finite in the first: see
+// [mechanism.NormHistogram].
 //
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
 // Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.
@@ -48,59 +46,37 @@ func (d DPNorm) check(k *checker, _ Config) {
 
 func (d DPNorm) multipliers() []float64 { return []float64{d.NoiseMultiplier} }
 
-func (d DPNorm) start(r accountant.Relation, _ float64) clipper {
-	return &normHistogram{edges: d.edges(), counts: make([]int64, d.Bins),
-		std: d.NoiseMultiplier * mechanism.HistogramSensitivity(r), effect: 1 / d.NoiseMultiplier}
+func (d DPNorm) start(accountant.Relation, float64) clipper {
+	bins, err := mechanism.NewNormHistogram(d.MinNorm, d.MaxNorm, d.Bins)
+	return &normChoice{bins: bins, err: err, noiseMultiplier: d.NoiseMultiplier}
 }
 
-// edges are the upper edges of the bins.
-func (d DPNorm) edges() []float64 {
-	edges := make([]float64, d.Bins)
-	for j := range edges {
-		if d.MinNorm > 0 {
-			edges[j] = d.MinNorm * math.Pow(d.MaxNorm/d.MinNorm, float64(j)/float64(d.Bins-1))
-		} else {
-			edges[j] = d.MaxNorm * float64(j+1) / float64(d.Bins)
-		}
+// normChoice is DPNorm at work.
+type normChoice struct {
+	bins            *mechanism.NormHistogram
+	err             error // why there are no bins; check has seen that there are
+	noiseMultiplier float64
+	chosen          float64
+}
+
+func (c *normChoice) wantsNorms() bool { return true }
+
+// choose counts every example of the batch once and releases the fullest bin.
+func (c *normChoice) choose(g *mechanism.Grant, squaredNorms []float64) error {
+	if c.err != nil {
+		return c.err
 	}
-	edges[len(edges)-1] = d.MaxNorm
-	return edges
-}
-
-type normHistogram struct {
-	edges       []float64
-	counts      []int64
-	std, effect float64
-	chosen      float64
-}
-
-func (h *normHistogram) wantsNorms() bool { return true }
-
-// choose fills the histogram, in which every example counts exactly once
-// (sensitivity 1, or √2 if it may move), and releases the fullest bin.
-func (h *normHistogram) choose(g *mechanism.Grant, squaredNorms []float64) error {
-	clear(h.counts)
+	c.bins.Reset()
 	for _, s := range squaredNorms {
-		h.counts[h.bin(s)]++
+		c.bins.Add(s)
 	}
-	j, err := g.NoisyArgmax(h.counts, h.std, h.effect)
-	if err != nil {
-		return err
-	}
-	h.chosen = h.edges[j]
-	return nil
+	var err error
+	c.chosen, err = c.bins.Release(g, c.noiseMultiplier)
+	return err
 }
 
-// bin is the first bin whose upper edge reaches the norm, the last one for norms
-// beyond it and for those that are not finite.
-func (h *normHistogram) bin(squaredNorm float64) int {
-	norm := math.Sqrt(squaredNorm)
-	j := sort.Search(len(h.edges)-1, func(j int) bool { return norm <= h.edges[j] })
-	return j
+func (c *normChoice) bound() float64 { return c.chosen }
+func (c *normChoice) factor(squaredNorm float64) float64 {
+	return mechanism.ClipFactor(squaredNorm, c.chosen)
 }
-
-func (h *normHistogram) bound() float64 { return h.chosen }
-func (h *normHistogram) factor(squaredNorm float64) float64 {
-	return mechanism.ClipFactor(squaredNorm, h.chosen)
-}
-func (h *normHistogram) finish(*mechanism.Grant) error { return nil }
+func (c *normChoice) finish(*mechanism.Grant) error { return nil }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -220,6 +221,23 @@ func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 			if p != p {
 				t.Errorf("%s: parameters are not finite", name)
 			}
+		}
+	}
+}
+
+// TestNormsThatAreNotFiniteCountAsZero: in the histogram of a private clip norm such
+// records stand with the zero row that they become, in the first bin.
+func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}
+	schema := fromFlat(t, 2, []float32{0, 0})
+	for _, clip := range []sgd.DPNorm{
+		{MaxNorm: 2, Bins: 4, NoiseMultiplier: 3}, {MaxNorm: 2, MinNorm: 0.1, Bins: 4, NoiseMultiplier: 3},
+	} {
+		s := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, newCentre(2), raw{schema, rows})
+		counts := s.releases[0].Inputs[0]
+		if want := []float64{4, 0, 0, 1}; s.releases[0].Mechanism != "noisy argmax" || !slices.Equal(counts, want) {
+			t.Errorf("%+v: %s of %v, want %v", clip, s.releases[0].Mechanism, counts, want)
 		}
 	}
 }
