@@ -35,9 +35,9 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 
 // observe runs the configuration's steps on data with everything but the records
 // held fixed, and returns what the mechanism was given.
-func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network, data records.Data) *spy {
+func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network, data records.Data) *recorder {
 	t.Helper()
-	s := &spy{seed: 5}
+	s := &recorder{seed: 5}
 	s.force = func(rel *entropy.Release) { // bin, noisy count or gradient: the same released values for all
 		for i := range rel.Outputs[0] {
 			rel.Outputs[0][i] = 3
@@ -173,7 +173,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &spy{seed: 1}
+		s := &recorder{seed: 1}
 		for _, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 2, 0)) {
 			if err != nil {
 				t.Fatal(err)
@@ -322,7 +322,7 @@ func TestStepShowsPublicNumbersOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &spy{force: func(r *entropy.Release) {
+		s := &recorder{force: func(r *entropy.Release) {
 			for i := range r.Outputs[0] {
 				r.Outputs[0][i] = 1
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// spy sees what a run releases, and may put words into the mechanism's mouth.
-type spy struct {
+// recorder notes what a run releases; force may change it.
+type recorder struct {
 	mu       sync.Mutex
 	seed     uint64
 	sums     [][]float64 // inputs of gradient releases
@@ -20,11 +20,11 @@ type spy struct {
 	force    func(*entropy.Release)
 }
 
-func (s *spy) context(ctx context.Context) context.Context { return entropy.WithTap(ctx, s) }
+func (s *recorder) context(ctx context.Context) context.Context { return entropy.WithTap(ctx, s) }
 
-func (s *spy) Source() (*entropy.Source, error) { return entropy.Seeded(s.seed) }
+func (s *recorder) Source() (*entropy.Source, error) { return entropy.Seeded(s.seed) }
 
-func (s *spy) Spend(_ string, _ any, count int, _ error) {
+func (s *recorder) Spend(_ string, _ any, count int, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if count == 0 {
@@ -32,14 +32,14 @@ func (s *spy) Spend(_ string, _ any, count int, _ error) {
 	}
 }
 
-func (s *spy) Sample(x entropy.Sample) {
+func (s *recorder) Sample(x entropy.Sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.samples = append(s.samples, len(x.Rows))
 	s.early = s.early || s.spends < len(s.samples)
 }
 
-func (s *spy) Release(r *entropy.Release) error {
+func (s *recorder) Release(r *entropy.Release) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.effects = append(s.effects, r.Effect)
@@ -54,4 +54,4 @@ func (s *spy) Release(r *entropy.Release) error {
 	return nil
 }
 
-func (s *spy) Refuse(string, error) {}
+func (s *recorder) Refuse(string, error) {}

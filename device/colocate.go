@@ -1,8 +1,8 @@
 package device
 
-// Beside is m in the memory where like lives, both being b's or the host's: m itself, or a copy of a host matrix on the
+// Colocate is m in the memory where like lives, both being b's or the host's: m itself, or a copy of a host matrix on the
 // device.
-func Beside(b Backend, m, like Matrix) Matrix {
+func Colocate(b Backend, m, like Matrix) Matrix {
 	if like.Mem == nil || m.Mem != nil || m.Empty() {
 		return m
 	}
