@@ -58,19 +58,27 @@ func (a separateMemory) SparseGemmT(s *device.Sparse, d device.Matrix, beta floa
 	a.b.SparseGemmT(s, open(d), beta, open(c))
 }
 
-func (a separateMemory) BiasApply(f device.Func, m, bias device.Matrix) { a.b.BiasApply(f, open(m), open(bias)) }
-func (a separateMemory) Apply(f device.Func, dst, src device.Matrix)    { a.b.Apply(f, open(dst), open(src)) }
+func (a separateMemory) BiasApply(f device.Func, m, bias device.Matrix) {
+	a.b.BiasApply(f, open(m), open(bias))
+}
+func (a separateMemory) Apply(f device.Func, dst, src device.Matrix) {
+	a.b.Apply(f, open(dst), open(src))
+}
 func (a separateMemory) Gradient(f device.Func, delta, out device.Matrix) {
 	a.b.Gradient(f, open(delta), open(out))
 }
-func (a separateMemory) Axpy(alpha float32, x, y device.Matrix)         { a.b.Axpy(alpha, open(x), open(y)) }
-func (a separateMemory) Mul(dst, x, y device.Matrix)                    { a.b.Mul(open(dst), open(x), open(y)) }
-func (a separateMemory) Sub(dst, x, y device.Matrix)                    { a.b.Sub(open(dst), open(x), open(y)) }
-func (a separateMemory) Fill(m device.Matrix, v float32)                { a.b.Fill(open(m), v) }
-func (a separateMemory) ScaleRows(m device.Matrix, w []float32)         { a.b.ScaleRows(open(m), w) }
-func (a separateMemory) RowSquaredNorms(dst []float64, m device.Matrix) { a.b.RowSquaredNorms(dst, open(m)) }
-func (a separateMemory) RowDots(dst []float64, x, y device.Matrix)      { a.b.RowDots(dst, open(x), open(y)) }
-func (a separateMemory) Softmax(m device.Matrix)                        { a.b.Softmax(open(m)) }
+func (a separateMemory) Axpy(alpha float32, x, y device.Matrix) { a.b.Axpy(alpha, open(x), open(y)) }
+func (a separateMemory) Mul(dst, x, y device.Matrix)            { a.b.Mul(open(dst), open(x), open(y)) }
+func (a separateMemory) Sub(dst, x, y device.Matrix)            { a.b.Sub(open(dst), open(x), open(y)) }
+func (a separateMemory) Fill(m device.Matrix, v float32)        { a.b.Fill(open(m), v) }
+func (a separateMemory) ScaleRows(m device.Matrix, w []float32) { a.b.ScaleRows(open(m), w) }
+func (a separateMemory) RowSquaredNorms(dst []float64, m device.Matrix) {
+	a.b.RowSquaredNorms(dst, open(m))
+}
+func (a separateMemory) RowDots(dst []float64, x, y device.Matrix) {
+	a.b.RowDots(dst, open(x), open(y))
+}
+func (a separateMemory) Softmax(m device.Matrix) { a.b.Softmax(open(m)) }
 
 func (a separateMemory) ColSums(w []float32, m device.Matrix, beta float32, dst device.Matrix) {
 	a.b.ColSums(w, open(m), beta, open(dst))
@@ -80,8 +88,12 @@ func (a separateMemory) BlockProductNorms(dst []float64, block int, x, d device.
 	a.b.BlockProductNorms(dst, block, open(x), open(d))
 }
 
-func (a separateMemory) Im2Col(w device.Window, dst, src device.Matrix) { a.b.Im2Col(w, open(dst), open(src)) }
-func (a separateMemory) Col2Im(w device.Window, dst, src device.Matrix) { a.b.Col2Im(w, open(dst), open(src)) }
+func (a separateMemory) Im2Col(w device.Window, dst, src device.Matrix) {
+	a.b.Im2Col(w, open(dst), open(src))
+}
+func (a separateMemory) Col2Im(w device.Window, dst, src device.Matrix) {
+	a.b.Col2Im(w, open(dst), open(src))
+}
 
 func (a separateMemory) UpSample(m device.Image, u device.UpSampling, dst, src device.Matrix) {
 	a.b.UpSample(m, u, open(dst), open(src))
@@ -91,7 +103,9 @@ func (a separateMemory) UpSampleGradient(m device.Image, u device.UpSampling, ds
 	a.b.UpSampleGradient(m, u, open(dst), open(src))
 }
 
-func (a separateMemory) Moments(stats, m device.Matrix, eps float32) { a.b.Moments(open(stats), open(m), eps) }
+func (a separateMemory) Moments(stats, m device.Matrix, eps float32) {
+	a.b.Moments(open(stats), open(m), eps)
+}
 
 func (a separateMemory) Normalize(dst, src, stats, gain, shift device.Matrix) {
 	a.b.Normalize(open(dst), open(src), open(stats), open(gain), open(shift))
@@ -101,7 +115,9 @@ func (a separateMemory) NormalizeGradient(delta, src, stats, gain, dGain, dShift
 	a.b.NormalizeGradient(open(delta), open(src), open(stats), open(gain), open(dGain), open(dShift))
 }
 
-func (a separateMemory) CosSin(dst, src device.Matrix, scale float32) { a.b.CosSin(open(dst), open(src), scale) }
+func (a separateMemory) CosSin(dst, src device.Matrix, scale float32) {
+	a.b.CosSin(open(dst), open(src), scale)
+}
 
 func (a separateMemory) Adam(p, g, m, v device.Matrix, s device.AdamStep) {
 	a.b.Adam(open(p), open(g), open(m), open(v), s)
