@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/evaluate/internal/assignment"
 	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
@@ -44,7 +45,7 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 			cost[c][l] = -float64(n)
 		}
 	}
-	match, total, err := Match(cost)
+	match, total, err := assignment.Match(cost)
 	if err != nil {
 		return Clustering{}, err
 	}

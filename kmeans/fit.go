@@ -184,7 +184,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 
 func (c Config) countShare(dim int) float64 {
 	if c.CountShare == 0 {
-		return DefaultCountShare(dim)
+		return defaultCountShare(dim)
 	}
 	return c.CountShare
 }

@@ -39,10 +39,10 @@ func TestDefaultCountShareIsOptimal(t *testing.T) {
 			n := spread(accountant.AddOrRemoveOne, 1, 10, share)
 			return float64(d)*n.sum*n.sum + 0.25*n.count*n.count
 		}
-		best := loss(DefaultCountShare(d))
+		best := loss(defaultCountShare(d))
 		for share := 0.001; share < 1; share += 0.001 {
 			if loss(share) < best*(1-1e-9) {
-				t.Fatalf("%d features: share %.3f is better than %.4f", d, share, DefaultCountShare(d))
+				t.Fatalf("%d features: share %.3f is better than %.4f", d, share, defaultCountShare(d))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package evaluate_test
+package assignment_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/assignment"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -41,7 +41,7 @@ func TestMatchIsTheCheapest(t *testing.T) {
 				}
 			}
 		}
-		match, total, err := evaluate.Match(cost)
+		match, total, err := assignment.Match(cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestMatchOfManyRows(t *testing.T) {
 		}
 		cost[i][hidden[i]] = rng.Float64() / n
 	}
-	match, _, err := evaluate.Match(cost)
+	match, _, err := assignment.Match(cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +92,14 @@ func TestMatchOfManyRows(t *testing.T) {
 func TestMatchRefuses(t *testing.T) {
 	for _, cost := range [][][]float64{{{1, 2}, {1}}, {{math.NaN()}}, {{math.Inf(1)}}} {
 		var config *param.Error
-		if _, _, err := evaluate.Match(cost); !errors.As(err, &config) {
+		if _, _, err := assignment.Match(cost); !errors.As(err, &config) {
 			t.Errorf("%v: %v", cost, err)
 		}
 	}
-	if match, total, err := evaluate.Match(nil); len(match) != 0 || total != 0 || err != nil {
+	if match, total, err := assignment.Match(nil); len(match) != 0 || total != 0 || err != nil {
 		t.Error("nothing to match is an error")
 	}
-	if match, _, err := evaluate.Match([][]float64{{}, {}}); err != nil || match[0] != -1 || match[1] != -1 {
+	if match, _, err := assignment.Match([][]float64{{}, {}}); err != nil || match[0] != -1 || match[1] != -1 {
 		t.Errorf("rows without columns are matched: %v, %v", match, err)
 	}
 }

@@ -1,4 +1,5 @@
-package evaluate
+// Package assignment assigns rows to columns at the smallest cost.
+package assignment
 
 import (
 	"fmt"
@@ -22,11 +23,11 @@ func Match(cost [][]float64) (match []int, total float64, err error) {
 	}
 	for i, row := range cost {
 		if len(row) != columns {
-			return nil, 0, param.New(fmt.Sprintf("evaluate.Match row %d", i), len(row), fmt.Sprintf("%d columns", columns))
+			return nil, 0, param.New(fmt.Sprintf("assignment.Match row %d", i), len(row), fmt.Sprintf("%d columns", columns))
 		}
 		for j, c := range row {
 			if math.IsNaN(c) || math.IsInf(c, 0) {
-				return nil, 0, param.New(fmt.Sprintf("evaluate.Match cost %d,%d", i, j), c, "a finite cost")
+				return nil, 0, param.New(fmt.Sprintf("assignment.Match cost %d,%d", i, j), c, "a finite cost")
 			}
 		}
 	}
