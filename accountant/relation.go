@@ -1,8 +1,7 @@
 package accountant
 
 import (
-	"fmt"
-
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -19,16 +18,20 @@ const (
 	ReplaceOne
 )
 
+var relationNames = enum.Names[Relation]{Type: "accountant.Relation", List: []string{
+	AddOrRemoveOne: "add_or_remove_one", ReplaceOne: "replace_one",
+}}
+
 // String names the relation as it is written in files: add_or_remove_one, replace_one.
-func (r Relation) String() string {
-	switch r {
-	case AddOrRemoveOne:
-		return "add_or_remove_one"
-	case ReplaceOne:
-		return "replace_one"
-	}
-	return fmt.Sprintf("Relation(%d)", int(r))
-}
+func (r Relation) String() string { return relationNames.String(r) }
+
+// MarshalText writes the name.
+func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
 // Meaning spells the relation out for a reader who does not know the term.
 func (r Relation) Meaning() string {
@@ -39,27 +42,6 @@ func (r Relation) Meaning() string {
 		return "neighbouring data sets have the same size and differ in the content of one record"
 	}
 	return "unknown relation"
-}
-
-// MarshalText writes the name of a known relation.
-func (r Relation) MarshalText() ([]byte, error) {
-	if err := r.validate("accountant.Relation"); err != nil {
-		return nil, err
-	}
-	return []byte(r.String()), nil
-}
-
-// UnmarshalText reads a name written by MarshalText.
-func (r *Relation) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "add_or_remove_one":
-		*r = AddOrRemoveOne
-	case "replace_one":
-		*r = ReplaceOne
-	default:
-		return &param.Error{Path: "accountant.Relation", Value: string(text), Want: "add_or_remove_one or replace_one"}
-	}
-	return nil
 }
 
 func (r Relation) validate(path string) error {

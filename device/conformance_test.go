@@ -13,7 +13,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestConformanceApart(t *testing.T) { devicetest.Run(t, devicetest.Apart(device.CPUWith(2))) }
+func TestConformanceApart(t *testing.T) {
+	devicetest.Run(t, devicetest.SeparateMemory(device.CPUWith(2)))
+}
 
 // FuzzProduct looks for shapes that a kernel's edges get wrong.
 func FuzzProduct(f *testing.F) {

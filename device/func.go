@@ -1,6 +1,6 @@
 package device
 
-import "fmt"
+import "github.com/seed7ba64551/privgen/internal/enum"
 
 // Func is an element-wise function that every backend knows.
 type Func int
@@ -20,38 +20,24 @@ const (
 // LeakySlope is the slope of LeakyReLU left of zero.
 const LeakySlope = 0.2
 
-var funcNames = [funcs]string{"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log"}
+var funcNames = enum.Names[Func]{Type: "device.Func", List: []string{
+	"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log",
+}}
 
-// String is the function's name in lower case.
-func (f Func) String() string {
-	if f < 0 || f >= funcs {
-		return fmt.Sprintf("Func(%d)", int(f))
-	}
-	return funcNames[f]
-}
+// String is the name.
+func (f Func) String() string { return funcNames.String(f) }
 
-// MarshalText writes the function's name.
-func (f Func) MarshalText() ([]byte, error) {
-	if f < 0 || f >= funcs {
-		return nil, fmt.Errorf("device: no function has number %d", int(f))
-	}
-	return []byte(f.String()), nil
-}
+// MarshalText writes the name.
+func (f Func) MarshalText() ([]byte, error) { return funcNames.Marshal(f) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (f *Func) UnmarshalText(text []byte) error {
-	for i, name := range funcNames {
-		if name == string(text) {
-			*f = Func(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("device: %q is no element-wise function", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (f *Func) UnmarshalText(text []byte) error { return funcNames.Unmarshal(text, f) }
 
 // check panics unless f is one of the functions above.
 func (f Func) check() {
-	if f < 0 || f >= funcs {
+	if !funcNames.Known(f) {
 		panic("device: " + f.String() + " is no element-wise function")
 	}
 }

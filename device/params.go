@@ -25,8 +25,8 @@ func NewParams(b Backend, shapes ...Shape) Params {
 	return p
 }
 
-// ViewParams lays shapes over numbers that exist: flat must be 1×P.
-func ViewParams(flat Matrix, shapes ...Shape) Params {
+// viewParams lays shapes over numbers that exist: flat must be 1×P.
+func viewParams(flat Matrix, shapes ...Shape) Params {
 	p := Params{Flat: flat, Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	if flat.Rows != 1 || flat.Cols != p.starts[len(shapes)] {
 		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters", flat.Rows, flat.Cols, p.starts[len(shapes)]))
@@ -72,7 +72,7 @@ func (p Params) Block(i int) Matrix {
 
 // Sub is the view of blocks lo to hi−1.
 func (p Params) Sub(lo, hi int) Params {
-	return ViewParams(p.Flat.Slice(0, 1, p.starts[lo], p.starts[hi]), p.Shapes[lo:hi]...)
+	return viewParams(p.Flat.Slice(0, 1, p.starts[lo], p.starts[hi]), p.Shapes[lo:hi]...)
 }
 
 func starts(shapes []Shape) []int {

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -21,12 +24,16 @@ type Agreement struct {
 // Errors: *[param.Error] for records of another dimension than those the
 // classifier was trained on. They need no labels.
 // Guarantee: none where the classifier was trained on real records.
-func (c *Classifier) Agreement(samples records.Data) (Agreement, error) {
+func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, error) {
+	if c == nil {
+		return Agreement{}, param.New("evaluate.LabelAgreement c", nil, "a classifier")
+	}
 	named, err := c.Predict(samples)
 	if err != nil {
 		return Agreement{}, err
 	}
-	a := Agreement{Classes: c.schema.ClassNames(), Counts: make([]int, c.schema.Classes())}
+	s := c.Schema()
+	a := Agreement{Classes: s.ClassNames(), Counts: make([]int, s.Classes())}
 	for _, l := range named {
 		a.Counts[l]++
 	}
@@ -50,7 +57,7 @@ func (a Agreement) Share() float64 {
 	for _, n := range a.Counts {
 		total += n
 	}
-	return ratio(top(a.Counts), total)
+	return recordset.Share(top(a.Counts), total)
 }
 
 // String prints the commonest name and its share, marked as not private.
@@ -60,34 +67,22 @@ func (a Agreement) String() string {
 	if len(a.Classes) > 0 {
 		name = a.Classes[a.Class()]
 	}
-	fmt.Fprintf(&b, "%s%.1f%% are called %q", mark, 100*a.Share(), name)
+	fmt.Fprintf(&b, "%s%.1f%% are called %q", notprivate.Mark, 100*a.Share(), name)
 	for i, n := range a.Counts {
 		if n > 0 && i != a.Class() {
 			fmt.Fprintf(&b, ", %d %q", n, a.Classes[i])
 		}
 	}
-	fmt.Fprintf(&b, " (%s)", caveat)
+	fmt.Fprintf(&b, " (%s)", notprivate.Caveat)
 	return b.String()
 }
 
 // MarshalJSON writes the result with its caveat.
 func (a Agreement) MarshalJSON() ([]byte, error) {
 	type plain Agreement
-	return marshal("label agreement", struct {
+	return notprivate.JSON("label agreement", struct {
 		Class int     `json:"class"`
 		Share float64 `json:"share"`
 		plain
 	}{a.Class(), a.Share(), plain(a)})
-}
-
-// labelsOf are the labels of all records.
-func labelsOf(d records.Data) []int32 {
-	const chunk = 4096
-	var b device.Batch
-	out := make([]int32, 0, d.Len())
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		out = append(out, b.Labels...)
-	}
-	return out
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/evaluate/internal/assignment"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -42,7 +45,7 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 			cost[c][l] = -float64(n)
 		}
 	}
-	match, total, err := Match(cost)
+	match, total, err := assignment.Match(cost)
 	if err != nil {
 		return Clustering{}, err
 	}
@@ -72,7 +75,7 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 }
 
 // Accuracy is the part of the records in the cluster matched to their class.
-func (c Clustering) Accuracy() float64 { return ratio(c.Correct, c.Records) }
+func (c Clustering) Accuracy() float64 { return recordset.Share(c.Correct, c.Records) }
 
 // Purity is the part of the records that belong to the commonest class of their
 // cluster; unlike accuracy it lets several clusters share a class.
@@ -81,7 +84,7 @@ func (c Clustering) Purity() float64 {
 	for _, row := range c.Counts {
 		most += top(row)
 	}
-	return ratio(most, c.Records)
+	return recordset.Share(most, c.Records)
 }
 
 func top(counts []int) int {
@@ -94,13 +97,13 @@ func top(counts []int) int {
 
 // String prints the accuracy, marked as not private.
 func (c Clustering) String() string {
-	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", mark, c.Accuracy(), c.Purity(), c.Records, caveat)
+	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", notprivate.Mark, c.Accuracy(), c.Purity(), c.Records, notprivate.Caveat)
 }
 
 // Table prints the records of each cluster by class.
 func (c Clustering) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%srecords of each cluster by class (%s)\n", mark, caveat)
+	fmt.Fprintf(&b, "%srecords of each cluster by class (%s)\n", notprivate.Mark, notprivate.Caveat)
 	for i, row := range c.Counts {
 		fmt.Fprintf(&b, "cluster %3d → %2d |", i, c.Match[i])
 		for _, n := range row {
@@ -114,7 +117,7 @@ func (c Clustering) Table() string {
 // MarshalJSON writes the result with its caveat.
 func (c Clustering) MarshalJSON() ([]byte, error) {
 	type plain Clustering
-	return marshal("clustering accuracy", struct {
+	return notprivate.JSON("clustering accuracy", struct {
 		Accuracy float64 `json:"accuracy"`
 		Purity   float64 `json:"purity"`
 		plain

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
@@ -90,17 +89,3 @@ func TestClusteringAccuracyRefuses(t *testing.T) {
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
-
-func must[T any](v T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-func repeat(value int32, n int) []int32 { return slices.Repeat([]int32{value}, n) }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -40,14 +41,14 @@ func newLayout(s records.Schema, bins int) layout {
 func (l layout) read(d records.Data) []column {
 	const chunk = 1024
 	var b device.Batch
-	d = inSchema(d)
+	d = recordset.InSchema(d)
 	out := l.empty(d.Len())
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		toUnit(l.schema, &b)
-		rows := newRowReader(b)
+		recordset.ToUnit(l.schema, &b)
+		rows := recordset.NewReader(b)
 		for i := range b.Rows {
-			row := rows.row(i)
+			row := rows.Row(i)
 			for j, block := range l.blocks {
 				out[j].set(lo+i, row[block.Offset:block.Offset+block.Width], block, l.bins)
 			}
@@ -130,7 +131,7 @@ func (c column) shape(o column) float64 {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
 	}
 	a, b := c.present(), o.present()
-	missing := math.Abs(1 - ratio(len(a), len(c.values)) - 1 + ratio(len(b), len(o.values)))
+	missing := math.Abs(1 - recordset.Share(len(a), len(c.values)) - 1 + recordset.Share(len(b), len(o.values)))
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 

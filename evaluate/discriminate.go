@@ -6,6 +6,9 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -18,12 +21,12 @@ import (
 // Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
 // Symmetric while its code computes Divergence.
 type JensenShannonScore struct {
-	Classifier string  `json:"classifier"` // what was trained to tell them apart
-	Divergence Beside  `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
-	Symmetric  Beside  `json:"symmetric"`  // ½KL(p‖½) + ½KL(½‖p), in nats
-	ROC        Beside  `json:"roc_auc"`    // of telling synthetic from real
-	Records    int     `json:"records"`    // of each kind, half of them trained on
-	Floor      float64 `json:"floor"`      // probabilities are kept this far from 0 and 1
+	Classifier string   `json:"classifier"` // what was trained to tell them apart
+	Divergence Compared `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
+	Symmetric  Compared `json:"symmetric"`  // ½KL(p‖½) + ½KL(½‖p), in nats
+	ROC        Compared `json:"roc_auc"`    // of telling synthetic from real
+	Records    int      `json:"records"`    // of each kind, half of them trained on
+	Floor      float64  `json:"floor"`      // probabilities are kept this far from 0 and 1
 }
 
 // probabilityFloor keeps the symmetric divergence finite.
@@ -32,11 +35,11 @@ const probabilityFloor = 1e-6
 // JensenShannon trains a method to tell synthetic from real records, on half of
 // as many of each as there are of the fewest, and scores the other half.
 //
-// Errors: those of [Method.Fit] and [Classifier.Probabilities]; *[param.Error]
+// Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
 // for records of different schemas or fewer than four.
 // Guarantee: none; see the package.
-func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonScore, error) {
-	if err := sameRecords("evaluate.JensenShannon", real, synthetic, held); err != nil {
+func JensenShannon(m classify.Method, synthetic, real, held records.Data) (JensenShannonScore, error) {
+	if err := recordset.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
 		return JensenShannonScore{}, err
 	}
 	if m == nil {
@@ -47,14 +50,14 @@ func JensenShannon(m Method, synthetic, real, held records.Data) (JensenShannonS
 		return JensenShannonScore{}, param.New("evaluate.JensenShannon records", n, "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
-	real = atMostRows(real, n, 0)
-	first := out.tell(m, atMostRows(synthetic, n, 1), real, func(b *Beside) *float64 { return &b.Synthetic })
-	second := out.tell(m, atMostRows(held, n, 2), real, func(b *Beside) *float64 { return &b.HeldOut })
+	real = recordset.AtMost(real, n, 0)
+	first := out.tell(m, recordset.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 { return &b.Synthetic })
+	second := out.tell(m, recordset.AtMost(held, n, 2), real, func(b *Compared) *float64 { return &b.HeldOut })
 	return out, errors.Join(first, second)
 }
 
 // tell trains and scores one discriminator.
-func (s *JensenShannonScore) tell(m Method, fake, real records.Data, at func(*Beside) *float64) error {
+func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data, at func(*Compared) *float64) error {
 	train, err := told(fake, real, 0)
 	if err != nil {
 		return err
@@ -71,7 +74,7 @@ func (s *JensenShannonScore) tell(m Method, fake, real records.Data, at func(*Be
 	if err != nil {
 		return err
 	}
-	labels, fakes := labelsOf(test), 0
+	labels, fakes := recordset.Labels(test), 0
 	var js, symmetric float64
 	for i, l := range labels {
 		if l == 1 {
@@ -81,8 +84,29 @@ func (s *JensenShannonScore) tell(m Method, fake, real records.Data, at func(*Be
 	}
 	*at(&s.Divergence) = js / float64(fakes)
 	*at(&s.Symmetric) = symmetric / float64(fakes)
-	*at(&s.ROC) = rankClasses(p, labels, 2).ROC
-	return nil
+	ranking, err := classify.Rank(rankedBySecond(p), fromFakes(labels))
+	*at(&s.ROC) = ranking.ROC
+	return err
+}
+
+// rankedBySecond is by how much the second of two classes is the likelier one, record by record.
+func rankedBySecond(p []float64) []float64 {
+	out := make([]float64, len(p)/2)
+	for i := range out {
+		if d := p[2*i+1] - p[2*i]; d == d {
+			out[i] = d
+		}
+	}
+	return out
+}
+
+// fromFakes says of each record whether it is synthetic.
+func fromFakes(labels []int32) []bool {
+	out := make([]bool, len(labels))
+	for i, l := range labels {
+		out[i] = l == 1
+	}
+	return out
 }
 
 // fromCoin is how far a probability is from ½: Jensen–Shannon in bits, and the
@@ -110,7 +134,7 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 		for r := first; r < d.Len(); r += 2 {
 			rows, labels = append(rows, int32(r)), append(labels, int32(label))
 		}
-		inSchema(d).Gather(rows, &b)
+		recordset.InSchema(d).Gather(rows, &b)
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
@@ -131,15 +155,15 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 
 // String prints the scores, marked as not private.
 func (s JensenShannonScore) String() string {
-	one := func(of func(Beside) float64) string {
+	one := func(of func(Compared) float64) string {
 		return fmt.Sprintf("%.4f bits (symmetrised KL %.4f, ROC %.3f)", of(s.Divergence), of(s.Symmetric), of(s.ROC))
 	}
-	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)", mark, s.Classifier,
-		one(func(b Beside) float64 { return b.Synthetic }), one(func(b Beside) float64 { return b.HeldOut }), caveat)
+	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)", notprivate.Mark, s.Classifier,
+		one(func(b Compared) float64 { return b.Synthetic }), one(func(b Compared) float64 { return b.HeldOut }), notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (s JensenShannonScore) MarshalJSON() ([]byte, error) {
 	type plain JensenShannonScore
-	return marshal("Jensen–Shannon score", plain(s))
+	return notprivate.JSON("Jensen–Shannon score", plain(s))
 }

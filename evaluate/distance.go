@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 )
 
 // histogram is how often each combination of levels of some columns occurs, as a
@@ -55,7 +57,7 @@ func kolmogorovSmirnov(a, b []float64) float64 {
 		for j < len(b) && b[j] == v {
 			j++
 		}
-		top = max(top, math.Abs(ratio(i, len(a))-ratio(j, len(b))))
+		top = max(top, math.Abs(recordset.Share(i, len(a))-recordset.Share(j, len(b))))
 	}
 	return top
 }

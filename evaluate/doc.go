@@ -1,15 +1,12 @@
 // Package evaluate measures how good synthetic records are by comparing them
 // with real ones: distributions of columns, pairs and groups of columns, maximum
-// mean discrepancy, clustering accuracy, counting queries, and classifiers trained
-// on one and tested on the other. [Review] does all that fits the records in one call.
+// mean discrepancy, clustering accuracy, and classifiers trained on one and tested on
+// the other. [Review] does all that fits the records in one call. Package
+// evaluate/classify has the classifiers, package evaluate/itemsets counting queries
+// and frequent combinations for sets.
 //
-// Classifiers are [Method] values: those of this package, or anybody's own.
-// Training follows the seed alone, whatever the number of cores. Each measure
-// stands beside the same of held-out real records, or of classifiers trained on
-// real ones, since without that no number says how good is good.
-//
-// Areas under curves come in two conventions, on scores and on hard predictions, which
-// differ by ten points and more; see [Classification].
+// Each measure stands beside the same of held-out real records, or of classifiers
+// trained on real ones, since without that no number says how good is good.
 //
 // Guarantee: none. Its functions read real records without noise and write to no
 // ledger, so their results are statistics of private data like any other: no ε

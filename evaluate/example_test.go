@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -18,48 +19,6 @@ func ExampleClusteringAccuracy() {
 	}
 	fmt.Println(result)
 	// Output: [not private] clustering accuracy 0.8000, purity 0.8000 over 5 records (computed from real records; covered by no ε)
-}
-
-func ExampleQueries() {
-	schema := records.Sets(3, 3)
-	real, err := records.FromItems(schema, [][]uint32{{0, 1}, {1}, {2}, {0, 1, 2}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	synthetic, err := records.FromItems(schema, [][]uint32{{0, 1}, {1, 2}, {2}, {0}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := evaluate.Queries{Count: 100, Classes: 1}.Compare(real, synthetic)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(result.Queries, "queries of at most", result.Classes[0].MaxLength, "items")
-	// Output: 100 queries of at most 3 items
-}
-
-func ExampleLearner() {
-	schema := records.Binary(2).WithLabels("off", "on")
-	table, err := records.FromRows(schema, [][]float32{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 0, 0, 1, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	classifier, err := evaluate.Learner{Epochs: 200, LearningRate: 0.05}.Fit(table)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := classifier.Test(table)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(result)
-	// Output: [not private] logistic regression: accuracy 1.0000, macro F1 1.0000 over 4 records (computed from real records; covered by no ε)
 }
 
 // twoClasses draws records whose class shows in the first of two coordinates.
@@ -80,7 +39,7 @@ func twoClasses(seed uint64, n int) *records.Table {
 
 func ExampleSuite() {
 	synthetic, train, test := twoClasses(1, 300), twoClasses(2, 300), twoClasses(3, 300)
-	suite := evaluate.Suite{Methods: []evaluate.Method{evaluate.GaussianBayes{}, evaluate.RandomForest{Trees: 20}}}
+	suite := evaluate.Suite{Methods: []classify.Method{classify.GaussianBayes{}, classify.RandomForest{Trees: 20}}}
 	result, err := suite.Compare(synthetic, train, test)
 	if err != nil {
 		fmt.Println(err)
@@ -97,7 +56,7 @@ func ExampleSuite() {
 
 func ExampleReview() {
 	synthetic, train, test := twoClasses(1, 300), twoClasses(2, 300), twoClasses(3, 300)
-	review := evaluate.Review{Suite: evaluate.Suite{Methods: []evaluate.Method{evaluate.LogisticRegression{}}}}
+	review := evaluate.Review{Suite: evaluate.Suite{Methods: []classify.Method{classify.LogisticRegression{}}}}
 	report, err := review.Report(synthetic, train, test)
 	if err != nil {
 		fmt.Println(err)
@@ -108,16 +67,4 @@ func ExampleReview() {
 	// Output:
 	// column shapes 0.96, of held-out real records 0.91
 	// classes that a classifier tells apart: 2
-}
-
-func ExampleRank() {
-	scores := []float64{0.9, 0.8, 0.3, 0.1}
-	sick := []bool{true, false, true, false}
-	r, err := evaluate.Rank(scores, sick)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("ROC %.2f, average precision %.2f\n", r.ROC, r.PRC)
-	// Output: ROC 0.75, average precision 0.83
 }

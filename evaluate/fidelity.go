@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -25,9 +29,9 @@ type Fidelity struct {
 	Seed    uint64
 }
 
-// Beside is one measure of synthetic records against real ones, and the same of
+// Compared is one measure of synthetic records against real ones, and the same of
 // held-out real records.
-type Beside struct {
+type Compared struct {
 	Synthetic float64 `json:"synthetic"`
 	HeldOut   float64 `json:"held_out"`
 }
@@ -36,22 +40,22 @@ type Beside struct {
 type ColumnShape struct {
 	Column  string `json:"column"`
 	Measure string `json:"complement_of"` // "total variation" or "Kolmogorov–Smirnov"
-	Beside
+	Compared
 }
 
 // Similarity is the outcome of a [Fidelity].
 type Similarity struct {
 	Rows    int           `json:"rows"`   // of each kind
-	Shapes  Beside        `json:"shapes"` // mean over columns, 1 at best
+	Shapes  Compared      `json:"shapes"` // mean over columns, 1 at best
 	Columns []ColumnShape `json:"columns"`
 	// Trends is the mean over pairs of columns, 1 at best: 1 − |ρ − ρ′|/2 for
 	// the correlations of two numbers, the complement of the total variation of
 	// the joint levels otherwise, numbers in bins.
-	Trends Beside `json:"pair_trends"`
-	Pairs  int    `json:"pairs"`
+	Trends Compared `json:"pair_trends"`
+	Pairs  int      `json:"pairs"`
 	// Variation is the mean total variation of the joint levels of groups of
 	// columns, 0 at best, numbers in bins.
-	Variation Beside      `json:"total_variation"`
+	Variation Compared    `json:"total_variation"`
 	Way       int         `json:"way"`
 	Groups    int         `json:"groups"`
 	Bins      int         `json:"bins"`
@@ -59,8 +63,8 @@ type Similarity struct {
 }
 
 func (f Fidelity) withDefaults() Fidelity {
-	f.Rows, f.Bins = orDefault(f.Rows, 5000), orDefault(f.Bins, 10)
-	f.Pairs, f.Way, f.Groups = orDefault(f.Pairs, 1000), orDefault(f.Way, 3), orDefault(f.Groups, 500)
+	f.Rows, f.Bins = settings.OrDefault(f.Rows, 5000), settings.OrDefault(f.Bins, 10)
+	f.Pairs, f.Way, f.Groups = settings.OrDefault(f.Pairs, 1000), settings.OrDefault(f.Way, 3), settings.OrDefault(f.Groups, 500)
 	return f
 }
 
@@ -68,8 +72,8 @@ func (f Fidelity) withDefaults() Fidelity {
 //
 // Errors: *[param.Error], joined.
 func (f Fidelity) Validate() error {
-	err := notNegative("Fidelity",
-		setting{"Rows", f.Rows}, setting{"Bins", f.Bins}, setting{"Pairs", f.Pairs}, setting{"Way", f.Way}, setting{"Groups", f.Groups})
+	err := settings.NotNegative("evaluate.Fidelity",
+		settings.Of("Rows", f.Rows), settings.Of("Bins", f.Bins), settings.Of("Pairs", f.Pairs), settings.Of("Way", f.Way), settings.Of("Groups", f.Groups))
 	if f.Bins > 1000 {
 		err = errors.Join(err, param.New("evaluate.Fidelity.Bins", f.Bins, "at most 1000"))
 	}
@@ -85,7 +89,7 @@ func (f Fidelity) Validate() error {
 // different schemas or fewer than two of a kind.
 // Guarantee: none; see the package.
 func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error) {
-	err := errors.Join(f.Validate(), sameRecords("evaluate.Fidelity", real, synthetic, held))
+	err := errors.Join(f.Validate(), recordset.Alike("evaluate.Fidelity", real, synthetic, held))
 	if err != nil {
 		return Similarity{}, err
 	}
@@ -94,7 +98,7 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	if f.Rows < 2 {
 		return Similarity{}, param.New("evaluate.Fidelity records", f.Rows, "at least two of each kind")
 	}
-	synthetic, real, held = atMostRows(synthetic, f.Rows, f.Seed), atMostRows(real, f.Rows, f.Seed), atMostRows(held, f.Rows, f.Seed)
+	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed), recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)
 	l := newLayout(real.Schema(), f.Bins)
 	c := columnsOf{l.read(synthetic), l.read(real), l.read(held)}
 	out := Similarity{Rows: f.Rows, Way: min(f.Way, len(c.real)), Bins: f.Bins}
@@ -108,28 +112,28 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 // columnsOf are the columns of the three kinds of records.
 type columnsOf struct{ synthetic, real, held []column }
 
-func (c columnsOf) shapes() (mean Beside, all []ColumnShape) {
+func (c columnsOf) shapes() (mean Compared, all []ColumnShape) {
 	for j, real := range c.real {
-		s := ColumnShape{real.name, real.measure(), Beside{c.synthetic[j].shape(real), c.held[j].shape(real)}}
+		s := ColumnShape{real.name, real.measure(), Compared{c.synthetic[j].shape(real), c.held[j].shape(real)}}
 		all = append(all, s)
-		mean.add(s.Beside, len(c.real))
+		mean.add(s.Compared, len(c.real))
 	}
 	return mean, all
 }
 
 // add adds a part of a mean over n.
-func (b *Beside) add(o Beside, n int) {
+func (b *Compared) add(o Compared, n int) {
 	b.Synthetic += o.Synthetic / float64(n)
 	b.HeldOut += o.HeldOut / float64(n)
 }
 
 // trends compares pairs of columns.
-func (f Fidelity) trends(c columnsOf) (mean Beside, pairs int) {
+func (f Fidelity) trends(c columnsOf) (mean Compared, pairs int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x70616972)), len(c.real), 2, f.Pairs)
-	scores := make([]Beside, len(groups))
-	each(len(groups), func(i int) {
+	scores := make([]Compared, len(groups))
+	parallel.Each(len(groups), func(i int) {
 		a, b := groups[i][0], groups[i][1]
-		scores[i] = Beside{trend(c.synthetic, c.real, a, b), trend(c.held, c.real, a, b)}
+		scores[i] = Compared{trend(c.synthetic, c.real, a, b), trend(c.held, c.real, a, b)}
 	})
 	for _, s := range scores {
 		mean.add(s, len(groups))
@@ -155,11 +159,11 @@ func joint(fake, real []column, group ...int) float64 {
 }
 
 // variation compares groups of columns.
-func (f Fidelity) variation(c columnsOf, way int) (mean Beside, count int) {
+func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x77617973)), len(c.real), way, f.Groups)
-	scores := make([]Beside, len(groups))
-	each(len(groups), func(i int) {
-		scores[i] = Beside{joint(c.synthetic, c.real, groups[i]...), joint(c.held, c.real, groups[i]...)}
+	scores := make([]Compared, len(groups))
+	parallel.Each(len(groups), func(i int) {
+		scores[i] = Compared{joint(c.synthetic, c.real, groups[i]...), joint(c.held, c.real, groups[i]...)}
 	})
 	for _, s := range scores {
 		mean.add(s, len(groups))
@@ -181,7 +185,7 @@ func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	seen, out := map[string]bool{}, make([][]int, 0, most)
 	for len(out) < most {
 		group := make([]int, 0, k)
-		for _, r := range drawItems(rng, n, k) {
+		for _, r := range recordset.Subset(rng, n, k) {
 			group = append(group, int(r))
 		}
 		if key := fmt.Sprint(group); !seen[key] {
@@ -229,8 +233,8 @@ func allGroups(n, k int) [][]int {
 // String prints the means, marked as not private.
 func (s Similarity) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n", mark, s.Rows, caveat)
-	line := func(m Beside, format string, args ...any) {
+	fmt.Fprintf(&b, "%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n", notprivate.Mark, s.Rows, notprivate.Caveat)
+	line := func(m Compared, format string, args ...any) {
 		fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf(format, args...), m.Synthetic, m.HeldOut)
 	}
 	line(s.Shapes, "column shapes, mean of %d (1 is best)", len(s.Columns))
@@ -243,7 +247,7 @@ func (s Similarity) String() string {
 // Table prints the shape of each column, worst first.
 func (s Similarity) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", mark, caveat)
+	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", notprivate.Mark, notprivate.Caveat)
 	columns := slices.Clone(s.Columns)
 	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
 		switch {
@@ -263,5 +267,5 @@ func (s Similarity) Table() string {
 // MarshalJSON writes the result with its caveat.
 func (s Similarity) MarshalJSON() ([]byte, error) {
 	type plain Similarity
-	return marshal("similarity of distributions", plain(s))
+	return notprivate.JSON("similarity of distributions", plain(s))
 }

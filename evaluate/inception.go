@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -15,13 +18,13 @@ import (
 //
 // Source: Salimans et al. 2016, "Improved techniques for training GANs".
 type InceptionScore struct {
-	Classifier string  `json:"classifier"` // what states p(y|x)
-	Score      Beside  `json:"score"`      // mean over splits
-	Deviation  Beside  `json:"deviation"`  // standard deviation over splits
-	Splits     int     `json:"splits"`
-	Records    int     `json:"records"` // synthetic ones
-	HeldOut    int     `json:"records_held_out"`
-	Most       float64 `json:"most"` // the number of classes
+	Classifier string   `json:"classifier"` // what states p(y|x)
+	Score      Compared `json:"score"`      // mean over splits
+	Deviation  Compared `json:"deviation"`  // standard deviation over splits
+	Splits     int      `json:"splits"`
+	Records    int      `json:"records"` // synthetic ones
+	HeldOut    int      `json:"records_held_out"`
+	Most       float64  `json:"most"` // the number of classes
 }
 
 // inceptionSplits is the usual number of parts that are scored apart.
@@ -30,35 +33,38 @@ const inceptionSplits = 10
 // Inception scores synthetic records, and real ones that were held out, by how
 // the classifier sees them. Neither needs labels.
 //
-// Errors: those of [Classifier.Probabilities], and *[param.Error] for fewer than
+// Errors: those of [classify.Classifier.Probabilities], and *[param.Error] for fewer than
 // ten records.
 // Guarantee: none; see the package.
-func (c *Classifier) Inception(synthetic, held records.Data) (InceptionScore, error) {
-	if err := given("evaluate.Classifier.Inception", synthetic, held); err != nil {
+func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionScore, error) {
+	if c == nil {
+		return InceptionScore{}, param.New("evaluate.Inception c", nil, "a classifier")
+	}
+	if err := recordset.Given("evaluate.Inception", synthetic, held); err != nil {
 		return InceptionScore{}, err
 	}
 	out := InceptionScore{
-		Classifier: c.name, Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.schema.Classes()),
+		Classifier: c.Name(), Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.Schema().Classes()),
 	}
 	var err error
-	if out.Score.Synthetic, out.Deviation.Synthetic, err = c.inception(synthetic); err != nil {
+	if out.Score.Synthetic, out.Deviation.Synthetic, err = splitScores(c, synthetic); err != nil {
 		return InceptionScore{}, err
 	}
-	if out.Score.HeldOut, out.Deviation.HeldOut, err = c.inception(held); err != nil {
+	if out.Score.HeldOut, out.Deviation.HeldOut, err = splitScores(c, held); err != nil {
 		return InceptionScore{}, err
 	}
 	return out, nil
 }
 
-func (c *Classifier) inception(d records.Data) (mean, deviation float64, err error) {
+func splitScores(c *classify.Classifier, d records.Data) (mean, deviation float64, err error) {
 	if d.Len() < inceptionSplits {
-		return 0, 0, param.New("evaluate.Classifier.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
+		return 0, 0, param.New("evaluate.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
 	}
 	p, err := c.Probabilities(d)
 	if err != nil {
 		return 0, 0, err
 	}
-	k, squares := c.schema.Classes(), 0.0
+	k, squares := c.Schema().Classes(), 0.0
 	for s := range inceptionSplits {
 		lo, hi := s*d.Len()/inceptionSplits, (s+1)*d.Len()/inceptionSplits
 		score := inceptionOf(p[lo*k:hi*k], k)
@@ -86,11 +92,11 @@ func inceptionOf(p []float64, classes int) float64 {
 // String prints the scores, marked as not private.
 func (s InceptionScore) String() string {
 	return fmt.Sprintf("%sInception-style score by a %s: %.3f ± %.3f, held-out real records %.3f ± %.3f, at most %g (%d splits; %s)",
-		mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut, s.Deviation.HeldOut, s.Most, s.Splits, caveat)
+		notprivate.Mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut, s.Deviation.HeldOut, s.Most, s.Splits, notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (s InceptionScore) MarshalJSON() ([]byte, error) {
 	type plain InceptionScore
-	return marshal("Inception-style score", plain(s))
+	return notprivate.JSON("Inception-style score", plain(s))
 }

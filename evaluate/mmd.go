@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -36,7 +38,7 @@ func (g Gaussians) Validate() error {
 type Discrepancy struct {
 	Kernel     string    `json:"kernel"`
 	Bandwidths []float64 `json:"bandwidths"`
-	Beside
+	Compared
 }
 
 // Discrepancy compares all records given, at a cost of the square of their
@@ -46,7 +48,7 @@ type Discrepancy struct {
 // different schemas or fewer than two of a kind.
 // Guarantee: none; see the package.
 func (g Gaussians) Discrepancy(synthetic, real, held records.Data) (Discrepancy, error) {
-	err := errors.Join(g.Validate(), sameRecords("evaluate.Gaussians", real, synthetic, held))
+	err := errors.Join(g.Validate(), recordset.Alike("evaluate.Gaussians", real, synthetic, held))
 	if err == nil && min(synthetic.Len(), real.Len(), held.Len()) < 2 {
 		err = param.New("evaluate.Gaussians records", "too few", "at least two of each kind")
 	}
@@ -67,7 +69,7 @@ func (g Gaussians) compare(synthetic, real, held records.Data) Discrepancy {
 	return Discrepancy{
 		Kernel:     fmt.Sprintf("kernel: mean of exp(−‖x−y‖²/(2σ²)) over σ = %.3g, class appended one-hot", widths),
 		Bandwidths: widths,
-		Beside: Beside{
+		Compared: Compared{
 			Synthetic: x.mean(x, widths) + within - 2*x.mean(y, widths),
 			HeldOut:   z.mean(z, widths) + within - 2*z.mean(y, widths),
 		},
@@ -76,13 +78,13 @@ func (g Gaussians) compare(synthetic, real, held records.Data) Discrepancy {
 
 // String prints the discrepancies, marked as not private.
 func (d Discrepancy) String() string {
-	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", mark, d.Synthetic, d.HeldOut, d.Kernel, caveat)
+	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", notprivate.Mark, d.Synthetic, d.HeldOut, d.Kernel, notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
 func (d Discrepancy) MarshalJSON() ([]byte, error) {
 	type plain Discrepancy
-	return marshal("maximum mean discrepancy", plain(d))
+	return notprivate.JSON("maximum mean discrepancy", plain(d))
 }
 
 // cloud is records as points, with their squared norms.
@@ -92,7 +94,7 @@ type cloud struct {
 }
 
 func newCloud(d records.Data) *cloud {
-	s, d := d.Schema(), inSchema(d)
+	s, d := d.Schema(), recordset.InSchema(d)
 	dim := s.Dim()
 	width := dim + s.Classes()
 	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)), norms: make([]float64, d.Len())}
@@ -100,10 +102,10 @@ func newCloud(d records.Data) *cloud {
 	var b device.Batch
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		toUnit(s, &b)
-		read := newRowReader(b)
+		recordset.ToUnit(s, &b)
+		read := recordset.NewReader(b)
 		for i := range b.Rows {
-			copy(c.points.Row(lo+i), read.row(i))
+			copy(c.points.Row(lo+i), read.Row(i))
 			if b.Labels != nil {
 				c.points.Row(lo + i)[dim+int(b.Labels[i])] = 1
 			}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -15,10 +18,10 @@ type Review struct {
 	Suite    Suite
 	// Scorer states the probabilities of the Inception-style score; nil for the
 	// convolutional network for images and a multilayer perceptron otherwise.
-	Scorer Method
+	Scorer classify.Method
 	// Discriminator tells synthetic from real records for the Jensen–Shannon score; nil
 	// for a random forest of 50 trees of depth 8.
-	Discriminator Method
+	Discriminator classify.Method
 	Most          int // records of each kind that are trained on at most; 0 for all
 	Seed          uint64
 }
@@ -34,13 +37,13 @@ type Report struct {
 
 func (r Review) withDefaults(s records.Schema) Review {
 	if r.Scorer == nil {
-		r.Scorer = Learner{Hidden: []int{100}, Seed: r.Seed}
+		r.Scorer = classify.NeuralNetwork{Hidden: []int{100}, Seed: r.Seed}
 		if s.IsImage() {
-			r.Scorer = Convolutional{Training: Learner{Seed: r.Seed}}
+			r.Scorer = classify.Convolutional{Training: classify.NeuralNetwork{Seed: r.Seed}}
 		}
 	}
 	if r.Discriminator == nil {
-		r.Discriminator = RandomForest{Trees: 50, Depth: 8, Seed: r.Seed}
+		r.Discriminator = classify.RandomForest{Trees: 50, Depth: 8, Seed: r.Seed}
 	}
 	if r.Suite.Most == 0 {
 		r.Suite.Most = r.Most
@@ -55,7 +58,7 @@ func (r Review) withDefaults(s records.Schema) Review {
 // different schemas, or too few records.
 // Guarantee: none; see the package.
 func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
-	if err := given("evaluate.Review", synthetic, train, test); err != nil {
+	if err := recordset.Given("evaluate.Review", synthetic, train, test); err != nil {
 		return Report{}, err
 	}
 	r = r.withDefaults(train.Schema())
@@ -76,7 +79,7 @@ func (r Review) some(d records.Data) records.Data {
 	if r.Most == 0 {
 		return d
 	}
-	return atMostRows(d, r.Most, r.Seed)
+	return recordset.AtMost(d, r.Most, r.Seed)
 }
 
 // classes adds what needs labels.
@@ -89,7 +92,7 @@ func (r Review) classes(out *Report, synthetic, train, test records.Data) error 
 	if err != nil {
 		return err
 	}
-	score, err := c.Inception(synthetic, test)
+	score, err := Inception(c, synthetic, test)
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func (r Review) classes(out *Report, synthetic, train, test records.Data) error 
 // String prints all parts, each marked as not private.
 func (r Report) String() string {
 	var b strings.Builder
-	b.WriteString(mark + "report on synthetic records of " + r.Schema + " (" + caveat + ")\n\n")
+	b.WriteString(notprivate.Mark + "report on synthetic records of " + r.Schema + " (" + notprivate.Caveat + ")\n\n")
 	b.WriteString(r.Similarity.String() + "\n\n" + r.JensenShannon.String())
 	if r.Inception != nil {
 		b.WriteString("\n" + r.Inception.String())
@@ -114,5 +117,5 @@ func (r Report) String() string {
 // MarshalJSON writes the result with its caveat; its parts carry it too.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type plain Report
-	return marshal("report on synthetic records", plain(r))
+	return notprivate.JSON("report on synthetic records", plain(r))
 }

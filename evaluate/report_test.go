@@ -8,33 +8,34 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 func TestInceptionScoreByHand(t *testing.T) {
 	data := line(t, []float32{1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9}, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1)
-	c := must(evaluate.DecisionTree{}.Fit(data))(t)
-	s := must(c.Inception(data.WithoutLabels(), data))(t)
+	c := must(classify.DecisionTree{}.Fit(data))(t)
+	s := must(evaluate.Inception(c, data.WithoutLabels(), data))(t)
 	if math.Abs(s.Score.Synthetic-2) > 1e-12 || s.Deviation.Synthetic > 1e-7 || s.Classifier != "decision tree" || s.Most != 2 {
 		t.Errorf("both classes, clearly: %+v", s)
 	}
 	same := line(t, make([]float32, 20), make([]int32, 20)...)
-	if s := must(c.Inception(same, data))(t); math.Abs(s.Score.Synthetic-1) > 1e-12 || s.Score.HeldOut < 1.99 {
+	if s := must(evaluate.Inception(c, same, data))(t); math.Abs(s.Score.Synthetic-1) > 1e-12 || s.Score.HeldOut < 1.99 {
 		t.Errorf("one class alone: %+v", s)
 	}
 	var config *param.Error
-	if _, err := c.Inception(data.Slice(0, 9), data); !errors.As(err, &config) {
+	if _, err := evaluate.Inception(c, data.Slice(0, 9), data); !errors.As(err, &config) {
 		t.Errorf("nine records: %v", err)
 	}
-	if _, err := must(evaluate.SupportVectors{}.Fit(data))(t).Inception(data, data); !errors.As(err, &config) {
+	if _, err := evaluate.Inception(must(classify.SupportVectors{}.Fit(data))(t), data, data); !errors.As(err, &config) {
 		t.Errorf("no probabilities: %v", err)
 	}
 }
 
 func TestJensenShannonScore(t *testing.T) {
 	real, held := blobs(t, 1, 800, 20), blobs(t, 2, 800, 20)
-	m := evaluate.RandomForest{Trees: 30, Depth: 4}
+	m := classify.RandomForest{Trees: 30, Depth: 4}
 	twin := must(evaluate.JensenShannon(m, blobs(t, 3, 800, 20), real, held))(t)
 	if twin.Divergence.Synthetic > 0.02 || math.Abs(twin.ROC.Synthetic-0.5) > 0.1 || twin.Classifier != "random forest" || twin.Records != 800 {
 		t.Errorf("a twin: %+v", twin)
@@ -44,7 +45,7 @@ func TestJensenShannonScore(t *testing.T) {
 		t.Errorf("another law: %+v", far)
 	}
 	// A certain classifier is as far from a coin as can be.
-	sure := must(evaluate.JensenShannon(evaluate.DecisionTree{}, line(t, []float32{9, 9, 9, 9}, 0, 0, 0, 0), line(t, make([]float32, 4), 0, 0, 0, 0), line(t, make([]float32, 4), 0, 0, 0, 0)))(t)
+	sure := must(evaluate.JensenShannon(classify.DecisionTree{}, line(t, []float32{9, 9, 9, 9}, 0, 0, 0, 0), line(t, make([]float32, 4), 0, 0, 0, 0), line(t, make([]float32, 4), 0, 0, 0, 0)))(t)
 	if math.Abs(sure.Divergence.Synthetic-0.311278) > 1e-4 {
 		t.Errorf("certainty: %+v", sure)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -39,36 +40,22 @@ const (
 	Clustered
 )
 
-var groupNames = [...]string{Whole: "whole", WeightsAndBiases: "weights-and-biases",
-	PerBlock: "per-block", Clustered: "clustered"}
+var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
+	Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block", Clustered: "clustered",
+}}
 
-func (g GroupMethod) known() bool { return g >= 0 && int(g) < len(groupNames) }
+func (g GroupMethod) known() bool { return groupNames.Known(g) }
 
-func (g GroupMethod) String() string {
-	if !g.known() {
-		return fmt.Sprintf("GroupMethod(%d)", int(g))
-	}
-	return groupNames[g]
-}
+// String is the name.
+func (g GroupMethod) String() string { return groupNames.String(g) }
 
 // MarshalText writes the name.
-func (g GroupMethod) MarshalText() ([]byte, error) {
-	if !g.known() {
-		return nil, fmt.Errorf("gan: unknown group method %d", int(g))
-	}
-	return []byte(groupNames[g]), nil
-}
+func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (g *GroupMethod) UnmarshalText(text []byte) error {
-	for i, name := range groupNames {
-		if name == string(text) {
-			*g = GroupMethod(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("gan: unknown group method %q", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
 // on reports whether gradients are clipped by groups.
 func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }

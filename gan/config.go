@@ -18,11 +18,11 @@ type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
 
-	Critic    models.CriticArchitecture   `json:"-"`                // such as models.MLP or models.CNN
+	Critic    models.CriticArchitecture    `json:"-"`                // such as models.MLP or models.CNN
 	Generator models.GeneratorArchitecture `json:"-"`                // such as models.MLP
-	Latent    int                         `json:"latent"`           // coordinates of a code, without label
-	Loss      models.CriticLoss           `json:"loss"`             // Wasserstein unless set
-	Penalty   float64                     `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
+	Latent    int                          `json:"latent"`           // coordinates of a code, without label
+	Loss      models.CriticLoss            `json:"loss"`             // Wasserstein unless set
+	Penalty   float64                      `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
 	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise,
 	// optimiser. A zero NoiseMultiplier is found by Plan from the budget.

@@ -22,7 +22,8 @@ type Config struct {
 	// sums; 1/NoiseMultiplier is its worst-case effect.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// CountShare is the part of an iteration's squared effect spent on counts,
-	// in (0, 1); 0 takes [DefaultCountShare]. Under ReplaceOne half is free
+	// in (0, 1); 0 takes 1/(1+2√d), which makes the noise of centres smallest where
+	// they lie at half the clip norm. Under ReplaceOne half is free
 	// and is always used.
 	CountShare float64 `json:"count_share,omitempty"`
 
@@ -60,7 +61,7 @@ const (
 	SplitLargest
 )
 
-// DefaultCountShare is the split between counts and sums that makes the noise of
+// defaultCountShare is the split between counts and sums that makes the noise of
 // centres smallest where they lie at half the clip norm C.
 //
 // A centre of norm ρC in d dimensions, from a cluster of n records, has squared
@@ -68,7 +69,7 @@ const (
 // counts; with 1/s_c² = β/z² and C²/s² = (1−β)/z² this is smallest at
 // β = ρ/(ρ+√d). Counts need no more than that: directions, not lengths,
 // separate clusters.
-func DefaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
+func defaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
 
 // Validate reports everything that is wrong with the configuration.
 //

@@ -33,7 +33,7 @@ func (r raw) NormBound() float64 { return r.norm }
 func (r raw) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	be.Fill(dst, 0)
 	if b.Sparse == nil {
-		be.Axpy(1, device.Beside(be, b.Dense, dst), dst)
+		be.Axpy(1, device.Colocate(be, b.Dense, dst), dst)
 		return
 	}
 	if dst.Mem == nil {

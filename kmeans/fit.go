@@ -133,7 +133,7 @@ func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) 
 func (l *lloyd) clipNorm(ctx context.Context) (float64, error) {
 	switch {
 	case l.cfg.Norm != nil:
-		return l.cfg.Norm.estimate(ctx, l.relation, l.grants.whole, l.store)
+		return l.cfg.Norm.estimate(ctx, l.grants.whole, l.store)
 	case l.cfg.ClipNorm != 0:
 		return l.cfg.ClipNorm, nil
 	}
@@ -183,7 +183,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 
 func (c Config) countShare(dim int) float64 {
 	if c.CountShare == 0 {
-		return DefaultCountShare(dim)
+		return defaultCountShare(dim)
 	}
 	return c.CountShare
 }

@@ -64,7 +64,7 @@ func (i Init) validate(k int) error {
 	bad := func(field string, value any, want string) {
 		errs = append(errs, &param.Error{Path: "kmeans.Init." + field, Value: value, Want: want})
 	}
-	if !isNamed(methodNames, int(i.Method)) {
+	if !methodNames.Known(i.Method) {
 		bad("Method", int(i.Method), "one of the methods")
 	}
 	if !(i.Radius >= 0 && i.Radius <= 1) {

@@ -1,83 +1,47 @@
 package kmeans
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/seed7ba64551/privgen/internal/enum"
 
 // Choices are written as words, since configurations are read by people.
-const (
-	methodNames = "mean-first ball packing domain public given"
-	smallNames  = "keep-center split-largest"
-	shrinkNames = "to-mean none"
+var (
+	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
+		"mean-first", "ball", "packing", "domain", "public", "given",
+	}}
+	smallNames = enum.Names[Small]{Type: "kmeans.Small", List: []string{
+		"keep-center", "split-largest",
+	}}
+	shrinkNames = enum.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
 )
 
-func nameOf(names string, i int) string {
-	if list := strings.Fields(names); i >= 0 && i < len(list) {
-		return list[i]
-	}
-	return fmt.Sprintf("unknown(%d)", i)
-}
+// String is the name.
+func (m Method) String() string { return methodNames.String(m) }
 
-func marshalName(names string, i int) ([]byte, error) {
-	if !isNamed(names, i) {
-		return nil, fmt.Errorf("kmeans: %d is none of: %s", i, names)
-	}
-	return []byte(nameOf(names, i)), nil
-}
+// MarshalText writes the name.
+func (m Method) MarshalText() ([]byte, error) { return methodNames.Marshal(m) }
 
-func unmarshalName(names string, text []byte) (int, error) {
-	i := slices.Index(strings.Fields(names), string(text))
-	if i < 0 {
-		return 0, fmt.Errorf("kmeans: unknown choice, want one of: %s", names)
-	}
-	return i, nil
-}
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (m *Method) UnmarshalText(text []byte) error { return methodNames.Unmarshal(text, m) }
 
-func isNamed(names string, i int) bool { return i >= 0 && i < len(strings.Fields(names)) }
+// String is the name.
+func (s Small) String() string { return smallNames.String(s) }
 
-// String is the choice in words.
-func (c Method) String() string { return nameOf(methodNames, int(c)) }
+// MarshalText writes the name.
+func (s Small) MarshalText() ([]byte, error) { return smallNames.Marshal(s) }
 
-// MarshalText writes the choice in words.
-func (c Method) MarshalText() ([]byte, error) { return marshalName(methodNames, int(c)) }
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (s *Small) UnmarshalText(text []byte) error { return smallNames.Unmarshal(text, s) }
 
-// UnmarshalText reads what MarshalText wrote.
-func (c *Method) UnmarshalText(text []byte) error {
-	i, err := unmarshalName(methodNames, text)
-	if err == nil {
-		*c = Method(i)
-	}
-	return err
-}
+// String is the name.
+func (s Shrink) String() string { return shrinkNames.String(s) }
 
-// String is the choice in words.
-func (c Small) String() string { return nameOf(smallNames, int(c)) }
+// MarshalText writes the name.
+func (s Shrink) MarshalText() ([]byte, error) { return shrinkNames.Marshal(s) }
 
-// MarshalText writes the choice in words.
-func (c Small) MarshalText() ([]byte, error) { return marshalName(smallNames, int(c)) }
-
-// UnmarshalText reads what MarshalText wrote.
-func (c *Small) UnmarshalText(text []byte) error {
-	i, err := unmarshalName(smallNames, text)
-	if err == nil {
-		*c = Small(i)
-	}
-	return err
-}
-
-// String is the choice in words.
-func (c Shrink) String() string { return nameOf(shrinkNames, int(c)) }
-
-// MarshalText writes the choice in words.
-func (c Shrink) MarshalText() ([]byte, error) { return marshalName(shrinkNames, int(c)) }
-
-// UnmarshalText reads what MarshalText wrote.
-func (c *Shrink) UnmarshalText(text []byte) error {
-	i, err := unmarshalName(shrinkNames, text)
-	if err == nil {
-		*c = Shrink(i)
-	}
-	return err
-}
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (s *Shrink) UnmarshalText(text []byte) error { return shrinkNames.Unmarshal(text, s) }

@@ -24,7 +24,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	if !(grid >= finestCount) {
 		return 0, g.a.refuse("noise of standard deviation %v on counts: want at least 2^-24", std)
 	}
-	l, err := g.a.lattice(std, grid)
+	l, err := g.a.normal(std, grid)
 	if err != nil {
 		return 0, g.a.refuse("%v", err)
 	}
@@ -36,7 +36,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	bits := g.a.stream()
 	best, most := 0, int64(math.MinInt64)
 	for i, c := range counts {
-		if noisy := clampCount(c, unit)*unit + l.draw(bits); noisy > most {
+		if noisy := clampCount(c, unit)*unit + l.Draw(bits); noisy > most {
 			best, most = i, noisy
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
 func testBudget() accountant.Budget { return accountant.Budget{Epsilon: 1e9, Delta: 1e-5} }
@@ -60,35 +59,4 @@ func BenchmarkRelease(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/coordinate")
-}
-
-func BenchmarkNoiseKernels(b *testing.B) {
-	l, err := newLattice(0x1.8p24, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	words, rng := make([]uint64, 0, entropy.Buffer), fixedBits(1)
-	for len(words) < cap(words) {
-		if word := rng.Uint64(); l.fastRun(make([]float64, 1), []uint64{word}) == 1 {
-			words = append(words, word)
-		}
-	}
-	noisy, sum := make([]float64, len(words)), make([]float32, len(words))
-	perNumber := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(words)), "ns/number")
-	}
-	for _, k := range available() {
-		b.Run("steps/"+k.name, func(b *testing.B) {
-			for b.Loop() {
-				k.steps(l, noisy, words)
-			}
-			perNumber(b)
-		})
-		b.Run("addSum/"+k.name, func(b *testing.B) {
-			for b.Loop() {
-				k.addSum(noisy, sum, 0x1p24, 0x1p-24)
-			}
-			perNumber(b)
-		})
-	}
 }

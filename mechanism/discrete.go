@@ -1,11 +1,9 @@
 package mechanism
 
 import (
-	"math"
-	"math/big"
-
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // DiscreteGaussian adds noise of mass proportional to exp(−x²/(2σ²)) on the
@@ -26,7 +24,7 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 		return g.a.refuse("a discrete Gaussian of σ above 2^40")
 	}
 	return g.discrete("discrete Gaussian", values, out, e.Sigma, float64(e.Sensitivity)/e.Sigma, func(bits entropy.Bits) int64 {
-		return discreteGaussian(e.Sigma, bits)
+		return sampler.DiscreteGaussian(e.Sigma, bits)
 	})
 }
 
@@ -47,7 +45,7 @@ func (g *Grant) DiscreteLaplace(values, out []int64) error {
 		return g.a.refuse("a discrete Laplace of A below 2^-40")
 	}
 	return g.discrete("discrete Laplace", values, out, 1/e.A, e.A*float64(e.Sensitivity), func(bits entropy.Bits) int64 {
-		return discreteLaplace(e.A, bits)
+		return sampler.DiscreteLaplace(e.A, bits)
 	})
 }
 
@@ -95,58 +93,4 @@ func (g *Grant) tellIntegers(name string, effect, scale float64, in []float64, o
 		out[i] = int64(v)
 	}
 	return err
-}
-
-// discreteLaplace draws mass proportional to exp(−a·|x|): the whole part of an
-// exponential number ÷ a is geometric, and a second zero (the negative one) is
-// thrown back.
-func discreteLaplace(a float64, bits entropy.Bits) int64 {
-	for {
-		e := newExponential(bits)
-		k := e.floorAffine(1/a, 0, func() (slope, offset *big.Rat) {
-			return new(big.Rat).Inv(ratio(a)), new(big.Rat)
-		}, bits)
-		negative := bits.Uint64()&1 == 1
-		if k == 0 && negative {
-			continue
-		}
-		if negative {
-			return -k
-		}
-		return k
-	}
-}
-
-// discreteGaussian draws from the discrete Laplace of scale t = ⌊σ⌋+1 and keeps
-// x with probability exp(−(|x| − σ²/t)²/(2σ²)).
-func discreteGaussian(sigma float64, bits entropy.Bits) int64 {
-	t := math.Floor(sigma) + 1
-	for {
-		x := discreteLaplaceOver(t, bits)
-		near := math.Abs(float64(x)) - sigma*sigma/t
-		exact := func() *big.Rat {
-			square := new(big.Rat).Mul(ratio(sigma), ratio(sigma))
-			y := new(big.Rat).Quo(square, ratio(t))
-			y.Sub(ratio(math.Abs(float64(x))), y)
-			y.Mul(y, y).Quo(y, square)
-			return y.Mul(y, big.NewRat(1, 2))
-		}
-		if bernoulliExp(near*near/(2*sigma*sigma), exact, bits) {
-			return x
-		}
-	}
-}
-
-// discreteLaplaceOver draws mass proportional to exp(−|x|/t).
-func discreteLaplaceOver(t float64, bits entropy.Bits) int64 {
-	for {
-		e := newExponential(bits)
-		k := e.floorAffine(t, 0, func() (slope, offset *big.Rat) { return ratio(t), new(big.Rat) }, bits)
-		if bits.Uint64()&1 == 0 {
-			return k
-		}
-		if k != 0 {
-			return -k
-		}
-	}
 }

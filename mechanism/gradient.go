@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // Gradient is one noised sum of clipped per-example gradients.
@@ -22,10 +23,6 @@ type Gradient struct {
 // gradientBits is the grid's distance below the sensitivity, or below the noise
 // where that is the smaller: 2^-24 to 2^-25 of it.
 const gradientBits = 24
-
-// sumLimit bounds a coordinate, in grid steps, and its noise too, so that their
-// sum stays exact in float64. At the gradient's grid it is 2^26 sensitivities.
-const sumLimit = 1 << 51
 
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
 // the noisy sum to sink, once for each chunk of fixed size, from several
@@ -60,7 +57,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if !isPowerOfTwo(grid) {
 		return g.a.refuse("a sensitivity of %v: out of range", spec.Sensitivity)
 	}
-	l, err := g.a.lattice(std, grid)
+	l, err := g.a.normal(std, grid)
 	if err != nil {
 		return g.a.refuse("%v", err)
 	}
@@ -117,23 +114,6 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 	return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))
 }
 
-// gradientStep rounds a coordinate to the nearest grid point, in grid steps.
-func gradientStep(x, inverse float64) float64 {
-	return (clampStep(x*inverse) + nearest) - nearest
-}
-
-// nearest added and subtracted again leaves the nearest whole number, for
-// numbers below 2^51.
-const nearest = 0x1.8p52
-
-// clampStep keeps to the public limit; what is not a number counts as zero.
-func clampStep(x float64) float64 {
-	if x != x {
-		return 0
-	}
-	return min(max(x, -sumLimit), sumLimit)
-}
-
 // tapped shows a whole release to a test's tap and passes on what comes back.
 func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int, noisy []float64)) error {
 	dim := job.spec.dim()
@@ -142,7 +122,7 @@ func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int,
 		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Units == nil}
 	in, out := rel.Inputs[0], rel.Outputs[0]
 	for i := range in {
-		in[i] = gradientStep(job.spec.coordinate(i), job.inverse) * job.grid
+		in[i] = sampler.RoundToGrid(job.spec.coordinate(i), job.inverse) * job.grid
 	}
 	job.run(1, func(offset int, noisy []float64) { copy(out[offset:], noisy) })
 	if err := g.a.run.tap.Release(rel); err != nil {

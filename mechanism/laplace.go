@@ -2,10 +2,9 @@ package mechanism
 
 import (
 	"fmt"
-	"math/big"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // Laplace adds Laplace noise to every coordinate of every part; a part's Std is
@@ -40,7 +39,7 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	for _, p := range parts {
 		scale := p.Std / p.Sum.grid * (1 + margin)
 		for j, v := range p.Sum.sum {
-			p.Out[j] = float64(v+laplace(scale, bits)) * p.Sum.grid
+			p.Out[j] = float64(v+sampler.Laplace(scale, bits)) * p.Sum.grid
 		}
 	}
 	return g.tellRelease("Laplace", effect, parts)
@@ -62,16 +61,4 @@ func (t terms) pure() float64 {
 		return e.Epsilon
 	}
 	return 0
-}
-
-// laplace draws ideal Laplace noise rounded to the nearest whole number.
-func laplace(scale float64, bits entropy.Bits) int64 {
-	e := newExponential(bits)
-	k := e.floorAffine(scale, 0.5, func() (slope, offset *big.Rat) {
-		return ratio(scale), big.NewRat(1, 2)
-	}, bits)
-	if bits.Uint64()&1 == 1 {
-		return -k
-	}
-	return k
 }

@@ -1,12 +1,11 @@
 package mechanism
 
 import (
-	"math"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // chunk is how many coordinates one sub-stream serves: fixed, so that the noise
@@ -20,10 +19,10 @@ const chunk = 8192
 type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
-	kernels *kernels
+	kernels *sampler.Kernels
 
 	spec          Gradient
-	lattice       *lattice
+	normal        *sampler.Normal
 	grid, inverse float64
 	sink          func(offset int, noisy []float64)
 	next          atomic.Int64
@@ -31,12 +30,12 @@ type parallel struct {
 }
 
 // parallel prepares a release; the caller holds mu.
-func (a *Allowance) parallel(spec Gradient, l *lattice, grid float64) *parallel {
+func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *parallel {
 	if a.chunks == nil {
-		a.chunks = &parallel{kernels: fastest()}
+		a.chunks = &parallel{kernels: sampler.Fastest()}
 	}
 	p := a.chunks
-	p.spec, p.lattice, p.grid, p.inverse = spec, l, grid, 1/grid
+	p.spec, p.normal, p.grid, p.inverse = spec, l, grid, 1/grid
 	for chunks := (spec.dim() + chunk - 1) / chunk; len(p.lanes) < chunks; {
 		p.lanes = append(p.lanes, a.run.source.Stream(entropy.Chunked, a.id, uint32(len(p.lanes))))
 	}
@@ -117,7 +116,7 @@ func (w *worker) refill() {
 func (w *worker) fill(noisy []float64, lo int) {
 	for len(noisy) > 0 {
 		n := min(len(w.words), len(noisy))
-		w.drawSteps(w.job.lattice, noisy[:n])
+		w.drawSteps(w.job.normal, noisy[:n])
 		w.job.add(noisy[:n], lo)
 		noisy, lo = noisy[n:], lo+n
 	}
@@ -128,78 +127,27 @@ func (p *parallel) add(noisy []float64, lo int) {
 	s, hi := p.spec, lo+len(noisy)
 	switch {
 	case s.Units == nil:
-		p.kernels.addSum(noisy, s.Sum[lo:hi], p.inverse, p.grid)
+		p.kernels.AddSum(noisy, s.Sum[lo:hi], p.inverse, p.grid)
 	case s.Carry == nil:
-		p.kernels.addUnits(noisy, s.Units[lo:hi], s.Unit*p.inverse, p.grid)
+		p.kernels.AddUnits(noisy, s.Units[lo:hi], s.Unit*p.inverse, p.grid)
 	default:
-		addCarried(noisy, s.Units[lo:hi], s.Carry[lo:hi], s.Unit*p.inverse, p.grid)
+		sampler.AddCarried(noisy, s.Units[lo:hi], s.Carry[lo:hi], s.Unit*p.inverse, p.grid)
 	}
 }
 
 // drawSteps fills dst with noise in grid steps.
-func (w *worker) drawSteps(l *lattice, dst []float64) {
+func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 	for len(dst) > 0 {
 		n := min(len(w.words)-w.next, len(dst))
-		done := w.job.kernels.steps(l, dst[:n], w.words[w.next:])
+		done := w.job.kernels.Steps(l, dst[:n], w.words[w.next:])
 		w.next += done
 		if done < n {
 			word := w.Uint64()
-			dst[done] = float64(l.rare(word, w))
+			dst[done] = float64(l.Rare(word, w))
 			done++
 		} else if done < len(dst) {
 			w.refill()
 		}
 		dst = dst[done:]
-	}
-}
-
-// fastRun draws as many leading steps as one word each decides, and returns how
-// many. It is lattice.fast in line: at 200 million draws a second there is no
-// room for calls, nor, which is why it stands alone, for registers spilled by
-// anything else. Vector kernels are faster and decide the same.
-func (l *lattice) fastRun(dst []float64, words []uint64) int {
-	shift, half, mask, edge := l.shift&63, l.half, l.mask, l.edge
-	words = words[:len(dst)]
-	for i, word := range words {
-		s := &l.strips[word&(strips-1)]
-		low, _ := bits.Mul64(word&^belowPosition, s.width)
-		low += half
-		if word >= s.inner || low&mask >= edge {
-			return i
-		}
-		sign := int64(word<<(positionBits)) >> 63
-		dst[i] = float64((int64(low>>shift) ^ sign) - sign)
-	}
-	return len(dst)
-}
-
-// addSum turns noise in grid steps into noisy sums: exact additions of whole
-// numbers below 2^52, and an exact product.
-func addSum(noisy []float64, sum []float32, inverse, grid float64) {
-	sum = sum[:len(noisy)]
-	// A float's bits without the sign rise with its size; not-a-number is above all.
-	limit := math.Float32bits(float32(sumLimit * grid))
-	for i, v := range sum {
-		x := float64(v) * inverse
-		if math.Float32bits(v)&^(1<<31) >= limit {
-			x = clampStep(x)
-		}
-		noisy[i] = (((x + nearest) - nearest) + noisy[i]) * grid
-	}
-}
-
-// addUnits is addSum for sums in whole units of 1/inverse grid steps.
-func addUnits(noisy []float64, sum []int32, inverse, grid float64) {
-	sum = sum[:len(noisy)]
-	for i, v := range sum {
-		noisy[i] = (((clampStep(float64(v)*inverse) + nearest) - nearest) + noisy[i]) * grid
-	}
-}
-
-// addCarried is addUnits for sums beyond 31 bits.
-func addCarried(noisy []float64, sum []int32, carry []float64, inverse, grid float64) {
-	sum, carry = sum[:len(noisy)], carry[:len(noisy)]
-	for i, v := range sum {
-		noisy[i] = (((clampStep((float64(v)+carry[i])*inverse) + nearest) - nearest) + noisy[i]) * grid
 	}
 }

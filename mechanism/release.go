@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // Part is one sum of a joint release.
@@ -34,13 +35,13 @@ type Part struct {
 func (g *Grant) Release(effect float64, parts ...Part) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
-	lattices := make([]*lattice, len(parts))
+	normals := make([]*sampler.Normal, len(parts))
 	for i, p := range parts {
-		l, err := g.a.latticeFor(p)
+		l, err := g.a.normalFor(p)
 		if err != nil {
 			return err
 		}
-		lattices[i] = l
+		normals[i] = l
 	}
 	if err := g.charge(effect); err != nil {
 		return err
@@ -48,9 +49,9 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	g.a.note(accountant.ExactNoise)
 	bits := g.a.stream()
 	for i, p := range parts {
-		l := lattices[i]
+		l := normals[i]
 		for j, v := range p.Sum.sum {
-			p.Out[j] = float64(v+l.draw(bits)) * p.Sum.grid
+			p.Out[j] = float64(v+l.Draw(bits)) * p.Sum.grid
 		}
 	}
 	return g.tellRelease("Gaussian", effect, parts)
@@ -65,12 +66,12 @@ func (g *Grant) NoteReal() {
 	g.a.note(accountant.RealNoise)
 }
 
-// latticeFor checks a part's shape and prepares its sampler.
-func (a *Allowance) latticeFor(p Part) (*lattice, error) {
+// normalFor checks a part's shape and prepares its sampler.
+func (a *Allowance) normalFor(p Part) (*sampler.Normal, error) {
 	if err := a.checkPart(p); err != nil {
 		return nil, err
 	}
-	l, err := a.lattice(p.Std, p.Sum.grid)
+	l, err := a.normal(p.Std, p.Sum.grid)
 	if err != nil {
 		return nil, a.refuse("%v", err)
 	}

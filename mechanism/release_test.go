@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
+
+func fixedBits(seed uint64) *rand.PCG { return rand.NewPCG(seed, 1) }
+
+func ratioOf(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
 func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
@@ -118,7 +124,7 @@ func TestGradientHostileSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	grid, std := gradientNoise(1, 1, len(sum))
-	for i, want := range []float64{sumLimit * grid, -sumLimit * grid, 0, sumLimit * grid, 0} {
+	for i, want := range []float64{sampler.MaxSteps * grid, -sampler.MaxSteps * grid, 0, sampler.MaxSteps * grid, 0} {
 		if math.Abs(out[i]-want) > 10*std {
 			t.Errorf("coordinate %d: %v, want about %v", i, out[i], want)
 		}
@@ -145,7 +151,7 @@ func TestGridRoundingIsCharged(t *testing.T) {
 			x := float32(rng.NormFloat64() * 10)
 			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
 			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm)) // float32's own rounding, not ours
-			d := (gradientStep(float64(y), 1/grid) - gradientStep(float64(x), 1/grid)) * grid
+			d := (sampler.RoundToGrid(float64(y), 1/grid) - sampler.RoundToGrid(float64(x), 1/grid)) * grid
 			moved += d * d
 		}
 		if math.Sqrt(moved)-slack > std/z {
@@ -198,9 +204,9 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 		s := NewFixedSum(1, 0x1p-20)
 		row := []float64{rng.NormFloat64() * math.Exp(rng.NormFloat64()*8)}
 		s.AddRow64(row, scale)
-		got := ratio(float64(s.sum[0]) * s.grid)
-		want := ratio(row[0])
-		want.Mul(want, ratio(scale))
+		got := ratioOf(float64(s.sum[0]) * s.grid)
+		want := ratioOf(row[0])
+		want.Mul(want, ratioOf(scale))
 		if got.Abs(got).Cmp(want.Abs(want)) > 0 {
 			t.Fatalf("%v × %v became larger", row[0], scale)
 		}
@@ -463,7 +469,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 	sum[5], sum[6], sum[7] = float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32
 	for _, z := range []float64{0.01, 0.8, 30, 1e7} {
 		grid, std := gradientNoise(0.7, z, len(sum))
-		l, err := newLattice(std, grid)
+		l, err := sampler.NewNormal(std / grid * (1 + margin))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,7 +478,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 		job.run(2, func(lo int, noisy []float64) {
 			words := &stock{lane: source.Stream(entropy.Chunked, 77, uint32(lo/chunk))}
 			for i, got := range noisy {
-				want := (gradientStep(float64(sum[lo+i]), 1/grid) + float64(l.draw(words))) * grid
+				want := (sampler.RoundToGrid(float64(sum[lo+i]), 1/grid) + float64(l.Draw(words))) * grid
 				if got != want {
 					t.Errorf("z %v, coordinate %d: %v, want %v", z, lo+i, got, want)
 					return

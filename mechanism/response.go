@@ -1,10 +1,8 @@
 package mechanism
 
 import (
-	"math/bits"
-
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // RandomizedResponse returns value with the event's probability of telling the
@@ -28,22 +26,10 @@ func (g *Grant) RandomizedResponse(value int) (int, error) {
 	src := g.a.stream()
 	told := min(max(value, 0), e.Categories-1)
 	in := []int64{int64(told)}
-	if bernoulli(e.Noise, src) {
-		told = int(uniformBelow(uint64(e.Categories), src))
+	if sampler.Bernoulli(e.Noise, src) {
+		told = int(sampler.UniformBelow(uint64(e.Categories), src))
 	}
 	out := []int64{int64(told)}
 	err := g.tellIntegers("randomized response", 1, 1, floatsOf(g, in), out)
 	return int(out[0]), err
-}
-
-// uniformBelow is a uniform whole number of [0,n), exactly.
-// Source: Lemire 2019.
-func uniformBelow(n uint64, src entropy.Bits) uint64 {
-	hi, lo := bits.Mul64(src.Uint64(), n)
-	if lo < n {
-		for least := -n % n; lo < least; {
-			hi, lo = bits.Mul64(src.Uint64(), n)
-		}
-	}
-	return hi
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // ErrNotCovered is the refusal to draw randomness that a grant's event does not
@@ -178,17 +179,17 @@ func (a *Allowance) stream() *entropy.Stream {
 // prepared is the sampler used last: most allowances use one only.
 type prepared struct {
 	std, grid float64
-	lattice   *lattice
+	normal    *sampler.Normal
 }
 
-// lattice returns a sampler; the caller holds mu.
-func (a *Allowance) lattice(std, grid float64) (*lattice, error) {
-	if a.last.lattice != nil && a.last.std == std && a.last.grid == grid {
-		return a.last.lattice, nil
+// normal returns a sampler; the caller holds mu.
+func (a *Allowance) normal(std, grid float64) (*sampler.Normal, error) {
+	if a.last.normal != nil && a.last.std == std && a.last.grid == grid {
+		return a.last.normal, nil
 	}
-	l, err := newLattice(std, grid)
+	l, err := sampler.NewNormal(std / grid * (1 + margin))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("noise of standard deviation %v on a grid of %v: want 1 to 2^45 steps", std, grid)
 	}
 	a.last = prepared{std, grid, l}
 	return l, nil

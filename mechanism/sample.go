@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
 // PoissonSample draws the event's Poisson sample of the rows [0,n): every row is
@@ -24,7 +25,7 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	before := len(index)
 	n = min(n, math.MaxInt32)
 	if g.a.run.tap == nil {
-		index = g.a.poisson(n, index)
+		index = sampler.PoissonRows(n, g.a.terms.probability, g.a.samples(), index)
 	} else {
 		index = g.a.coupled(g.step, n, index)
 	}
@@ -60,42 +61,13 @@ func (a *Allowance) samples() *entropy.Stream {
 	return a.sampler
 }
 
-// manyRows is the probability above which a word for every row is cheaper than a
-// logarithm for every sampled one.
-const manyRows = 1.0 / 8
-
-func (a *Allowance) poisson(n int, index []int32) []int32 {
-	q, src := a.terms.probability, a.samples()
-	switch {
-	case !(q > 0):
-		return index
-	case q >= 1:
-		for row := range n {
-			index = append(index, int32(row))
-		}
-	case q > manyRows:
-		threshold := firstWord(q)
-		for row := range n {
-			if bernoulliWord(threshold, q, src.Uint64(), src) {
-				index = append(index, int32(row))
-			}
-		}
-	default:
-		gaps := newGaps(q)
-		for row := gaps.next(n, src); row < n; row += 1 + gaps.next(n-row, src) {
-			index = append(index, int32(row))
-		}
-	}
-	return index
-}
-
 // coupled samples for a test: whether a row is in depends on seed, step and row
 // alone, so that neighbouring data sets share all other rows.
 func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
 	q := a.terms.probability
 	words := a.run.source.Indexed(entropy.Include, step)
 	for row := range n {
-		if q >= 1 || words.At(row) < firstWord(q) {
+		if q >= 1 || words.At(row) < sampler.FirstWord(q) {
 			index = append(index, int32(row))
 		}
 	}

@@ -22,35 +22,6 @@ func sampled(q float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 }
 
-// TestGapsAgreeWithExactComparison: the floating-point inversion decides only
-// what the powers of 1−q decide.
-func TestGapsAgreeWithExactComparison(t *testing.T) {
-	for _, q := range []float64{0.12, 1.0 / 600, 2.2e-5, 1e-9, 1e-17, 0x1p-1074} {
-		f := &fork{from: fixedBits(3)}
-		a, b := &reader{f: f}, &reader{f: f}
-		p := newGaps(q)
-		for i := range 300 {
-			x := p.next(math.MaxInt32, a)
-			y := p.exact(math.MaxInt32, newDigits(b.Uint64(), 64, b))
-			if x != y || a.next != b.next {
-				t.Fatalf("q %v draw %d: %d, exact %d", q, i, x, y)
-			}
-		}
-		// Words at the edge between two gaps.
-		for k := range 50 {
-			edge := math.Exp(float64(k) * math.Log1p(-q))
-			word := uint64(math.Min(edge*0x1p64, 0x1p64-0x1p11))
-			for d := range uint64(3) {
-				f := &fork{from: fixedBits(4), words: []uint64{word + d - 1}}
-				a, b := &reader{f: f}, &reader{f: f}
-				if x, y := p.next(1000, a), p.exact(1000, newDigits(b.Uint64(), 64, b)); x != y {
-					t.Fatalf("q %v word %d: %d, exact %d", q, word, x, y)
-				}
-			}
-		}
-	}
-}
-
 // binomialTail: a normal bound, far beyond which a false alarm has probability
 // below 1e-9.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
@@ -151,28 +122,6 @@ func TestSubset(t *testing.T) {
 		sixSigma(t, "row", c, n, 1.0/3)
 	}
 }
-
-func TestBernoulliWords(t *testing.T) {
-	if w := firstWord(0.5); w != 1<<63 {
-		t.Errorf("half begins with %x", w)
-	}
-	third := 1.0 / 3
-	if firstWord(third) != binaryWord(third, 0) {
-		t.Error("firstWord and binaryWord differ")
-	}
-	tiny := 0x1p-70
-	if binaryWord(tiny, 0) != 0 || binaryWord(tiny, 1) != 1<<58 {
-		t.Error("words of 2^-70")
-	}
-	// On a tie the next words decide.
-	if !bernoulliWord(0, tiny, 0, constant(1<<57)) || bernoulliWord(0, tiny, 0, constant(1<<58)) {
-		t.Error("second word does not decide a tie")
-	}
-}
-
-type constant uint64
-
-func (c constant) Uint64() uint64 { return uint64(c) }
 
 func BenchmarkPoissonSample(b *testing.B) {
 	for _, c := range []struct {

@@ -33,28 +33,6 @@ func TestFloydSubsets(t *testing.T) {
 	}
 }
 
-// TestFloydTriples: so are larger subsets, in which a row that was taken already comes up often.
-func TestFloydTriples(t *testing.T) {
-	const population, triples, n = 7, 35, 40000
-	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
-		Relation: accountant.ReplaceOne}))
-	a := &Allowance{run: run, id: 1}
-	counts := map[[3]int32]int{}
-	for range n {
-		rows := floyd(population, 3, a.samples(), []int32{-1})[1:] // what was there before stays out of it
-		if len(rows) != 3 || rows[0] >= rows[1] || rows[1] >= rows[2] {
-			t.Fatalf("%v", rows)
-		}
-		counts[[3]int32(rows)]++
-	}
-	if len(counts) != triples {
-		t.Errorf("%d triples of %d", len(counts), triples)
-	}
-	for _, c := range counts {
-		sixSigma(t, "triple", c, n, 1.0/triples)
-	}
-}
-
 // TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves the sum twice.
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

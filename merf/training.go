@@ -3,6 +3,7 @@ package merf
 import (
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -12,17 +13,17 @@ import (
 // values stand for the defaults named here.
 type GeneratorConfig struct {
 	Architecture models.GeneratorArchitecture // default models.MLP with two hidden layers of 200 and batch norm
-	Latent       int                         // Gaussian coordinates of a code, beside the class; default 16
-	Steps        int                         // default 2000
-	Batch        int                         // synthetic records a step, all classes together; default 512
-	LR           float64                     // learning rate of Adam; default 0.005
-	Decay        float64                     // what the learning rate has fallen to, by and by, at the end; default 0.05
-	Average      float64                     // decay of the moving average of parameters that is kept, in [0, 1); default 0.98
-	Weights      Weighting                   // of the classes' distances
-	Floor        float64                     // a count is taken for at least this many standard deviations of its noise; default 3
-	Shrink       bool                        // shrink each released mean by its own signal and noise (Wiener), see Embedding
-	Labels       LabelDraw                   // how often each class is generated
-	Seed         uint64                      // of initial weights and of codes
+	Latent       int                          // Gaussian coordinates of a code, beside the class; default 16
+	Steps        int                          // default 2000
+	Batch        int                          // synthetic records a step, all classes together; default 512
+	LR           float64                      // learning rate of Adam; default 0.005
+	Decay        float64                      // what the learning rate has fallen to, by and by, at the end; default 0.05
+	Average      float64                      // decay of the moving average of parameters that is kept, in [0, 1); default 0.98
+	Weights      Weighting                    // of the classes' distances
+	Floor        float64                      // a count is taken for at least this many standard deviations of its noise; default 3
+	Shrink       bool                         // shrink each released mean by its own signal and noise (Wiener), see Embedding
+	Labels       LabelDraw                    // how often each class is generated
+	Seed         uint64                       // of initial weights and of codes
 }
 
 // Weighting is how much each class's squared distance counts.
@@ -38,26 +39,22 @@ const (
 	ByProportion
 )
 
-var weightingNames = [...]string{BySignal: "signal", Uniform: "uniform", ByProportion: "proportion"}
+var weightingNames = enum.Names[Weighting]{Type: "merf.Weighting", List: []string{
+	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
+}}
 
-func (w Weighting) known() bool { return w >= 0 && int(w) < len(weightingNames) }
+func (w Weighting) known() bool { return weightingNames.Known(w) }
 
-func (w Weighting) String() string {
-	if !w.known() {
-		return fmt.Sprintf("Weighting(%d)", int(w))
-	}
-	return weightingNames[w]
-}
+// String is the name.
+func (w Weighting) String() string { return weightingNames.String(w) }
 
 // MarshalText writes the name.
-func (w Weighting) MarshalText() ([]byte, error) { return nameText(w.known(), w.String()) }
+func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Marshal(w) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (w *Weighting) UnmarshalText(text []byte) error {
-	i, err := indexOf(weightingNames[:], text)
-	*w = Weighting(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (w *Weighting) UnmarshalText(text []byte) error { return weightingNames.Unmarshal(text, w) }
 
 // LabelDraw is how often each class is generated where no class is asked for.
 type LabelDraw int
@@ -69,42 +66,22 @@ const (
 	UniformLabels
 )
 
-var labelDrawNames = [...]string{NoisyProportions: "proportions", UniformLabels: "uniform"}
+var labelDrawNames = enum.Names[LabelDraw]{Type: "merf.LabelDraw", List: []string{
+	NoisyProportions: "proportions", UniformLabels: "uniform",
+}}
 
-func (l LabelDraw) known() bool { return l >= 0 && int(l) < len(labelDrawNames) }
+func (l LabelDraw) known() bool { return labelDrawNames.Known(l) }
 
-func (l LabelDraw) String() string {
-	if !l.known() {
-		return fmt.Sprintf("LabelDraw(%d)", int(l))
-	}
-	return labelDrawNames[l]
-}
+// String is the name.
+func (l LabelDraw) String() string { return labelDrawNames.String(l) }
 
 // MarshalText writes the name.
-func (l LabelDraw) MarshalText() ([]byte, error) { return nameText(l.known(), l.String()) }
+func (l LabelDraw) MarshalText() ([]byte, error) { return labelDrawNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (l *LabelDraw) UnmarshalText(text []byte) error {
-	i, err := indexOf(labelDrawNames[:], text)
-	*l = LabelDraw(i)
-	return err
-}
-
-func nameText(known bool, name string) ([]byte, error) {
-	if !known {
-		return nil, fmt.Errorf("merf: unknown %s", name)
-	}
-	return []byte(name), nil
-}
-
-func indexOf(names []string, text []byte) (int, error) {
-	for i, n := range names {
-		if n == string(text) {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("merf: unknown name %.40q", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (l *LabelDraw) UnmarshalText(text []byte) error { return labelDrawNames.Unmarshal(text, l) }
 
 func orDefault[T comparable](x *T, value T) {
 	var zero T

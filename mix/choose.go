@@ -1,10 +1,10 @@
 package mix
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
 // Criterion is what the plan maximises where the degree is left open. Both are predictions from public numbers:
@@ -20,33 +20,22 @@ const (
 	// FirstMoments is that of class means, T·ℓ·v ÷ (ℓ·v + s²): what a linear learner uses. It grows with the degree
 	// (Theorem 2 and what follows it in the paper).
 	FirstMoments
-	criteria
 )
 
-// String names the criterion.
-func (k Criterion) String() string {
-	switch k {
-	case SecondMoments:
-		return "second moments"
-	case FirstMoments:
-		return "first moments"
-	}
-	return fmt.Sprintf("Criterion(%d)", int(k))
-}
+var criterionNames = enum.Names[Criterion]{Type: "mix.Criterion", List: []string{
+	SecondMoments: "second moments", FirstMoments: "first moments",
+}}
+
+// String is the name.
+func (k Criterion) String() string { return criterionNames.String(k) }
 
 // MarshalText writes the name.
-func (k Criterion) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (k *Criterion) UnmarshalText(text []byte) error {
-	for c := range criteria {
-		if c.String() == string(text) {
-			*k = c
-			return nil
-		}
-	}
-	return fmt.Errorf("mix: unknown criterion %.40q", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unmarshal(text, k) }
 
 // A Candidate is one degree that the plan looked at.
 type Candidate struct {

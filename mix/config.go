@@ -90,7 +90,7 @@ func (c Config) Validate() error {
 	bad(c.LabelShare >= 0 && c.LabelShare < 1, "LabelShare", c.LabelShare, "a number in [0, 1), 0 for the best")
 	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier,
 		"a positive finite number, or 0 for the least that fits")
-	bad(c.Criterion >= 0 && c.Criterion < criteria, "Criterion", int(c.Criterion), "one of the criteria")
+	bad(criterionNames.Known(c.Criterion), "Criterion", int(c.Criterion), "one of the criteria")
 	errs = append(errs, c.validateWidth())
 	errs = append(errs, c.validateSampling()...)
 	errs = append(errs, c.validateCenters()...)

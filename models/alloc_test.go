@@ -109,9 +109,9 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 }
 
 // Neighbouring heads of one kind act as one; training and inference allocate nothing once they are warm.
-func TestDecodingAllocates(t *testing.T) {
+func TestGeneratorAllocates(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
-	n := newTestDecoding(t, testDecodings[0], 3)
+	n := newTestGenerator(t, testGenerators[0], 3)
 	if got := n.chain.units[len(n.chain.units)-1].(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
 		t.Errorf("first head %v", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -39,23 +40,22 @@ const (
 	GaussianUnit
 )
 
-var likelihoodNames = [...]string{Bernoulli: "bernoulli", GaussianUnit: "gaussian"}
+var likelihoodNames = enum.Names[Likelihood]{Type: "models.Likelihood", List: []string{
+	Bernoulli: "bernoulli", GaussianUnit: "gaussian",
+}}
 
-func (l Likelihood) known() bool { return l >= 0 && int(l) < len(likelihoodNames) }
+func (l Likelihood) known() bool { return likelihoodNames.Known(l) }
 
-func (l Likelihood) String() string { return nameOf(likelihoodNames[:], int(l), "Likelihood") }
+// String is the name.
+func (l Likelihood) String() string { return likelihoodNames.String(l) }
 
 // MarshalText writes the name.
-func (l Likelihood) MarshalText() ([]byte, error) {
-	return textOf(likelihoodNames[:], int(l), "likelihood")
-}
+func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (l *Likelihood) UnmarshalText(text []byte) error {
-	i, err := indexOf(likelihoodNames[:], string(text), "likelihood")
-	*l = Likelihood(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (l *Likelihood) UnmarshalText(text []byte) error { return likelihoodNames.Unmarshal(text, l) }
 
 // output is the function that turns the last layer's sum into the mean. For both
 // likelihoods the derivative of the loss by that sum is then mean − record.
@@ -78,23 +78,22 @@ const (
 	Softplus
 )
 
-var activationNames = [...]string{ReLU: "relu", LeakyReLU: "leaky-relu", Tanh: "tanh", Sigmoid: "sigmoid", Softplus: "softplus"}
+var activationNames = enum.Names[Activation]{Type: "models.Activation", List: []string{
+	ReLU: "relu", LeakyReLU: "leaky-relu", Tanh: "tanh", Sigmoid: "sigmoid", Softplus: "softplus",
+}}
 
-func (a Activation) known() bool { return a >= 0 && int(a) < len(activationNames) }
+func (a Activation) known() bool { return activationNames.Known(a) }
 
-func (a Activation) String() string { return nameOf(activationNames[:], int(a), "Activation") }
+// String is the name.
+func (a Activation) String() string { return activationNames.String(a) }
 
 // MarshalText writes the name.
-func (a Activation) MarshalText() ([]byte, error) {
-	return textOf(activationNames[:], int(a), "activation")
-}
+func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marshal(a) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (a *Activation) UnmarshalText(text []byte) error {
-	i, err := indexOf(activationNames[:], string(text), "activation")
-	*a = Activation(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (a *Activation) UnmarshalText(text []byte) error { return activationNames.Unmarshal(text, a) }
 
 func (a Activation) fn() device.Func {
 	switch a {
@@ -117,27 +116,4 @@ func (a Activation) gain() float64 {
 		return 2
 	}
 	return 1
-}
-
-func nameOf(names []string, i int, kind string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s(%d)", kind, i)
-	}
-	return names[i]
-}
-
-func textOf(names []string, i int, kind string) ([]byte, error) {
-	if i < 0 || i >= len(names) {
-		return nil, fmt.Errorf("models: unknown %s %d", kind, i)
-	}
-	return []byte(names[i]), nil
-}
-
-func indexOf(names []string, name, kind string) (int, error) {
-	for i, n := range names {
-		if n == name {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("models: unknown %s %q", kind, name)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
 // CriticLoss is how a critic learns to tell records from fakes.
@@ -20,24 +21,23 @@ const (
 	Hinge
 )
 
-var criticLossNames = [...]string{Wasserstein: "wasserstein", Logistic: "logistic", Hinge: "hinge"}
+var criticLossNames = enum.Names[CriticLoss]{Type: "models.CriticLoss", List: []string{
+	Wasserstein: "wasserstein", Logistic: "logistic", Hinge: "hinge",
+}}
 
 // Known reports whether l is one of this package's losses.
-func (l CriticLoss) Known() bool { return l >= 0 && int(l) < len(criticLossNames) }
+func (l CriticLoss) Known() bool { return criticLossNames.Known(l) }
 
-func (l CriticLoss) String() string { return nameOf(criticLossNames[:], int(l), "CriticLoss") }
+// String is the name.
+func (l CriticLoss) String() string { return criticLossNames.String(l) }
 
 // MarshalText writes the name.
-func (l CriticLoss) MarshalText() ([]byte, error) {
-	return textOf(criticLossNames[:], int(l), "critic loss")
-}
+func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (l *CriticLoss) UnmarshalText(text []byte) error {
-	i, err := indexOf(criticLossNames[:], string(text), "critic loss")
-	*l = CriticLoss(i)
-	return err
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
 // OfRecord is the loss of a record's score, and its derivative by that.
 func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {

@@ -1,6 +1,6 @@
 package models
 
-// MarshalCritic writes an architecture under its name, as MarshalArchitecture does.
+// MarshalCritic writes an architecture under its name, as MarshalDensity does.
 func MarshalCritic(a CriticArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is looked for among

@@ -1,32 +1,37 @@
-// Package models holds the networks that privgen trains: variational
-// autoencoders, restricted Boltzmann machines, multilayer perceptrons and
-// convolutional networks.
+// Package models holds the networks that privgen trains: variational autoencoders, restricted
+// Boltzmann machines, multilayer perceptrons and convolutional networks.
 //
-// The package is pure arithmetic on matrices. It knows no noise, no clipping
-// and no ledger: a network states its per-example gradients, kept factored, and
-// whoever trains it (package sgd privately, package evaluate without privacy)
-// asks for their norms and for weighted sums of them. The matrix with one
-// row of parameters for each example is never made.
+// The package is pure arithmetic on matrices. It knows no noise, no clipping and no ledger: a
+// network states its per-example gradients, kept factored, and whoever trains it (package sgd
+// privately, evaluate/classify without privacy) asks for their norms and for weighted sums of them.
+// The matrix with one row of parameters for each example is never made.
 //
-// For a dense layer with input aᵢ and back-propagated delta δᵢ the gradient of
-// example i is the outer product aᵢδᵢᵀ together with δᵢ for the bias, so its
-// squared norm is (‖aᵢ‖²+1)·‖δᵢ‖² and a weighted sum of gradients is one matrix
-// product after scaling rows (Goodfellow 2015, "Efficient Per-Example Gradient
-// Computations").
+// For a dense layer with input aᵢ and back-propagated delta δᵢ the gradient of example i is the
+// outer product aᵢδᵢᵀ together with δᵢ for the bias, so its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖² and a
+// weighted sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient
+// Per-Example Gradient Computations").
 //
-// A convolution applies one matrix at many places: with the patches A and the
-// deltas D of one record a row a place, its gradient is AᵀD. Norms come from
-// that product or, where it is cheaper, from the Gram matrices of A and D
-// (Rochette, Manoel and Tramel 2019), rounded up so that they bound what is
-// clipped whatever cancels; the weighted sum is one product over all places of
-// all records. A ConvDecoder may normalise over its batch, so it makes
-// generators that see public noise only and is no Network.
+// A convolution applies one matrix at many places: with the patches A and the deltas D of one
+// record a row a place, its gradient is AᵀD. Norms come from that product or, where it is cheaper,
+// from the Gram matrices of A and D (Rochette, Manoel and Tramel 2019), rounded up so that they
+// bound what is clipped whatever cancels; the weighted sum is one product over all places of all
+// records. A ConvDecoder may normalise over its batch, so it makes Generators only and no Network.
 //
-// A Critic scores records for a generator to learn from. Its gradient penalty is itself a function of a gradient, but where
-// activations are piecewise linear one record's penalty has one outer product a layer: the forward pass of a tangent times
-// the ordinary delta. Record, fake and penalty are then three rows, whose Gram matrices give norms. Layer norm, which
-// normalises each record by itself, and smooth activations have second derivatives, and a critic with any a fourth row.
+// Four kinds of network differ in what they see of the records. A [Density] models how records are
+// distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
+// and never sees one: it is trained against something already released or protected, such as an
+// embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's fakes, and is
+// trained privately (MLP, CNN). A [Classifier] names classes (MLP, CNN). The first three are built
+// from public descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture],
+// [CriticArchitecture]. What a whole system releases is called a generator too: that is a type of
+// package privgen, which holds a Density or a Generator of this package.
 //
-// Any type with the small interfaces Network and Gradients goes wherever the
-// networks of this package go.
+// A Critic scores records for a generator to learn from. Its gradient penalty is itself a function
+// of a gradient, but where activations are piecewise linear one record's penalty has one outer
+// product a layer: the forward pass of a tangent times the ordinary delta. Record, fake and penalty
+// are then three rows, whose Gram matrices give norms. Layer norm, which normalises each record by
+// itself, and smooth activations have second derivatives, and a critic with any a fourth row.
+//
+// Any type with the small interfaces Network and Gradients goes wherever the networks of this
+// package go.
 package models

@@ -80,7 +80,7 @@ func ExampleCNN_Classifier() {
 // A decoder is trained by whatever loss its images have: here they are pulled towards black.
 func ExampleConvDecoder() {
 	be := device.CPU()
-	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20}, Maps: []int{8, 4}, Size: 3, Output: device.Sigmoid, BatchNorm: true}.Decoder(be, 5, 1)
+	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20}, Maps: []int{8, 4}, Size: 3, Output: device.Sigmoid, BatchNorm: true}.NewGenerator(be, 5, nil, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

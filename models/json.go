@@ -5,20 +5,20 @@ import "errors"
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
 
-// MarshalArchitecture writes an architecture under its name. Somebody else's
+// MarshalDensity writes an architecture under its name. A user-defined
 // architecture is written too, by its own JSON form, and has to be
-// given to UnmarshalArchitecture again.
+// given to UnmarshalDensity again.
 //
 // Errors: *param.Error for none; those of its JSON form.
-func MarshalArchitecture(a Architecture) ([]byte, error) { return marshalTagged(a) }
+func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalArchitecture reads what MarshalArchitecture wrote. An architecture that
+// UnmarshalDensity reads what MarshalDensity wrote. An architecture that
 // is not this package's is looked for among others, by name, and used
 // as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
-func UnmarshalArchitecture(data []byte, others ...Architecture) (Architecture, error) {
-	return unmarshalTagged(data, others, func(name string, params []byte) (Architecture, error) {
+func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
+	return unmarshalTagged(data, others, func(name string, params []byte) (DensityArchitecture, error) {
 		switch name {
 		case VAE{}.Name():
 			return readParams[VAE](params)
@@ -29,9 +29,9 @@ func UnmarshalArchitecture(data []byte, others ...Architecture) (Architecture, e
 	})
 }
 
-// A Sizer knows how large its generators are without building one, so that a
+// A DensitySizer knows how large its networks are without building one, so that a
 // file's claims can be compared with its size before memory is given to them.
-type Sizer interface {
+type DensitySizer interface {
 	// Size is the number of parameters and of bytes of public state, both
 	// saturating at math.MaxInt64.
 	Size(v Visible) (params, state int64)

@@ -17,29 +17,29 @@ type own struct{ VAE }
 func (own) Name() string { return "own" }
 
 func TestArchitectureJSON(t *testing.T) {
-	for _, a := range []Architecture{PaperVAE(), PaperRBM(), VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
+	for _, a := range []DensityArchitecture{PaperVAE(), PaperRBM(), VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
 		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
-		text, err := MarshalArchitecture(a)
+		text, err := MarshalDensity(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := UnmarshalArchitecture(text)
+		back, err := UnmarshalDensity(text)
 		if err != nil || !reflect.DeepEqual(a, back) {
 			t.Errorf("%s became %+v, %v", text, back, err)
 		}
 	}
-	text, err := MarshalArchitecture(own{PaperVAE()})
+	text, err := MarshalDensity(own{PaperVAE()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := UnmarshalArchitecture(text); !errors.Is(err, ErrFormat) {
+	if _, err := UnmarshalDensity(text); !errors.Is(err, ErrFormat) {
 		t.Errorf("an unknown name: %v", err)
 	}
-	if back, err := UnmarshalArchitecture(text, own{PaperVAE()}); err != nil || back.Name() != "own" {
+	if back, err := UnmarshalDensity(text, own{PaperVAE()}); err != nil || back.Name() != "own" {
 		t.Errorf("an architecture from elsewhere: %v, %v", back, err)
 	}
 	for _, bad := range []string{``, `[]`, `{"name":"vae","params":[]}`, `{"name":"vae","params":{"latent":-1}}`, `{"name":"vae","params":{"activation":"x"}}`, `{"name":"rbm","params":{"hidden":2}}`} {
-		if _, err := UnmarshalArchitecture([]byte(bad)); err == nil {
+		if _, err := UnmarshalDensity([]byte(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
 	}
@@ -54,12 +54,12 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 		for i := range hidden {
 			hidden[i] = 1 + rng.IntN(9)
 		}
-		for _, a := range []Architecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)}, RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
+		for _, a := range []DensityArchitecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)}, RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
 			g, err := a.New(device.CPU(), v, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			params, state := a.(Sizer).Size(v)
+			params, state := a.(DensitySizer).Size(v)
 			if params != int64(g.Params().Len()) {
 				t.Errorf("%+v: Size says %d parameters, New takes %d", a, params, g.Params().Len())
 			}
@@ -74,14 +74,14 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 }
 
 func TestNamesSurviveText(t *testing.T) {
-	for a := range Activation(len(activationNames)) {
+	for a := range Activation(len(activationNames.List)) {
 		text, err := json.Marshal(a)
 		var back Activation
 		if err != nil || json.Unmarshal(text, &back) != nil || back != a {
 			t.Errorf("%s became %v", text, back)
 		}
 	}
-	for l := range Likelihood(len(likelihoodNames)) {
+	for l := range Likelihood(len(likelihoodNames.List)) {
 		text, err := json.Marshal(l)
 		var back Likelihood
 		if err != nil || json.Unmarshal(text, &back) != nil || back != l {
@@ -98,19 +98,19 @@ func TestNamesSurviveText(t *testing.T) {
 
 // No architecture is an error to write, and nothing to look for when reading.
 func TestNilArchitectures(t *testing.T) {
-	_, generator := MarshalArchitecture(nil)
+	_, generator := MarshalDensity(nil)
 	_, critic := MarshalCritic(nil)
-	_, decoding := MarshalDecoding(nil)
+	_, decoding := MarshalGenerator(nil)
 	for _, err := range []error{generator, critic, decoding} {
 		if !names(err, "models: architecture") {
 			t.Errorf("nothing is written: %v", err)
 		}
 	}
-	text, err := MarshalArchitecture(PaperVAE())
+	text, err := MarshalDensity(PaperVAE())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := UnmarshalArchitecture(text, nil, own{}); err != nil || !reflect.DeepEqual(back, PaperVAE()) {
+	if back, err := UnmarshalDensity(text, nil, own{}); err != nil || !reflect.DeepEqual(back, PaperVAE()) {
 		t.Errorf("beside an architecture that is none: %v, %v", back, err)
 	}
 }

@@ -197,8 +197,8 @@ func TestLayerNormIsForCritics(t *testing.T) {
 	for name, build := range map[string]func() error{
 		"classifier":       func() error { _, err := MLP{LayerNorm: true}.Classifier(be, 3, 2, 0); return err },
 		"image classifier": func() error { _, err := image.Classifier(be, 16, 2, 0); return err },
-		"decoding": func() error {
-			_, err := MLP{LayerNorm: true}.NewDecoding(be, 2, []Head{{Width: 3, Out: Linear}}, 0)
+		"generator": func() error {
+			_, err := MLP{LayerNorm: true}.NewGenerator(be, 2, []Head{{Width: 3, Out: Linear}}, 0)
 			return err
 		},
 		"both": func() error {

@@ -293,7 +293,7 @@ func TestBlocksAreChecked(t *testing.T) {
 // TestSamplesOfBlocksAreConcurrent: each caller with its own random numbers gets its own records.
 func TestSamplesOfBlocksAreConcurrent(t *testing.T) {
 	v := mixedVisible(Bernoulli)
-	for _, n := range []Generator{newTestVAE(t, VAE{Hidden: []int{8}, Latent: 2}, v),
+	for _, n := range []Density{newTestVAE(t, VAE{Hidden: []int{8}, Latent: 2}, v),
 		newTestRBM(t, RBM{Hidden: 5, Chains: 4, SampleSweeps: 5}, v)} {
 		draw := func(seed uint64) []float32 {
 			out := device.CPU().New(300, v.Dim)

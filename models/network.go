@@ -43,8 +43,9 @@ type Gradients interface {
 // randomness alone: the persistent chains of a Boltzmann machine advance here.
 type Stepper interface{ BeginStep() }
 
-// A Generator is a network that can also be sampled.
-type Generator interface {
+// A Density is a network that models how records are distributed: it is trained on records privately, and can be
+// sampled.
+type Density interface {
 	Network
 	// Sample fills every row of dst with the mean of one record given a fresh
 	// draw of the latent variables: probabilities for Bernoulli likelihoods.
@@ -53,7 +54,7 @@ type Generator interface {
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into storage that somebody else owns, so
+// A Binder can move its parameters into storage of the caller's, so
 // that several networks may share one contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.
@@ -79,7 +80,7 @@ type Lossy interface {
 	Losses(dst []float64)
 }
 
-// Visible describes the records a generator models. All of it is public.
+// Visible describes the records a Density models. All of it is public.
 type Visible struct {
 	Dim        int        `json:"dim"`        // coordinates of an encoded record
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
@@ -101,11 +102,11 @@ func (v Visible) Validate() error {
 	return c.Err()
 }
 
-// An Architecture is a public, JSON-able description of a generator.
-type Architecture interface {
-	// New builds the generator with fresh parameters from a public seed.
+// A DensityArchitecture is a public, JSON-able description of a Density.
+type DensityArchitecture interface {
+	// New builds the network with fresh parameters from a public seed.
 	// Errors: joined *param.Error values, one for each mistake.
-	New(be device.Backend, v Visible, seed uint64) (Generator, error)
+	New(be device.Backend, v Visible, seed uint64) (Density, error)
 	// Name is a short stable name, such as "vae".
 	Name() string
 }

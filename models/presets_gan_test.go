@@ -37,7 +37,7 @@ func TestGANPresets(t *testing.T) {
 		if err := pair.c.Validate(); err != nil {
 			t.Errorf("%d: %v", side, err)
 		}
-		g, err := pair.g.NewDecoding(device.CPU(), 8, nil, 1)
+		g, err := pair.g.NewGenerator(device.CPU(), 8, nil, 1)
 		if err != nil {
 			t.Fatalf("%d: %v", side, err)
 		}

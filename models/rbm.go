@@ -47,7 +47,7 @@ func (a RBM) Validate() error {
 }
 
 // New builds the machine with weights and chains drawn from a public seed.
-func (a RBM) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
+func (a RBM) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.RBM.New", be, "a backend")
 	c.Add(a.Validate())

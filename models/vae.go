@@ -45,7 +45,7 @@ func (a VAE) Validate() error {
 }
 
 // New builds the autoencoder with weights drawn from a public seed.
-func (a VAE) New(be device.Backend, v Visible, seed uint64) (Generator, error) {
+func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.VAE.New", be, "a backend")
 	c.Add(a.Validate())

@@ -363,7 +363,7 @@ func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Den
 type lyingNetwork struct{ models.Density }
 
 func (n lyingNetwork) Gradients(b device.Batch) models.Gradients {
-	return lyingGradients{n.Generator.Gradients(b).(models.FixedGradients)}
+	return lyingGradients{n.Density.Gradients(b).(models.FixedGradients)}
 }
 
 type lyingGradients struct{ models.FixedGradients }

@@ -85,7 +85,7 @@ func project(be device.Backend, b device.Batch, freq, dst device.Matrix) {
 		be.SparseGemm(b.Sparse, freq, 0, dst)
 		return
 	}
-	be.Gemm(false, false, 1, device.Beside(be, b.Dense, dst), freq, 0, dst)
+	be.Gemm(false, false, 1, device.Colocate(be, b.Dense, dst), freq, 0, dst)
 }
 
 // transformPhase goes through scratch rows of twice the width, in blocks of

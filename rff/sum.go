@@ -163,7 +163,7 @@ func (m *sumMap) Transform(be device.Backend, b device.Batch, dst device.Matrix)
 	if b.Sparse != nil {
 		x = hostRows(be, b)
 	}
-	x = device.Beside(be, x, dst)
+	x = device.Colocate(be, x, dst)
 	at := 0
 	if m.numbers != nil {
 		at = m.numbers.Dim()

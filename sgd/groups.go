@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -50,35 +51,22 @@ const (
 	Equal
 )
 
-var splitNames = [...]string{Least: "least", Equal: "equal"}
+var splitNames = enum.Names[Split]{Type: "sgd.Split", List: []string{
+	Least: "least", Equal: "equal",
+}}
 
-func (s Split) known() bool { return s >= 0 && int(s) < len(splitNames) }
+func (s Split) known() bool { return splitNames.Known(s) }
 
-func (s Split) String() string {
-	if !s.known() {
-		return fmt.Sprintf("Split(%d)", int(s))
-	}
-	return splitNames[s]
-}
+// String is the name.
+func (s Split) String() string { return splitNames.String(s) }
 
 // MarshalText writes the name.
-func (s Split) MarshalText() ([]byte, error) {
-	if !s.known() {
-		return nil, fmt.Errorf("sgd: unknown split %d", int(s))
-	}
-	return []byte(splitNames[s]), nil
-}
+func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (s *Split) UnmarshalText(text []byte) error {
-	for i, name := range splitNames {
-		if name == string(text) {
-			*s = Split(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("sgd: unknown split %q", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
 // Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under add-or-remove-one,
 // where the joint release has multiplier 1. Under replace-one all of them double with the sensitivity.

@@ -314,7 +314,7 @@ func TestPublicGradient(t *testing.T) {
 		cfg.Optimizer = sgd.SGD(0.5)
 		n := newBlocky(1, 2)
 		n.public = 8
-		s := &spy{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
+		s := &recorder{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
 		trainer, err := sgd.New(cfg, hasPublicPart{n}, accountant.NewLedger(budget(1e4)))
 		if err != nil {
 			t.Fatal(err)
@@ -382,7 +382,7 @@ func TestResume(t *testing.T) {
 			return state
 		}
 		whole, parts := newBlocky(1, 2), newBlocky(1, 2)
-		ctx := func() context.Context { return (&spy{seed: 3, force: force}).context(t.Context()) }
+		ctx := func() context.Context { return (&recorder{seed: 3, force: force}).context(t.Context()) }
 		last := train(ctx(), whole, accountant.NewLedger(budget(1e4)), 6, nil)
 
 		ledger := accountant.NewLedger(budget(1e4))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -34,9 +35,9 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 
 // observe runs the configuration's steps on data with everything but the records
 // held fixed, and returns what the mechanism was given.
-func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network, data records.Data) *spy {
+func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network, data records.Data) *recorder {
 	t.Helper()
-	s := &spy{seed: 5}
+	s := &recorder{seed: 5}
 	s.force = func(rel *entropy.Release) { // bin, noisy count or gradient: the same released values for all
 		for i := range rel.Outputs[0] {
 			rel.Outputs[0][i] = 3
@@ -172,7 +173,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &spy{seed: 1}
+		s := &recorder{seed: 1}
 		for _, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 2, 0)) {
 			if err != nil {
 				t.Fatal(err)
@@ -220,6 +221,23 @@ func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 			if p != p {
 				t.Errorf("%s: parameters are not finite", name)
 			}
+		}
+	}
+}
+
+// TestNormsThatAreNotFiniteCountAsZero: in the histogram of a private clip norm such
+// records stand with the zero row that they become, in the first bin.
+func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}
+	schema := fromFlat(t, 2, []float32{0, 0})
+	for _, clip := range []sgd.DPNorm{
+		{MaxNorm: 2, Bins: 4, NoiseMultiplier: 3}, {MaxNorm: 2, MinNorm: 0.1, Bins: 4, NoiseMultiplier: 3},
+	} {
+		s := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, newCentre(2), raw{schema, rows})
+		counts := s.releases[0].Inputs[0]
+		if want := []float64{4, 0, 0, 1}; s.releases[0].Mechanism != "noisy argmax" || !slices.Equal(counts, want) {
+			t.Errorf("%+v: %s of %v, want %v", clip, s.releases[0].Mechanism, counts, want)
 		}
 	}
 }
@@ -293,7 +311,7 @@ type peaks struct {
 
 func (p *peaks) Gradients(b device.Batch) models.Gradients {
 	p.peak = max(p.peak, b.Rows)
-	return p.Generator.Gradients(b)
+	return p.Density.Gradients(b)
 }
 
 // Memory must not follow the batch: no call sees more rows than the micro-batch.
@@ -302,7 +320,7 @@ func TestMicroBatchBoundsMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := &peaks{Generator: vae}
+	net := &peaks{Density: vae}
 	observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, net, table(t, 101, 2, 0))
 	if net.peak != 5 {
 		t.Errorf("largest batch %d of at most 5", net.peak)
@@ -324,7 +342,7 @@ func TestStepShowsPublicNumbersOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &spy{force: func(r *entropy.Release) {
+		s := &recorder{force: func(r *entropy.Release) {
 			for i := range r.Outputs[0] {
 				r.Outputs[0][i] = 1
 			}

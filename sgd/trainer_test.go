@@ -335,7 +335,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 	}
 	cfg := sgd.Config{ClipNorm: 200, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-9, Optimizer: sgd.SGD(1)}
 	net := segmented{newCentre(dim), []sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
-	s := &spy{}
+	s := &recorder{}
 	b := accountant.Budget{Epsilon: 1e30, Delta: 1e-5}
 	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b))
 	if err != nil {

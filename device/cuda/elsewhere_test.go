@@ -12,7 +12,7 @@ import (
 )
 
 // elsewhere is a backend with memory of its own: where there is no device, one that pretends.
-func elsewhere(testing.TB) device.Backend { return devicetest.Apart(device.CPU()) }
+func elsewhere(testing.TB) device.Backend { return devicetest.SeparateMemory(device.CPU()) }
 
 func TestOpenWithoutTheTag(t *testing.T) {
 	b, err := cuda.Open(cuda.Device(1))

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -48,7 +49,7 @@ func clustering(gen *privgen.Generator, train *records.Table) (evaluate.Clusteri
 // agreement lets a classifier that was trained on real images name the samples
 // of each cluster.
 func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering, train, test *records.Table) error {
-	judge, err := evaluate.Learner{Hidden: []int{128}, Seed: c.seed}.Fit(train)
+	judge, err := classify.NeuralNetwork{Hidden: []int{128}, Seed: c.seed}.Fit(train)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 		if err != nil {
 			return err
 		}
-		named, err := judge.Agreement(samples)
+		named, err := evaluate.LabelAgreement(judge, samples)
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func utility(ctx context.Context, c config, gen *privgen.Generator, clusters eva
 	if err != nil {
 		return err
 	}
-	u, err := evaluate.Learner{Seed: c.seed}.Utility(synthetic, train, test)
+	u, err := evaluate.CompareTraining(classify.NeuralNetwork{Seed: c.seed}, synthetic, train, test)
 	if err != nil {
 		return err
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
 // ablation adds the paper's optimisations one by one, all at the same ε, steps and networks, and prints what a
 // classifier trained on the samples knows of real images, over several seeds.
 func ablation(ctx context.Context, c config, d data) error {
-	classifier := evaluate.Learner{Hidden: []int{64}, Epochs: 5}
-	judge, err := evaluate.Convolutional{}.Fit(d.private)
+	classifier := classify.NeuralNetwork{Hidden: []int{64}, Epochs: 5}
+	judge, err := classify.Convolutional{}.Fit(d.private)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func ablation(ctx context.Context, c config, d data) error {
 			if err != nil {
 				return err
 			}
-			score, err := judge.Inception(synthetic, d.test)
+			score, err := evaluate.Inception(judge, synthetic, d.test)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
 	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
@@ -18,7 +19,7 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 		return err
 	}
 	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
-	method := evaluate.Convolutional{}
+	method := classify.Convolutional{}
 	var u evaluate.Utility
 	judge, err := method.Fit(d.private)
 	if err != nil {
@@ -31,12 +32,12 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 		return err
 	}
 	fmt.Printf("%-22s %v\n", method.Name(), u)
-	score, err := judge.Inception(synthetic, d.test)
+	score, err := evaluate.Inception(judge, synthetic, d.test)
 	if err != nil {
 		return err
 	}
 	fmt.Println(score)
-	apart, err := evaluate.JensenShannon(evaluate.Learner{Hidden: []int{64}}, synthetic, d.private, d.test)
+	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, synthetic, d.private, d.test)
 	if err != nil {
 		return err
 	}
@@ -44,10 +45,10 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 	return nil
 }
 
-func testOn(m evaluate.Method, train records.Data, test *records.Table) (evaluate.Classification, error) {
+func testOn(m classify.Method, train records.Data, test *records.Table) (classify.Classification, error) {
 	judge, err := m.Fit(train)
 	if err != nil {
-		return evaluate.Classification{}, err
+		return classify.Classification{}, err
 	}
 	return judge.Test(test)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/examples/internal/grid"
 	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/records"
@@ -16,7 +17,7 @@ import (
 // held-out real ones. None of it is private, and every line says so.
 func report(synthetic, train, test *records.Table) error {
 	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
-	suite := evaluate.Suite{Methods: []evaluate.Method{evaluate.Convolutional{}, evaluate.Learner{}}}
+	suite := evaluate.Suite{Methods: []classify.Method{classify.Convolutional{}, classify.NeuralNetwork{}}}
 	all, err := suite.Compare(synthetic, train, test)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -15,7 +15,7 @@ import (
 type result struct {
 	method  string
 	epsilon float64
-	runs    []evaluate.QueryErrors
+	runs    []itemsets.QueryErrors
 	seconds float64
 	paper   string
 }
@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Printf("%v\n", real.Schema())
-	truth, err := evaluate.NewIndex(real)
+	truth, err := itemsets.NewIndex(real)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 // judge fits, samples and asks, once a seed.
-func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable, truth *evaluate.Index) (result, error) {
+func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable, truth *itemsets.Index) (result, error) {
 	out := result{method: m.name, epsilon: eps}
 	budget := accountant.Budget{Epsilon: eps, Delta: c.delta, Relation: c.relation}
 	start := time.Now()
@@ -66,11 +66,11 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 		if err != nil {
 			return out, err
 		}
-		guess, err := evaluate.NewIndex(fake)
+		guess, err := itemsets.NewIndex(fake)
 		if err != nil {
 			return out, err
 		}
-		e, err := evaluate.Queries{Count: c.queries, Popular: c.popular, Seed: seed + 7}.CompareIndexes(truth, guess)
+		e, err := itemsets.Queries{Count: c.queries, Popular: c.popular, Seed: seed + 7}.CompareIndexes(truth, guess)
 		if err != nil {
 			return out, err
 		}
@@ -84,13 +84,13 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 }
 
 // tell prints what one run promised and how good it was.
-func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e evaluate.QueryErrors, truth, guess *evaluate.Index) error {
+func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors, truth, guess *itemsets.Index) error {
 	if !c.verbose {
 		fmt.Printf("%s: ε = %.4g, δ = %g, %v, unit %s\n", m.name, f.guarantee.Epsilon, f.guarantee.Delta, f.guarantee.Relation, f.guarantee.Unit)
 		return nil
 	}
 	fmt.Printf("\n== %s, ε ≤ %g, seed %d\n%s\n\n%v\n%v\n", m.name, eps, seed+1, f.bill, f.guarantee, e)
-	s, err := evaluate.ItemStatistics{}.CompareIndexes(truth, guess)
+	s, err := itemsets.Statistics{}.CompareIndexes(truth, guess)
 	if err == nil {
 		fmt.Println(s)
 	}

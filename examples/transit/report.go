@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 )
 
 // classError is the mean error of "any" in one length class over all runs.
@@ -17,14 +17,14 @@ func (r result) classError(class int) float64 {
 }
 
 // meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the other reading.
-func (r result) meanAny() (mean, spread float64) { return meanOf(r.runs, evaluate.QueryErrors.MeanAny) }
+func (r result) meanAny() (mean, spread float64) { return meanOf(r.runs, itemsets.QueryErrors.MeanAny) }
 
 func (r result) meanAll() float64 {
-	mean, _ := meanOf(r.runs, evaluate.QueryErrors.MeanAll)
+	mean, _ := meanOf(r.runs, itemsets.QueryErrors.MeanAll)
 	return mean
 }
 
-func meanOf(runs []evaluate.QueryErrors, f func(evaluate.QueryErrors) float64) (mean, spread float64) {
+func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (mean, spread float64) {
 	n := float64(len(runs))
 	for _, e := range runs {
 		mean += f(e) / n

@@ -38,11 +38,11 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	return append(list, l.Decodings...)
 }
 
-// NewDecoding builds the generator of records of a schema. The path is that of the architecture. Sizes are judged before
+// NewGenerator builds the generator of records of a schema. The path is that of the architecture. Sizes are judged before
 // anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
-func NewDecoding(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
+func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
 	if sizer, ok := a.(models.GeneratorSizer); ok {
 		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
@@ -144,7 +144,7 @@ func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, l
 				len(data), len(state), params, bytes))
 		}
 	}
-	net, err := NewDecoding("generator", be, a, latent, s, 0)
+	net, err := NewGenerator("generator", be, a, latent, s, 0)
 	if err != nil {
 		return nil, malformed(err)
 	}

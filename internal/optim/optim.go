@@ -9,10 +9,10 @@ package optim
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -27,33 +27,20 @@ const (
 	Adam
 )
 
-var ruleNames = [...]string{Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam"}
+var ruleNames = enum.Names[Rule]{Type: "optim.Rule", List: []string{
+	Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam",
+}}
 
-func (r Rule) String() string {
-	if r < 0 || int(r) >= len(ruleNames) {
-		return fmt.Sprintf("Rule(%d)", int(r))
-	}
-	return ruleNames[r]
-}
+// String is the name.
+func (r Rule) String() string { return ruleNames.String(r) }
 
-// MarshalText writes the rule's name.
-func (r Rule) MarshalText() ([]byte, error) {
-	if r < 0 || int(r) >= len(ruleNames) {
-		return nil, fmt.Errorf("optim: unknown rule %d", int(r))
-	}
-	return []byte(ruleNames[r]), nil
-}
+// MarshalText writes the name.
+func (r Rule) MarshalText() ([]byte, error) { return ruleNames.Marshal(r) }
 
 // UnmarshalText reads a name that MarshalText wrote.
-func (r *Rule) UnmarshalText(text []byte) error {
-	for i, name := range ruleNames {
-		if name == string(text) {
-			*r = Rule(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("optim: unknown rule %q", text)
-}
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (r *Rule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(text, r) }
 
 // Config describes an optimiser.
 type Config struct {

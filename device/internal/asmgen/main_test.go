@@ -15,7 +15,7 @@ func TestCheckedIn(t *testing.T) {
 		{"pack", "device", "../.."},
 		{"thin", "device", "../.."},
 		{"vector", "device", "../.."},
-		{"noise", "mechanism", "../../../mechanism"},
+		{"noise", "sampler", "../../../mechanism/internal/sampler"},
 	} {
 		dir := t.TempDir()
 		asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")

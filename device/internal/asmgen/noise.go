@@ -10,7 +10,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// noise writes the kernels of package mechanism. What they must compute, to the bit, their Go twins there say.
+// noise writes the kernels of package sampler. What they must compute, to the bit, their Go twins there say.
 func noise() {
 	for _, lanes := range []int{4, 8} {
 		addSum(lanes, "addSum", "sum *float32", VCVTPS2PD)
@@ -112,14 +112,14 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 
 // steps reads eight draws at a time off eight words. It stops at the first word that it does not decide.
 //
-//	strips  512 pairs: a strip's width and the bound on words that lie inside
-//	half, mask, edge, shift  as in the coarse form of a lattice
+//	layers  512 pairs: a layer's width and the bound on words that lie inside
+//	half, mask, edge, shift  as in type coarse
 func steps() {
-	TEXT("stepsAVX512", NOSPLIT, "func(n int, dst *float64, words, strips *uint64, half, mask, edge, shift uint64) int")
+	TEXT("stepsAVX512", NOSPLIT, "func(n int, dst *float64, words, layers *uint64, half, mask, edge, shift uint64) int")
 	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.",
 		"It may write to all of dst.")
 	Pragma("noescape")
-	n, dst, words, strips := pointer("n"), pointer("dst"), pointer("words"), pointer("strips")
+	n, dst, words, layers := pointer("n"), pointer("dst"), pointer("words"), pointer("layers")
 	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))
 	edge, shift := repeated(8, argument("edge")), repeated(8, argument("shift"))
 	negative := repeated(8, wides.bits(1<<9))
@@ -132,7 +132,7 @@ func steps() {
 	Label("loop")
 	word := ZMM()
 	VMOVDQU64(Mem{Base: words, Index: at, Scale: 8}, word)
-	width, inner := strip(words, at, strips)
+	width, inner := layer(words, at, layers)
 
 	inside, sure, minus := K(), K(), K()
 	VPCMPUQ(U8(1), inner, word, inside)
@@ -166,17 +166,17 @@ func steps() {
 	RET()
 }
 
-// strip looks up the pairs of eight words. Sixteen-byte loads put together are faster than gathering.
-func strip(words, at, strips GPVirtual) (width, inner VecVirtual) {
+// layer looks up the pairs of eight words. Sixteen-byte loads put together are faster than gathering.
+func layer(words, at, layers GPVirtual) (width, inner VecVirtual) {
 	var halves [2]VecVirtual // even words, odd words
 	for odd := range halves {
 		var pairs [2]VecVirtual
 		for i := range pairs {
 			first, second := offset(words, at, 4*i+odd), offset(words, at, 4*i+odd+2)
 			x := XMM()
-			VMOVDQU(Mem{Base: strips, Index: first, Scale: 1}, x)
+			VMOVDQU(Mem{Base: layers, Index: first, Scale: 1}, x)
 			pairs[i] = YMM()
-			VINSERTI128(U8(1), Mem{Base: strips, Index: second, Scale: 1}, x.AsY(), pairs[i])
+			VINSERTI128(U8(1), Mem{Base: layers, Index: second, Scale: 1}, x.AsY(), pairs[i])
 		}
 		halves[odd] = ZMM()
 		VINSERTI64X4(U8(1), pairs[1], pairs[0].AsZ(), halves[odd])

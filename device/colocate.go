@@ -1,0 +1,19 @@
+package device
+
+// Colocate is m in the memory where like lives, both being b's or the host's: m itself, or a copy of a host matrix on the
+// device.
+func Colocate(b Backend, m, like Matrix) Matrix {
+	if like.Mem == nil || m.Mem != nil || m.Empty() {
+		return m
+	}
+	numbers := m.Data
+	if !m.contiguous() {
+		numbers = make([]float32, 0, m.Rows*m.Cols)
+		for i := range m.Rows {
+			numbers = append(numbers, m.Row(i)...)
+		}
+	}
+	out := b.New(m.Rows, m.Cols)
+	b.Upload(out, numbers[:m.Rows*m.Cols])
+	return out
+}

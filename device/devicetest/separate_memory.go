@@ -1,0 +1,124 @@
+package devicetest
+
+import "github.com/seed7ba64551/privgen/device"
+
+// SeparateMemory is a backend whose matrices hide their numbers, as those of a device with memory of its own do. A host matrix
+// is no operand for it. With it, code that takes a backend is tested for reading what lives elsewhere, on any machine;
+// results are those of b to the bit.
+func SeparateMemory(b device.Backend) device.Backend { return separateMemory{b} }
+
+type separateMemory struct{ b device.Backend }
+
+// place is number at of the memory; two places are equal if they are the same.
+type place struct {
+	memory *[]float32
+	at     int
+}
+
+// Offset is the place that many numbers further on.
+func (p place) Offset(elements int) device.Memory { return place{p.memory, p.at + elements} }
+
+// open is m where b can read it.
+func open(m device.Matrix) device.Matrix {
+	if m.Data != nil && !m.Empty() {
+		panic("devicetest: the matrix lives on the host")
+	}
+	if m.Mem == nil || m.Empty() {
+		m.Mem, m.Data = nil, nil
+		return m
+	}
+	p := m.Mem.(place)
+	m.Mem, m.Data = nil, (*p.memory)[p.at:p.at+(m.Rows-1)*m.Stride+m.Cols]
+	return m
+}
+
+func (a separateMemory) Name() string { return a.b.Name() + " apart" }
+func (a separateMemory) Workers() int { return a.b.Workers() }
+
+func (a separateMemory) New(rows, cols int) device.Matrix {
+	m := a.b.New(rows, cols)
+	if !m.Empty() {
+		m.Mem = place{&m.Data, 0}
+	}
+	return device.Matrix{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Mem: m.Mem}
+}
+
+func (a separateMemory) Upload(dst device.Matrix, src []float32)   { a.b.Upload(open(dst), src) }
+func (a separateMemory) Download(dst []float32, src device.Matrix) { a.b.Download(dst, open(src)) }
+
+func (a separateMemory) Gemm(transA, transB bool, alpha float32, x, y device.Matrix, beta float32, c device.Matrix) {
+	a.b.Gemm(transA, transB, alpha, open(x), open(y), beta, open(c))
+}
+
+func (a separateMemory) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c device.Matrix) {
+	a.b.SparseGemm(s, open(w), beta, open(c))
+}
+
+func (a separateMemory) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
+	a.b.SparseGemmT(s, open(d), beta, open(c))
+}
+
+func (a separateMemory) BiasApply(f device.Func, m, bias device.Matrix) {
+	a.b.BiasApply(f, open(m), open(bias))
+}
+func (a separateMemory) Apply(f device.Func, dst, src device.Matrix) {
+	a.b.Apply(f, open(dst), open(src))
+}
+func (a separateMemory) Gradient(f device.Func, delta, out device.Matrix) {
+	a.b.Gradient(f, open(delta), open(out))
+}
+func (a separateMemory) Axpy(alpha float32, x, y device.Matrix) { a.b.Axpy(alpha, open(x), open(y)) }
+func (a separateMemory) Mul(dst, x, y device.Matrix)            { a.b.Mul(open(dst), open(x), open(y)) }
+func (a separateMemory) Sub(dst, x, y device.Matrix)            { a.b.Sub(open(dst), open(x), open(y)) }
+func (a separateMemory) Fill(m device.Matrix, v float32)        { a.b.Fill(open(m), v) }
+func (a separateMemory) ScaleRows(m device.Matrix, w []float32) { a.b.ScaleRows(open(m), w) }
+func (a separateMemory) RowSquaredNorms(dst []float64, m device.Matrix) {
+	a.b.RowSquaredNorms(dst, open(m))
+}
+func (a separateMemory) RowDots(dst []float64, x, y device.Matrix) {
+	a.b.RowDots(dst, open(x), open(y))
+}
+func (a separateMemory) Softmax(m device.Matrix) { a.b.Softmax(open(m)) }
+
+func (a separateMemory) ColSums(w []float32, m device.Matrix, beta float32, dst device.Matrix) {
+	a.b.ColSums(w, open(m), beta, open(dst))
+}
+
+func (a separateMemory) BlockProductNorms(dst []float64, block int, x, d device.Matrix) {
+	a.b.BlockProductNorms(dst, block, open(x), open(d))
+}
+
+func (a separateMemory) Im2Col(w device.Window, dst, src device.Matrix) {
+	a.b.Im2Col(w, open(dst), open(src))
+}
+func (a separateMemory) Col2Im(w device.Window, dst, src device.Matrix) {
+	a.b.Col2Im(w, open(dst), open(src))
+}
+
+func (a separateMemory) UpSample(m device.Image, u device.UpSampling, dst, src device.Matrix) {
+	a.b.UpSample(m, u, open(dst), open(src))
+}
+
+func (a separateMemory) UpSampleGradient(m device.Image, u device.UpSampling, dst, src device.Matrix) {
+	a.b.UpSampleGradient(m, u, open(dst), open(src))
+}
+
+func (a separateMemory) Moments(stats, m device.Matrix, eps float32) {
+	a.b.Moments(open(stats), open(m), eps)
+}
+
+func (a separateMemory) Normalize(dst, src, stats, gain, shift device.Matrix) {
+	a.b.Normalize(open(dst), open(src), open(stats), open(gain), open(shift))
+}
+
+func (a separateMemory) NormalizeGradient(delta, src, stats, gain, dGain, dShift device.Matrix) {
+	a.b.NormalizeGradient(open(delta), open(src), open(stats), open(gain), open(dGain), open(dShift))
+}
+
+func (a separateMemory) CosSin(dst, src device.Matrix, scale float32) {
+	a.b.CosSin(open(dst), open(src), scale)
+}
+
+func (a separateMemory) Adam(p, g, m, v device.Matrix, s device.AdamStep) {
+	a.b.Adam(open(p), open(g), open(m), open(v), s)
+}

@@ -1,0 +1,145 @@
+package classify
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// AdaBoost trains small trees one after the other, each on records weighted by
+// how the earlier ones failed.
+//
+// Source: Zhu, Zou, Rosset and Hastie 2009, "Multi-class AdaBoost", algorithm 2
+// (SAMME).
+type AdaBoost struct {
+	Trees int     // 0 for 50
+	Depth int     // of each; 0 for 1
+	Rate  float64 // shrinks what each tree counts; 0 for 1
+}
+
+// Name is "AdaBoost".
+func (AdaBoost) Name() string { return "AdaBoost" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (m AdaBoost) Validate() error {
+	return settings.NotNegative("classify.AdaBoost", settings.Of("Trees", m.Trees), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate))
+}
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
+func (m AdaBoost) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m AdaBoost) learn(x *design) (Scorer, error) {
+	b, err := x.bins()
+	if err != nil {
+		return nil, err
+	}
+	weights := make([]float64, x.rows())
+	for i := range weights {
+		weights[i] = 1 / float64(len(weights))
+	}
+	out := boosted{classes: x.classes}
+	for range settings.OrDefault(m.Trees, 50) {
+		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: settings.OrDefault(m.Depth, 1)}
+		g.leafOf = make([]int32, x.rows())
+		t := g.grow(allRows(x.rows()))
+		votes, wrong := out.votes(t), 0.0
+		for i, l := range x.labels {
+			if votes[g.leafOf[i]] != l {
+				wrong += weights[i]
+			}
+		}
+		worth, more := m.worth(wrong, x.classes)
+		if worth > 0 || len(out.of) == 0 {
+			out.add(t, votes, worth)
+		}
+		if !more {
+			break
+		}
+		reweigh(weights, x.labels, g.leafOf, votes, math.Exp(worth))
+	}
+	return out, nil
+}
+
+// worth is what a tree counts that errs on a part of the weight, and whether
+// there is any sense in going on.
+func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
+	switch {
+	case wrong <= 0:
+		return 1, false
+	case wrong >= 1-1/float64(classes):
+		return 0, false
+	}
+	return settings.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))), true
+}
+
+// reweigh multiplies the weight of records named wrongly; the sum stays 1.
+func reweigh(weights []float64, labels, leafOf, votes []int32, by float64) {
+	sum := 0.0
+	for i, l := range labels {
+		if votes[leafOf[i]] != l {
+			weights[i] *= by
+		}
+		sum += weights[i]
+	}
+	for i := range weights {
+		weights[i] /= sum
+	}
+}
+
+// boosted are trees that vote, each with its worth.
+type boosted struct {
+	classes int
+	of      []*tree
+	says    [][]int32 // class by leaf
+	worth   []float64
+}
+
+// votes is the class of every leaf of a tree.
+func (m *boosted) votes(t *tree) []int32 {
+	votes := make([]int32, t.leaves())
+	for l := range votes {
+		votes[l] = int32(argmax(t.values[l*t.width : (l+1)*t.width]))
+	}
+	return votes
+}
+
+func (m *boosted) add(t *tree, votes []int32, worth float64) {
+	m.of, m.says, m.worth = append(m.of, t), append(m.says, votes), append(m.worth, worth)
+}
+
+// Scores are the shares of the vote, so that a class nobody votes for has
+// −1/(K−1).
+func (m boosted) Scores(b device.Batch, dst []float64) {
+	clear(dst)
+	total := 0.0
+	for _, w := range m.worth {
+		total += w
+	}
+	others := 1 / math.Max(float64(m.classes-1), 1)
+	read := recordset.NewReader(b)
+	for i := range b.Rows {
+		row, scores := read.Row(i), dst[i*m.classes:(i+1)*m.classes]
+		for j, t := range m.of {
+			scores[m.says[j][t.leaf(row)]] += m.worth[j] / max(total, math.SmallestNonzeroFloat64)
+		}
+		for c, s := range scores {
+			scores[c] = s - (1-s)*others
+		}
+	}
+}
+
+func (m boosted) Probabilities(b device.Batch, dst []float64) {
+	m.Scores(b, dst)
+	for i := range b.Rows {
+		p := dst[i*m.classes : (i+1)*m.classes]
+		for c := range p {
+			p[c] /= math.Max(float64(m.classes-1), 1)
+		}
+		softmax(p)
+	}
+}

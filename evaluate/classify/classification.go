@@ -1,0 +1,213 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Classification says how well a classifier names the classes of records.
+//
+// The areas under curves come in two conventions, which differ a lot: Scores
+// ranks records by the classifier's numbers, [Classification.Hard] by nothing but
+// the class they are named, as papers on synthetic tables often do.
+type Classification struct {
+	Model     string   `json:"model"`
+	Classes   []string `json:"classes"`
+	Confusion [][]int  `json:"confusion"` // records by true class, then by named class
+	// Scores is the ranking of the second of two classes, or the mean of those of
+	// each class against the rest, by the classifier's scores; for more than two
+	// classes by its probabilities if it has any.
+	Scores Ranking `json:"on_scores"`
+}
+
+// Test names the classes of labelled records and compares.
+//
+// Errors: *[param.Error] for records of another dimension or with other classes
+// than the classifier's.
+// Guarantee: none; see the package.
+func (c *Classifier) Test(d records.Data) (Classification, error) {
+	if err := recordset.Given("classify.Classifier.Test", d); err != nil {
+		return Classification{}, err
+	}
+	s := d.Schema()
+	if !slices.Equal(s.ClassNames(), c.schema.ClassNames()) {
+		want := fmt.Sprintf("records with the classifier's %d classes", c.schema.Classes())
+		return Classification{}, param.New("classify.Classifier.Test", s, want)
+	}
+	scores, err := c.Scores(d)
+	if err != nil {
+		return Classification{}, err
+	}
+	labels := recordset.Labels(d)
+	confusion, err := tabulateClasses(labels, c.named(scores), s.Classes())
+	if err != nil {
+		return Classification{}, err
+	}
+	return Classification{c.name, s.ClassNames(), confusion, rankClasses(c.ranked(d, scores), labels, s.Classes())}, nil
+}
+
+func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
+	confusion := make([][]int, k)
+	for i := range confusion {
+		confusion[i] = make([]int, k)
+	}
+	if len(labels) != len(named) {
+		return nil, param.New("classify labels", len(labels), "one for each record")
+	}
+	for i, l := range labels {
+		if l < 0 || int(l) >= k {
+			return nil, param.New(fmt.Sprintf("classify labels[%d]", i), "no class", fmt.Sprintf("a class in [0, %d)", k))
+		}
+		confusion[l][named[i]]++
+	}
+	return confusion, nil
+}
+
+// Records is the number of records tested.
+func (c Classification) Records() int {
+	n := 0
+	for _, row := range c.Confusion {
+		for _, count := range row {
+			n += count
+		}
+	}
+	return n
+}
+
+// Accuracy is the part of the records named rightly.
+func (c Classification) Accuracy() float64 {
+	right := 0
+	for i, row := range c.Confusion {
+		right += row[i]
+	}
+	return recordset.Share(right, c.Records())
+}
+
+// MacroF1 is the mean over classes of the harmonic mean of precision and recall;
+// a class that neither occurs nor is ever named is left out.
+func (c Classification) MacroF1() float64 {
+	sum, classes := 0.0, 0
+	for i := range c.Confusion {
+		if f1, _, met := c.f1(i); met {
+			sum += f1
+			classes++
+		}
+	}
+	if classes == 0 {
+		return 0
+	}
+	return sum / float64(classes)
+}
+
+// WeightedF1 is the mean of the same over records: each class counts by how
+// often it occurs.
+func (c Classification) WeightedF1() float64 {
+	sum := 0.0
+	for i := range c.Confusion {
+		f1, actual, _ := c.f1(i)
+		sum += f1 * float64(actual)
+	}
+	return sum / float64(max(c.Records(), 1))
+}
+
+// f1 is the harmonic mean of precision and recall of one class, how often it
+// occurs, and whether it occurs or is named at all.
+func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
+	named := 0
+	for j, n := range c.Confusion[class] {
+		actual += n
+		named += c.Confusion[j][class]
+	}
+	if actual+named == 0 {
+		return 0, 0, false
+	}
+	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
+}
+
+// Hard is the ranking by the class that records are named alone: 1 for the class
+// itself, 0 for any other. Its ROC is, for two classes, the balanced accuracy.
+func (c Classification) Hard() Ranking {
+	k := len(c.Confusion)
+	if k == 2 {
+		return c.hard(1)
+	}
+	var mean Ranking
+	ranked := 0.0
+	for i := range c.Confusion {
+		if _, actual, _ := c.f1(i); actual == 0 || actual == c.Records() {
+			continue
+		}
+		r := c.hard(i)
+		mean.ROC, mean.PRC, ranked = mean.ROC+r.ROC, mean.PRC+r.PRC, ranked+1
+	}
+	if ranked == 0 {
+		return Ranking{0.5, 0}
+	}
+	return Ranking{mean.ROC / ranked, mean.PRC / ranked}
+}
+
+// hard is the ranking by being named one class.
+func (c Classification) hard(class int) Ranking {
+	actual, named, total := 0, 0, c.Records()
+	for j, n := range c.Confusion[class] {
+		actual += n
+		named += c.Confusion[j][class]
+	}
+	right := c.Confusion[class][class]
+	if actual == 0 || actual == total {
+		return Ranking{0.5, recordset.Share(actual, total)}
+	}
+	recall, fall := recordset.Share(right, actual), recordset.Share(named-right, total-actual)
+	return Ranking{(1 + recall - fall) / 2, recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
+}
+
+// String prints the accuracy, marked as not private.
+func (c Classification) String() string {
+	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark, c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
+}
+
+// Table prints the confusion matrix.
+func (c Classification) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s: records by true class (down) and named class (across) (%s)\n", notprivate.Mark, c.Model, notprivate.Caveat)
+	for i, row := range c.Confusion {
+		fmt.Fprintf(&b, "%12s |", c.Classes[i])
+		for _, n := range row {
+			fmt.Fprintf(&b, " %6d", n)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// MarshalJSON writes the result with its caveat.
+func (c Classification) MarshalJSON() ([]byte, error) {
+	type plain Classification
+	return notprivate.JSON("classification", struct {
+		Accuracy   float64 `json:"accuracy"`
+		MacroF1    float64 `json:"macro_f1"`
+		WeightedF1 float64 `json:"weighted_f1"`
+		Hard       Ranking `json:"on_hard_predictions"`
+		plain
+	}{c.Accuracy(), c.MacroF1(), c.WeightedF1(), c.Hard(), plain(c)})
+}
+
+// Scores are the measures of one classifier, or their means over several.
+type Scores struct {
+	Accuracy   float64 `json:"accuracy"`
+	WeightedF1 float64 `json:"weighted_f1"`
+	MacroF1    float64 `json:"macro_f1"`
+	OnScores   Ranking `json:"on_scores"`
+	OnHard     Ranking `json:"on_hard_predictions"`
+}
+
+// Measures are all measures of one classification.
+func (c Classification) Measures() Scores {
+	return Scores{c.Accuracy(), c.WeightedF1(), c.MacroF1(), c.Scores, c.Hard()}
+}

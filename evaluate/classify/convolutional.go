@@ -1,0 +1,68 @@
+package classify
+
+import (
+	"errors"
+
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Convolutional trains a convolutional network on records whose schema is one of
+// images. The zero value has two striding convolutions and one dense hidden
+// layer.
+type Convolutional struct {
+	Convolutions []models.Convolution // nil for 16 and 32 maps of 5×5 windows, stride 2
+	Hidden       []int                // widths of the dense layers; nil for 128
+	Training     NeuralNetwork        // Hidden is not used; 0 epochs for 5, rate 0 for 0.002
+}
+
+// Name is "convolutional network".
+func (Convolutional) Name() string { return "convolutional network" }
+
+// Validate reports every setting that makes no sense, but for what depends on
+// the records.
+//
+// Errors: *[param.Error], joined.
+func (m Convolutional) Validate() error { return m.Training.Validate() }
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
+//
+// Errors: those of [NeuralNetwork.Fit], *[param.Error] for records that are no images,
+// and mistakes in the description of the network.
+func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m Convolutional) learn(x *design) (Scorer, error) {
+	if !x.schema.IsImage() {
+		return nil, param.New("classify.Convolutional", x.schema, "images")
+	}
+	m = m.withDefaults()
+	height, width := x.schema.Height(), x.schema.Width()
+	cnn := models.CNN{
+		Height: height, Width: width, Channels: x.dim / (height * width),
+		Convolutions: m.Convolutions, Hidden: m.Hidden,
+	}
+	l := m.Training.withDefaults(x.rows())
+	net, err := cnn.Classifier(l.Backend, x.dim, x.classes, l.Seed)
+	if err != nil {
+		return nil, errors.Join(param.New("classify.Convolutional", x.schema, "a network that fits the images"), err)
+	}
+	l.train(net, x)
+	return network{net}, nil
+}
+
+func (m Convolutional) withDefaults() Convolutional {
+	if m.Convolutions == nil {
+		m.Convolutions = []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}
+	}
+	if m.Hidden == nil {
+		m.Hidden = []int{128}
+	}
+	if m.Training.Epochs == 0 {
+		m.Training.Epochs = 5
+	}
+	if m.Training.LearningRate == 0 {
+		m.Training.LearningRate = 2e-3
+	}
+	return m
+}

@@ -1,0 +1,180 @@
+package classify
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// DecisionTree trains a classification tree by the Gini index. The zero value
+// grows until every leaf holds one class.
+//
+// Source: Breiman, Friedman, Olshen and Stone, "Classification and regression
+// trees", 1984. Coordinates of more than 256 values are split at 255 quantiles.
+type DecisionTree struct {
+	Depth    int  // the largest depth; 0 for any
+	Balanced bool // weigh records so that every class counts alike
+}
+
+// Name is "decision tree".
+func (DecisionTree) Name() string { return "decision tree" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (m DecisionTree) Validate() error {
+	return settings.NotNegative("classify.DecisionTree", settings.Of("Depth", m.Depth))
+}
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
+func (m DecisionTree) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m DecisionTree) learn(x *design) (Scorer, error) {
+	b, err := x.bins()
+	if err != nil {
+		return nil, err
+	}
+	g := grower{bins: b, labels: x.labels, width: x.classes, depth: m.Depth}
+	if m.Balanced {
+		g.weights = x.balanced()
+	}
+	return trees{[]*tree{g.grow(allRows(x.rows()))}}, nil
+}
+
+// balanced weighs each record with one over the share of its class.
+func (x *design) balanced() []float64 {
+	n, weights := x.counts(), make([]float64, x.rows())
+	for i, l := range x.labels {
+		weights[i] = float64(x.rows()) / (float64(x.classes) * n[l])
+	}
+	return weights
+}
+
+// RandomForest trains trees on bootstrap samples, each split chosen among √d
+// random coordinates, and averages their probabilities.
+//
+// Source: Breiman 2001, "Random forests".
+type RandomForest struct {
+	Trees    int  // 0 for 100
+	Depth    int  // the largest depth; 0 for any
+	Balanced bool // weigh records so that every class counts alike
+	Seed     uint64
+}
+
+// Name is "random forest".
+func (RandomForest) Name() string { return "random forest" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (m RandomForest) Validate() error {
+	return settings.NotNegative("classify.RandomForest", settings.Of("Trees", m.Trees), settings.Of("Depth", m.Depth))
+}
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
+func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m RandomForest) learn(x *design) (Scorer, error) {
+	e := ensemble{trees: settings.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1), draws: x.rows(), seed: m.Seed}
+	if m.Balanced {
+		e.weights = x.balanced()
+	}
+	return e.grow(x)
+}
+
+// Bagging trains trees on bootstrap samples and averages their probabilities.
+//
+// Source: Breiman 1996, "Bagging predictors".
+type Bagging struct {
+	Trees int     // 0 for 10
+	Part  float64 // size of a bootstrap sample as a part of the records; 0 for 1
+	Seed  uint64
+}
+
+// Name is "bagging".
+func (Bagging) Name() string { return "bagging" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (m Bagging) Validate() error {
+	return settings.NotNegative("classify.Bagging", settings.Of("Trees", m.Trees), settings.Part("Part", m.Part))
+}
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
+func (m Bagging) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m Bagging) learn(x *design) (Scorer, error) {
+	draws := max(int(settings.OrDefault(m.Part, 1)*float64(x.rows())), 1)
+	return ensemble{trees: settings.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
+}
+
+// ensemble is what a forest and bagging share.
+type ensemble struct {
+	trees, depth, try, draws int
+	weights                  []float64
+	seed                     uint64
+}
+
+// grow grows the trees on all cores, each from a stream of its own.
+func (e ensemble) grow(x *design) (Scorer, error) {
+	b, err := x.bins()
+	if err != nil {
+		return nil, err
+	}
+	out := trees{make([]*tree, e.trees)}
+	parallel.Each(e.trees, func(i int) {
+		rng := rand.New(rand.NewPCG(e.seed, 0x74726565+uint64(i)))
+		rows, weights := e.bootstrap(rng, x.rows())
+		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: e.depth, try: e.try, rng: rng}
+		out.of[i] = g.grow(rows)
+	})
+	return out, nil
+}
+
+// bootstrap draws records with replacement: which, and how often each.
+func (e ensemble) bootstrap(rng *rand.Rand, n int) (rows []int32, weights []float64) {
+	weights = make([]float64, n)
+	for range e.draws {
+		weights[rng.IntN(n)]++
+	}
+	for i, w := range weights {
+		if w > 0 {
+			rows = append(rows, int32(i))
+		}
+		if e.weights != nil {
+			weights[i] *= e.weights[i]
+		}
+	}
+	return rows, weights
+}
+
+// trees average the probabilities that each tree states.
+type trees struct{ of []*tree }
+
+func (m trees) Scores(b device.Batch, dst []float64) {
+	k := m.of[0].width
+	clear(dst)
+	read := recordset.NewReader(b)
+	for i := range b.Rows {
+		row, mean := read.Row(i), dst[i*k:(i+1)*k]
+		for _, t := range m.of {
+			for c, p := range t.value(row) {
+				mean[c] += p
+			}
+		}
+		for c := range mean {
+			mean[c] /= float64(len(m.of))
+		}
+	}
+}
+
+func (m trees) Probabilities(b device.Batch, dst []float64) { m.Scores(b, dst) }
+
+// isqrt is the root of n, rounded down.
+func isqrt(n int) int { return int(math.Sqrt(float64(n))) }

@@ -1,0 +1,180 @@
+package classify
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/evaluate/internal/settings"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// GradientBoosting trains regression trees one after the other, each on what the
+// earlier ones leave of the log-likelihood's gradient, one a class and stage (one altogether for
+// two classes).
+//
+// Source: Friedman 2001, "Greedy function approximation: a gradient boosting
+// machine", algorithms 5 and 6; Part < 1: Friedman 2002, "Stochastic gradient
+// boosting".
+type GradientBoosting struct {
+	Stages int     // 0 for 100
+	Depth  int     // of each tree; 0 for 3
+	Rate   float64 // shrinks each tree; 0 for 0.1
+	Part   float64 // part of the records, drawn anew for each stage; 0 for all
+	Seed   uint64
+}
+
+// Name is "gradient boosting".
+func (GradientBoosting) Name() string { return "gradient boosting" }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (m GradientBoosting) Validate() error {
+	return settings.NotNegative("classify.GradientBoosting",
+		settings.Of("Stages", m.Stages), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate), settings.Part("Part", m.Part))
+}
+
+// Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
+func (m GradientBoosting) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
+
+func (m GradientBoosting) learn(x *design) (Scorer, error) {
+	b, err := x.bins()
+	if err != nil {
+		return nil, err
+	}
+	m.Depth, m.Rate, m.Part = settings.OrDefault(m.Depth, 3), settings.OrDefault(m.Rate, 0.1), settings.OrDefault(m.Part, 1)
+	out := &additive{classes: x.classes, rate: m.Rate, start: startOf(x.counts())}
+	state := make([]float64, x.rows()*len(out.start)) // logits, or log-odds, of all records
+	for i := range x.rows() {
+		copy(state[i*len(out.start):], out.start)
+	}
+	rng := rand.New(rand.NewPCG(m.Seed, 0x626f6f73))
+	for range settings.OrDefault(m.Stages, 100) {
+		rows := m.draw(rng, x.rows())
+		out.stages = append(out.stages, m.stage(x, b, rows, state, len(out.start)))
+	}
+	return out, nil
+}
+
+// startOf are the logarithms of the classes' shares, or the log-odds of the
+// second of two.
+func startOf(counts []float64) []float64 {
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	start := make([]float64, len(counts))
+	for c, n := range counts {
+		start[c] = math.Log(max(n/total, 1e-7))
+	}
+	if len(counts) == 2 {
+		return []float64{start[1] - start[0]}
+	}
+	return start
+}
+
+// draw is the rows of one stage, ascending.
+func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
+	want := max(int(m.Part*float64(n)), 1)
+	if want >= n {
+		return allRows(n)
+	}
+	return recordset.Draw(rng, n, want)
+}
+
+// stage grows a tree for every output and moves the state.
+func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float64, outputs int) []*tree {
+	n := x.rows()
+	probabilities := make([]float64, len(state))
+	copy(probabilities, state)
+	for i := range n {
+		p := probabilities[i*outputs : (i+1)*outputs]
+		if outputs == 1 {
+			p[0] = 1 / (1 + math.Exp(-p[0]))
+		} else {
+			softmax(p)
+		}
+	}
+	stage := make([]*tree, outputs)
+	parallel.Each(outputs, func(c int) {
+		residual := make([]float64, n)
+		for i, l := range x.labels {
+			hit := 0.0
+			if outputs == 1 && l == 1 || outputs > 1 && int(l) == c {
+				hit = 1
+			}
+			residual[i] = hit - probabilities[i*outputs+c]
+		}
+		stage[c] = m.tree(x, b, append([]int32(nil), rows...), residual, outputs)
+		read := recordset.NewReader(x.batch)
+		for i := range n {
+			state[i*outputs+c] += m.Rate * stage[c].value(read.Row(i))[0]
+		}
+	})
+	return stage
+}
+
+// tree fits the residuals and sets every leaf to one Newton step.
+func (m GradientBoosting) tree(x *design, b *bins, rows []int32, residual []float64, outputs int) *tree {
+	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.rows())}
+	t := g.grow(rows)
+	top, bottom := make([]float64, t.leaves()), make([]float64, t.leaves())
+	for _, r := range rows {
+		a := math.Abs(residual[r])
+		top[g.leafOf[r]] += residual[r]
+		bottom[g.leafOf[r]] += a * (1 - a)
+	}
+	share := float64(max(outputs-1, 1)) / float64(outputs)
+	for l := range t.values {
+		t.values[l] = 0
+		if bottom[l] > 1e-150 {
+			t.values[l] = share * top[l] / bottom[l]
+		}
+	}
+	return t
+}
+
+// additive is a sum of trees.
+type additive struct {
+	classes int
+	rate    float64
+	start   []float64
+	stages  [][]*tree
+}
+
+// Scores are logits.
+func (m *additive) Scores(b device.Batch, dst []float64) {
+	outputs := len(m.start)
+	read := recordset.NewReader(b)
+	sum := make([]float64, outputs)
+	for i := range b.Rows {
+		row := read.Row(i)
+		copy(sum, m.start)
+		for _, stage := range m.stages {
+			for c, t := range stage {
+				sum[c] += m.rate * t.value(row)[0]
+			}
+		}
+		scores := dst[i*m.classes : (i+1)*m.classes]
+		if outputs == m.classes {
+			copy(scores, sum)
+		} else {
+			scores[0], scores[1] = -sum[0]/2, sum[0]/2
+		}
+	}
+}
+
+func (m *additive) Probabilities(b device.Batch, dst []float64) {
+	m.Scores(b, dst)
+	softmaxRows(dst, m.classes)
+}
+
+// softmaxRows turns logarithms into probabilities, record by record.
+func softmaxRows(v []float64, classes int) {
+	for i := 0; i+classes <= len(v); i += classes {
+		softmax(v[i : i+classes])
+	}
+}

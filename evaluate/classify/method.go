@@ -1,0 +1,203 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Method trains classifiers: those of this package, or a user-defined one by way of
+// [NewClassifier].
+type Method interface {
+	// Name says what is trained, in the field's words.
+	Name() string
+	// Fit trains on labelled records, without any privacy.
+	Fit(train records.Data) (*Classifier, error)
+}
+
+// Scorer is what a trained classifier does.
+type Scorer interface {
+	// Scores sets dst to a number for every class of every record of b, the larger
+	// the likelier: a probability, its logarithm, a margin. Dense records come
+	// scaled from the schema's bounds to [0, 1].
+	// It is safe for concurrent use.
+	//
+	// Shapes: dst has Rows×Classes numbers, record by record.
+	Scores(b device.Batch, dst []float64)
+}
+
+// Prober is a [Scorer] that also knows probabilities.
+type Prober interface {
+	Scorer
+	// Probabilities sets dst to numbers that add up to 1 for every record.
+	Probabilities(b device.Batch, dst []float64)
+}
+
+// learner is what the methods of this package have in common.
+type learner interface {
+	Method
+	Validate() error
+	learn(x *design) (Scorer, error)
+}
+
+// fit checks everything, reads the records once and trains.
+func fit(l learner, d records.Data) (*Classifier, error) {
+	x, err := load(d)
+	if err = errors.Join(l.Validate(), err); err != nil {
+		return nil, err
+	}
+	return fitDesign(l, x)
+}
+
+func fitDesign(l learner, x *design) (*Classifier, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	scorer, err := l.learn(x)
+	if err != nil {
+		return nil, err
+	}
+	return NewClassifier(l.Name(), x.schema, scorer), nil
+}
+
+// Classifier names the class of records. It is safe for concurrent use.
+type Classifier struct {
+	scorer Scorer
+	schema records.Schema
+	name   string
+}
+
+// NewClassifier is a classifier of records of a schema by a user-defined scorer.
+func NewClassifier(name string, s records.Schema, by Scorer) *Classifier {
+	return &Classifier{scorer: by, schema: s, name: name}
+}
+
+// Name says what kind of classifier it is.
+func (c *Classifier) Name() string { return c.name }
+
+// Schema is that of the records it was trained on.
+func (c *Classifier) Schema() records.Schema { return c.schema }
+
+// Predict names the likeliest class of every record, the first of equals.
+//
+// Errors: *[param.Error] for records of another dimension or other bounds than
+// those it was trained on.
+func (c *Classifier) Predict(d records.Data) ([]int32, error) {
+	scores, err := c.Scores(d)
+	if err != nil {
+		return nil, err
+	}
+	return c.named(scores), nil
+}
+
+// ranked turns the scores of some records into what they are ranked by within a class: for more than
+// two classes probabilities where there are any, since logarithms of densities
+// compare classes and not records.
+func (c *Classifier) ranked(d records.Data, scores []float64) []float64 {
+	if p, ok := c.scorer.(Prober); ok && c.schema.Classes() > 2 {
+		return c.score(d, p.Probabilities)
+	}
+	return scores
+}
+
+// named is the class of the largest score of each record.
+func (c *Classifier) named(scores []float64) []int32 {
+	k := c.schema.Classes()
+	out := make([]int32, len(scores)/max(k, 1))
+	for i := range out {
+		out[i] = int32(argmax(scores[i*k : i*k+k]))
+	}
+	return out
+}
+
+// Scores are the numbers by which classes are named, one for every class of every
+// record, record by record.
+//
+// Errors: those of [Classifier.Predict].
+func (c *Classifier) Scores(d records.Data) ([]float64, error) {
+	if err := c.compatible(d); err != nil {
+		return nil, err
+	}
+	return c.score(d, c.scorer.Scores), nil
+}
+
+// Probabilities are the probabilities of the classes of every record.
+//
+// Errors: those of [Classifier.Predict], and *[param.Error] for a classifier that
+// has margins only.
+func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
+	p, ok := c.scorer.(Prober)
+	if !ok {
+		return nil, param.New("classify.Classifier.Probabilities", c.name, "a classifier that knows probabilities")
+	}
+	if err := c.compatible(d); err != nil {
+		return nil, err
+	}
+	return c.score(d, p.Probabilities), nil
+}
+
+func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []float64 {
+	const chunk = 1024
+	var (
+		b   device.Batch
+		own = recordset.InSchema(d)
+		n   = d.Len()
+		k   = c.schema.Classes()
+		out = make([]float64, n*k)
+	)
+	for lo := 0; lo < n; lo += chunk {
+		hi := min(lo+chunk, n)
+		own.Range(lo, hi, &b)
+		recordset.ToUnit(d.Schema(), &b)
+		by(b, out[lo*k:hi*k])
+	}
+	return out
+}
+
+func (c *Classifier) compatible(d records.Data) error {
+	if err := recordset.Given("classify.Classifier", d); err != nil {
+		return err
+	}
+	if c.scorer == nil {
+		return param.New("classify.Classifier", c.name, "a scorer")
+	}
+	s := d.Schema()
+	lo, hi := s.Bounds()
+	wantLo, wantHi := c.schema.Bounds()
+	if s.Dim() != c.schema.Dim() || s.Sparse() != c.schema.Sparse() || lo != wantLo || hi != wantHi {
+		return param.New("classify.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema))
+	}
+	return nil
+}
+
+// argmax is the first of the largest numbers; NaN never wins.
+func argmax(v []float64) int {
+	best, at := math.Inf(-1), 0
+	for i, x := range v {
+		if x > best {
+			best, at = x, i
+		}
+	}
+	return at
+}
+
+// softmax turns logarithms into probabilities, in place.
+func softmax(v []float64) {
+	top := v[argmax(v)]
+	if math.IsInf(top, -1) {
+		top = 0
+	}
+	sum := 0.0
+	for i, x := range v {
+		v[i] = math.Exp(x - top)
+		sum += v[i]
+	}
+	for i := range v {
+		v[i] /= max(sum, math.SmallestNonzeroFloat64)
+	}
+}

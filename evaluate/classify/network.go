@@ -1,0 +1,166 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// NeuralNetwork trains a network by stochastic gradient descent. The zero value is
+// multinomial logistic regression; Hidden makes it a multilayer perceptron.
+//
+// Training is ordinary: no clipping, no noise, no ledger.
+type NeuralNetwork struct {
+	Hidden       []int   // widths of the hidden layers; none for logistic regression
+	Epochs       int     // passes over the records; 0 for 10, or for as many as make 2000 steps
+	Batch        int     // records a step; 0 for 100
+	LearningRate float64 // Adam's, falling to 0 in the course of training; 0 for 0.005
+	Seed         uint64  // of initial weights and of the order of records
+	Backend      device.Backend
+}
+
+// leastSteps is enough for a linear classifier of a few records.
+const leastSteps = 2000
+
+// withDefaults fills in what was left 0, for n records.
+func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
+	if l.Batch == 0 {
+		l.Batch = 100
+	}
+	if l.Epochs == 0 {
+		l.Epochs = max(10, leastSteps/l.stepsOf(max(n, 1)))
+	}
+	if l.LearningRate == 0 {
+		l.LearningRate = 5e-3
+	}
+	if l.Backend == nil {
+		l.Backend = device.CPU()
+	}
+	return l
+}
+
+// stepsOf is the number of steps of one pass over n records.
+func (l NeuralNetwork) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (l NeuralNetwork) Validate() error {
+	var errs []error
+	bad := func(field string, value any, want string) {
+		errs = append(errs, param.New("classify.NeuralNetwork."+field, value, want))
+	}
+	l = l.withDefaults(1)
+	if l.Epochs < 1 {
+		bad("Epochs", l.Epochs, "a positive number")
+	}
+	if l.Batch < 1 {
+		bad("Batch", l.Batch, "a positive number")
+	}
+	if !(l.LearningRate > 0 && l.LearningRate < 1e6) {
+		bad("LearningRate", l.LearningRate, "a positive finite number")
+	}
+	for i, w := range l.Hidden {
+		if w < 1 {
+			bad(fmt.Sprintf("Hidden[%d]", i), w, "a positive width")
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Name says what the network is called.
+func (l NeuralNetwork) Name() string {
+	if len(l.Hidden) == 0 {
+		return "logistic regression"
+	}
+	return fmt.Sprintf("multilayer perceptron %v", l.Hidden)
+}
+
+// Fit trains a classifier on labelled records.
+//
+// Errors: *[param.Error] for settings that make no sense, records without
+// classes, or no records.
+// Guarantee: none; see the package. The classifier itself remembers what it was
+// trained on.
+func (l NeuralNetwork) Fit(d records.Data) (*Classifier, error) { return fit(l, d) }
+
+func (l NeuralNetwork) learn(x *design) (Scorer, error) {
+	l = l.withDefaults(x.rows())
+	net, err := models.MLP{Hidden: l.Hidden}.Classifier(l.Backend, x.dim, x.classes, l.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l.train(net, x)
+	return network{net}, nil
+}
+
+// train is minibatch Adam with a learning rate that falls linearly to 0.
+func (l NeuralNetwork) train(net *models.Classifier, x *design) {
+	var (
+		b     device.Batch
+		n     = x.rows()
+		order = make([]int32, n)
+		step  = newStep(l, net)
+		rng   = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))
+	)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	step.total = l.Epochs * l.stepsOf(n)
+	for range l.Epochs {
+		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for lo := 0; lo < n; lo += l.Batch {
+			x.gather(order[lo:min(lo+l.Batch, n)], &b)
+			step.take(net, b)
+		}
+	}
+}
+
+// step is the optimiser at work.
+type step struct {
+	be       device.Backend
+	rate     float64
+	grad     device.Params
+	m, v     device.Matrix
+	weights  []float32
+	t, total int
+}
+
+func newStep(l NeuralNetwork, net *models.Classifier) *step {
+	p := net.Params()
+	return &step{
+		be: l.Backend, rate: l.LearningRate,
+		grad: device.NewParams(l.Backend, p.Shapes...),
+		m:    l.Backend.New(1, p.Len()), v: l.Backend.New(1, p.Len()),
+	}
+}
+
+func (s *step) take(net *models.Classifier, b device.Batch) {
+	s.weights = s.weights[:0]
+	for range b.Rows {
+		s.weights = append(s.weights, 1/float32(b.Rows))
+	}
+	s.be.Fill(s.grad.Flat, 0)
+	net.Gradients(b).AddWeightedSum(s.grad, s.weights)
+	rate := s.rate * (1 - float64(s.t)/float64(s.total))
+	s.t++
+	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
+}
+
+// network lets a trained network judge records.
+type network struct{ net *models.Classifier }
+
+func (n network) Scores(b device.Batch, dst []float64) {
+	p := make([]float32, len(dst))
+	n.net.Predict(b, device.HostMatrix(b.Rows, n.net.Classes(), p))
+	for i, v := range p {
+		dst[i] = float64(v)
+	}
+}
+
+func (n network) Probabilities(b device.Batch, dst []float64) { n.Scores(b, dst) }

@@ -1,0 +1,313 @@
+package classify
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// tree is a binary decision tree in arrays; node 0 is the root.
+type tree struct {
+	feature   []int32   // −1 for a leaf
+	threshold []float64 // at most it: left
+	left      []int32   // of a leaf: its number
+	right     []int32
+	values    []float64 // width numbers a leaf
+	width     int
+}
+
+// leaf is the number of the leaf that a record falls into.
+func (t *tree) leaf(row []float32) int {
+	at := int32(0)
+	for t.feature[at] >= 0 {
+		if float64(row[t.feature[at]]) <= t.threshold[at] {
+			at = t.left[at]
+		} else {
+			at = t.right[at]
+		}
+	}
+	return int(t.left[at])
+}
+
+// value is what the tree says of a record.
+func (t *tree) value(row []float32) []float64 {
+	l := t.leaf(row)
+	return t.values[l*t.width : (l+1)*t.width]
+}
+
+// leaves is the number of leaves.
+func (t *tree) leaves() int { return len(t.values) / max(t.width, 1) }
+
+// grower grows one tree, depth first. A sum is kept for every class (the weight
+// of its records) or, in a regression tree, of the targets; the split taken has the largest
+// Σ sums²/weight over its two sides, which is the largest gain in the Gini
+// index or in squared error.
+//
+// Source: Breiman, Friedman, Olshen and Stone, "Classification and regression
+// trees", 1984.
+type grower struct {
+	bins    *bins
+	labels  []int32   // of a classification tree
+	targets []float64 // of a regression tree
+	weights []float64 // of records; nil for 1
+	width   int       // number of sums
+	depth   int       // the deepest a node may lie; 0 for any
+	try     int       // coordinates looked at for a split; 0 for all
+	rng     *rand.Rand
+
+	out      tree
+	rows     []int32
+	spare    []int32
+	order    []int32 // all coordinates, in the order of the last draw
+	constant []bool  // coordinates known to be constant where the grower is
+	hist     []float64
+	seen     [maxBins / 64]uint64
+	side     []float64 // sums left, then right
+	total    []float64
+	leafOf   []int32 // leaf of every record grown on, if asked for
+}
+
+// split is a coordinate and a bin: records up to that bin go left.
+type split struct {
+	feature, bin int
+	threshold    float64
+	gain         float64
+	found        bool
+}
+
+// grow grows a tree on some rows, which it reorders.
+func (g *grower) grow(rows []int32) *tree {
+	features := len(g.bins.codes)
+	g.rows, g.spare = rows, make([]int32, len(rows))
+	g.constant, g.order = make([]bool, features), make([]int32, features)
+	for i := range g.order {
+		g.order[i] = int32(i)
+	}
+	g.hist = make([]float64, maxBins*(g.width+1))
+	g.side, g.total = make([]float64, 2*(g.width+1)), make([]float64, g.width+1)
+	g.out = tree{width: g.width}
+	g.node(0, len(rows), 0)
+	return &g.out
+}
+
+// node grows the subtree of rows lo … hi-1 and returns its number.
+func (g *grower) node(lo, hi, depth int) int32 {
+	at := int32(len(g.out.feature))
+	g.out.feature = append(g.out.feature, -1)
+	g.out.threshold = append(g.out.threshold, 0)
+	g.out.left = append(g.out.left, -1)
+	g.out.right = append(g.out.right, -1)
+	g.sum(lo, hi)
+	if g.done(lo, hi, depth) {
+		g.finish(at, lo, hi)
+		return at
+	}
+	best, met := g.best(lo, hi)
+	if !best.found {
+		g.release(met)
+		g.finish(at, lo, hi)
+		return at
+	}
+	middle := g.partition(lo, hi, best)
+	g.out.feature[at], g.out.threshold[at] = int32(best.feature), best.threshold
+	left := g.node(lo, middle, depth+1)
+	right := g.node(middle, hi, depth+1)
+	g.out.left[at], g.out.right[at] = left, right
+	g.release(met)
+	return at
+}
+
+// release forgets constants that were met in a subtree that is done.
+func (g *grower) release(met []int32) {
+	for _, f := range met {
+		g.constant[f] = false
+	}
+}
+
+func (g *grower) weight(row int32) float64 {
+	if g.weights == nil {
+		return 1
+	}
+	return g.weights[row]
+}
+
+// sum sets total to the weight of the rows and their sums.
+func (g *grower) sum(lo, hi int) {
+	clear(g.total)
+	for _, r := range g.rows[lo:hi] {
+		w := g.weight(r)
+		g.total[0] += w
+		if g.labels != nil {
+			g.total[1+g.labels[r]] += w
+		} else {
+			g.total[1] += w * g.targets[r]
+		}
+	}
+}
+
+// done reports whether a node is to be a leaf whatever splits there are.
+func (g *grower) done(lo, hi, depth int) bool {
+	if hi-lo < 2 || g.depth > 0 && depth >= g.depth || g.total[0] <= 0 {
+		return true
+	}
+	for _, s := range g.total[1:] {
+		if g.labels != nil && s >= g.total[0]*(1-1e-15) {
+			return true
+		}
+	}
+	return false
+}
+
+// finish makes a leaf of the rows, which sum has seen last or not.
+func (g *grower) finish(at int32, lo, hi int) {
+	g.sum(lo, hi)
+	leaf := int32(g.out.leaves())
+	g.out.left[at] = leaf
+	for _, s := range g.total[1:] {
+		g.out.values = append(g.out.values, s/max(g.total[0], math.SmallestNonzeroFloat64))
+	}
+	if g.leafOf != nil {
+		for _, r := range g.rows[lo:hi] {
+			g.leafOf[r] = leaf
+		}
+	}
+}
+
+// best looks for the best split among all coordinates or a random few, and lists
+// coordinates that turned out to be constant. Where the few hold nothing but constants it
+// looks on.
+func (g *grower) best(lo, hi int) (best split, met []int32) {
+	best.gain = math.Inf(-1)
+	try := len(g.order)
+	if g.try > 0 {
+		try = min(g.try, try)
+	}
+	for i := range g.order {
+		if i >= try && best.found {
+			break
+		}
+		if try < len(g.order) {
+			j := i + g.rng.IntN(len(g.order)-i)
+			g.order[i], g.order[j] = g.order[j], g.order[i]
+		}
+		f := int(g.order[i])
+		if g.constant[f] {
+			continue
+		}
+		g.accumulate(f, lo, hi)
+		if !g.scan(f, &best) {
+			g.constant[f] = true
+			met = append(met, int32(f))
+		}
+	}
+	return best, met
+}
+
+// accumulate adds up weights and sums by bin of one coordinate.
+func (g *grower) accumulate(f, lo, hi int) {
+	codes, stride := g.bins.codes[f], g.width+1
+	rows := g.rows[lo:hi]
+	switch {
+	case g.labels == nil:
+		for _, r := range rows {
+			c, w := codes[r], g.weight(r)
+			g.seen[c>>6] |= 1 << (c & 63)
+			h := g.hist[int(c)*2 : int(c)*2+2]
+			h[0] += w
+			h[1] += w * g.targets[r]
+		}
+	case g.weights == nil:
+		for _, r := range rows {
+			c := codes[r]
+			g.seen[c>>6] |= 1 << (c & 63)
+			g.hist[int(c)*stride]++
+			g.hist[int(c)*stride+1+int(g.labels[r])]++
+		}
+	default:
+		for _, r := range rows {
+			c, w := codes[r], g.weights[r]
+			g.seen[c>>6] |= 1 << (c & 63)
+			g.hist[int(c)*stride] += w
+			g.hist[int(c)*stride+1+int(g.labels[r])] += w
+		}
+	}
+}
+
+// scan goes through the bins that hold records, lowest first, and empties them.
+// It reports whether there was more than one.
+func (g *grower) scan(f int, best *split) bool {
+	stride := g.width + 1
+	left, right := g.side[:stride], g.side[stride:]
+	clear(left)
+	copy(right, g.total)
+	last := -1
+	for word, set := range g.seen {
+		for ; set != 0; set &= set - 1 {
+			bin := word*64 + bits.TrailingZeros64(set)
+			if last >= 0 {
+				g.consider(f, last, bin, best)
+			}
+			h := g.hist[bin*stride : bin*stride+stride]
+			for s, v := range h {
+				left[s] += v
+				right[s] -= v
+			}
+			clear(h)
+			if last < 0 {
+				last = bin
+				continue
+			}
+			last = bin | twoSeen
+		}
+		g.seen[word] = 0
+	}
+	return last >= twoSeen
+}
+
+// twoSeen marks a bin that is not the first.
+const twoSeen = maxBins
+
+// consider compares the split between two neighbouring bins with the best.
+func (g *grower) consider(f, last, bin int, best *split) {
+	stride := g.width + 1
+	left, right := g.side[:stride], g.side[stride:]
+	if left[0] <= 0 || right[0] <= 0 {
+		return
+	}
+	l, r := 0.0, 0.0
+	for s := 1; s < stride; s++ {
+		l += left[s] * left[s]
+		r += right[s] * right[s]
+	}
+	gain := l/left[0] + r/right[0]
+	if !best.found || gain > best.gain*(1+1e-12) {
+		last &^= twoSeen
+		threshold := (float64(g.bins.hi[f][last]) + float64(g.bins.lo[f][bin])) / 2
+		*best = split{f, last, threshold, gain, true}
+	}
+}
+
+// partition puts the rows that go left first and keeps the order on both sides.
+func (g *grower) partition(lo, hi int, s split) int {
+	codes, at, moved := g.bins.codes[s.feature], lo, 0
+	for _, r := range g.rows[lo:hi] {
+		if int(codes[r]) <= s.bin {
+			g.rows[at] = r
+			at++
+		} else {
+			g.spare[moved] = r
+			moved++
+		}
+	}
+	copy(g.rows[at:hi], g.spare[:moved])
+	return at
+}
+
+// allRows are the numbers 0 … n-1.
+func allRows(n int) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}

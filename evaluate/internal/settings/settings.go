@@ -1,0 +1,52 @@
+// Package settings checks numbers whose zero value stands for a default.
+package settings
+
+import (
+	"errors"
+	"math"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Setting is a named number of some method.
+type Setting struct {
+	field string
+	value any
+}
+
+// Of is a setting of any range.
+func Of(field string, value any) Setting { return Setting{field, value} }
+
+// Part is a setting that lies in [0, 1].
+func Part(field string, v float64) Setting {
+	if v > 1 {
+		v = math.NaN()
+	}
+	return Setting{field, v}
+}
+
+// NotNegative reports settings below zero or not finite: 0 always stands for the default.
+func NotNegative(path string, settings ...Setting) error {
+	var errs []error
+	for _, s := range settings {
+		bad := false
+		switch v := s.value.(type) {
+		case int:
+			bad = v < 0
+		case float64:
+			bad = !(v >= 0 && v < math.MaxFloat32)
+		}
+		if bad {
+			errs = append(errs, param.New(path+"."+s.field, s.value, "a number in its range, or 0 for the default"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// OrDefault is v, or its default where it is 0.
+func OrDefault[T int | float64](v, standard T) T {
+	if v == 0 {
+		return standard
+	}
+	return v
+}

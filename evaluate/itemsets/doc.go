@@ -1,0 +1,9 @@
+// Package itemsets counts and compares sets of items, such as baskets or visited
+// places: an [Index] answers how many records have any or all of some items and which
+// combinations are the most frequent, [Queries] measures the error of such counts on
+// synthetic records, and [Statistics] compares frequencies, pairs and sizes.
+//
+// Guarantee: none. It reads real records without noise and writes to no ledger, so
+// its results are statistics of private data like any other: no ε covers them. Every
+// result says so where it prints itself and in its JSON form.
+package itemsets

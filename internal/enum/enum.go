@@ -1,0 +1,70 @@
+// Package enum gives names to the values of integer types, so that each such type
+// prints, writes and reads itself in the same way.
+package enum
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Names are the names of the values 0, 1, … of an integer type. A value with an empty
+// name is known, and written as no text.
+type Names[T ~int] struct {
+	Type string   // the type's name with its package, such as sgd.Split
+	List []string // by value
+}
+
+// Known reports whether v has a name.
+func (n Names[T]) Known(v T) bool { return v >= 0 && int(v) < len(n.List) }
+
+// String is the name of v, or its number in the type's name: Split(7).
+func (n Names[T]) String(v T) string {
+	if n.Known(v) {
+		return n.List[v]
+	}
+	_, bare, _ := strings.Cut(n.Type, ".")
+	return fmt.Sprintf("%s(%d)", bare, int(v))
+}
+
+// Marshal is the name of v.
+//
+// Errors: *[param.Error] for a value that has no name.
+func (n Names[T]) Marshal(v T) ([]byte, error) {
+	if !n.Known(v) {
+		return nil, param.New(n.Type, int(v), n.want())
+	}
+	return []byte(n.List[v]), nil
+}
+
+// Unmarshal sets v to the value of a name, and leaves it alone if there is none.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (n Names[T]) Unmarshal(text []byte, v *T) error {
+	for i, name := range n.List {
+		if name == string(text) {
+			*v = T(i)
+			return nil
+		}
+	}
+	return param.New(n.Type, string(text[:min(len(text), longest)]), n.want())
+}
+
+// longest is how much of an unknown name an error repeats.
+const longest = 40
+
+// want lists the names.
+func (n Names[T]) want() string {
+	var names []string
+	for _, name := range n.List {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

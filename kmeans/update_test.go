@@ -1,0 +1,235 @@
+package kmeans
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func TestSpreadMeetsItsMultiplier(t *testing.T) {
+	for _, clip := range []float64{0.01, 1, 28} {
+		for _, z := range []float64{0.3, 1, 200} {
+			for _, share := range []float64{1e-3, 0.034, 0.3, 0.5, 0.7, 0.99} {
+				n := spread(accountant.AddOrRemoveOne, clip, z, share)
+				if got := math.Hypot(clip/n.sum, 1/n.count); math.Abs(got*z-1) > 1e-12 {
+					t.Errorf("add/remove, share %v: effect %v at multiplier %v", share, got, z)
+				}
+				n = spread(accountant.ReplaceOne, clip, z, share)
+				stays, moves := 2*clip/n.sum, math.Sqrt(2*clip*clip/(n.sum*n.sum)+2/(n.count*n.count))
+				if got := max(stays, moves); math.Abs(got*z-1) > 1e-12 || math.Abs(got/n.effect-1) > 1e-12 {
+					t.Errorf("replace one, share %v: effect %v, declared %v, at multiplier %v", share, got, n.effect, z)
+				}
+				if share < 0.5 && math.Abs(n.sum-2*clip*z) > 1e-9*n.sum {
+					t.Errorf("replace one: counts up to half cost the sums something: %v", n.sum)
+				}
+			}
+		}
+	}
+}
+
+// TestDefaultCountShareIsOptimal compares it with a search over the error of
+// one centre at half the clip norm.
+func TestDefaultCountShareIsOptimal(t *testing.T) {
+	for _, d := range []int{2, 50, 200, 784} {
+		loss := func(share float64) float64 {
+			n := spread(accountant.AddOrRemoveOne, 1, 10, share)
+			return float64(d)*n.sum*n.sum + 0.25*n.count*n.count
+		}
+		best := loss(defaultCountShare(d))
+		for share := 0.001; share < 1; share += 0.001 {
+			if loss(share) < best*(1-1e-9) {
+				t.Fatalf("%d features: share %.3f is better than %.4f", d, share, defaultCountShare(d))
+			}
+		}
+	}
+}
+
+func update(cfg Config, n noise, k, dim int) *updater {
+	cfg.K = k
+	return newUpdater(cfg, n, dim, rand.New(rand.NewPCG(1, 1)))
+}
+
+func TestSmallClustersKeepTheirCenter(t *testing.T) {
+	n := noise{clip: 1, sum: 10, count: 10}
+	before := [][]float64{{0.5, 0}, {0, 0.5}, {-0.5, 0}, {0.1, 0.1}}
+	r := released{sums: []float64{60, 0, 5, 5, 900, 900, 3, 3}, counts: []float64{100, 29.9, 1000, -500}}
+	got := update(Config{Shrink: NoShrink}, n, 4, 2).centers(before, r)
+	want := [][]float64{{0.6, 0}, {0, 0.5}, {math.Sqrt(0.5), math.Sqrt(0.5)}, {0.1, 0.1}}
+	for k := range want {
+		for j := range want[k] {
+			if math.Abs(got[k][j]-want[k][j]) > 1e-12 {
+				t.Errorf("centre %d is %v, want %v", k, got[k], want[k])
+			}
+		}
+	}
+	before[1][0] = 7
+	if got[1][0] == 7 {
+		t.Error("centres share memory with the ones before")
+	}
+	if got := update(Config{Floor: 5, Shrink: NoShrink}, n, 4, 2).centers(before, r); math.Abs(got[1][0]-5/29.9) > 1e-12 {
+		t.Errorf("a given floor is not used: %v", got[1])
+	}
+}
+
+func TestSplitLargest(t *testing.T) {
+	n := noise{clip: 1, sum: 0.1, count: 1}
+	before := [][]float64{{1, 0}, {0, 1}, {0, -1}, {1, 0}}
+	r := released{sums: []float64{0, 0, 500, 0, 0, 0, 0, 300}, counts: []float64{0, 1000, -3, 600}}
+	got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before, r)
+	// 1000 is split for cluster 0, then 600 for cluster 2.
+	for pair, middle := range map[[2]int][]float64{{0, 1}: {0.5, 0}, {2, 3}: {0, 0.5}} {
+		a, b := got[pair[0]], got[pair[1]]
+		for j := range middle {
+			if math.Abs((a[j]+b[j])/2-middle[j]) > 1e-12 {
+				t.Errorf("centres %v and %v do not lie around %v", a, b, middle)
+			}
+		}
+		if d := math.Hypot(a[0]-b[0], a[1]-b[1]); math.Abs(d-2*splitStep*0.5) > 1e-9 {
+			t.Errorf("centres %v and %v are %v apart", a, b, d)
+		}
+	}
+	none := released{sums: make([]float64, 8), counts: []float64{-1, -2, 0, 0}}
+	if got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before, none); got[0][0] != 1 || got[2][1] != -1 {
+		t.Errorf("nothing to split, yet %v", got)
+	}
+}
+
+// TestShrinkLowersTheError draws noisy centres many times: the rule's whole
+// point. The sign of the difference is far from chance (over 20 standard errors).
+func TestShrinkLowersTheError(t *testing.T) {
+	const k, dim, count, trials = 10, 50, 1000.0, 200
+	rng := rand.New(rand.NewPCG(1, 7))
+	n := noise{clip: 1, sum: 60, count: 30}
+	plain, pulled := update(Config{Shrink: NoShrink}, n, k, dim), update(Config{Shrink: ShrinkToMean}, n, k, dim)
+	var before, after float64
+	for range trials {
+		truth, r := make([][]float64, k), released{make([]float64, k*dim), make([]float64, k)}
+		common := direction(rng, dim, 0.5)
+		for c := range truth {
+			truth[c] = clone(common)
+			axpy(truth[c], 1, direction(rng, dim, 0.2))
+			r.counts[c] = count + n.count*rng.NormFloat64()
+			for j := range dim {
+				r.sums[c*dim+j] = count*truth[c][j] + n.sum*rng.NormFloat64()
+			}
+		}
+		before += squaredError(plain.centers(truth, r), truth)
+		after += squaredError(pulled.centers(truth, r), truth)
+	}
+	if after > 0.5*before {
+		t.Errorf("squared error %.3f shrunk, %.3f plain", after, before)
+	}
+}
+
+func squaredError(a, b [][]float64) (s float64) {
+	for i := range a {
+		for j := range a[i] {
+			s += (a[i][j] - b[i][j]) * (a[i][j] - b[i][j])
+		}
+	}
+	return s
+}
+
+// TestMemoryAveragesNoise: at memory m a steady cluster's centre has
+// (1−m)/(1+m) of the noise variance. Chi-square with 2000 degrees: 12 % is four
+// standard deviations, and the seed is fixed.
+func TestMemoryAveragesNoise(t *testing.T) {
+	const dim, n = 2000, 1000.0
+	rng := rand.New(rand.NewPCG(2, 3))
+	for _, m := range []float64{0, 0.5, 0.8} {
+		u := update(Config{Memory: m, Shrink: NoShrink}, noise{clip: 1e9, sum: 10, count: 1}, 1, dim)
+		c := [][]float64{make([]float64, dim)}
+		for range 40 {
+			r := released{make([]float64, dim), []float64{n}}
+			for j := range r.sums {
+				r.sums[j] = 10 * rng.NormFloat64()
+			}
+			c = u.centers(c, r)
+		}
+		got, want := dot(c[0], c[0])/dim*n*n/100, (1-m)/(1+m)
+		if math.Abs(got/want-1) > 0.12 {
+			t.Errorf("memory %v: noise variance %.3f of one release's, want %.3f", m, got, want)
+		}
+	}
+}
+
+// TestFloorDoesNotDependOnMemory: a cluster of steady size is above a given
+// floor or below it whatever is remembered.
+func TestFloorDoesNotDependOnMemory(t *testing.T) {
+	for _, m := range []float64{0, 0.5, 0.9} {
+		u := update(Config{Memory: m, Floor: 50}, noise{clip: 1, sum: 1, count: 1}, 2, 1)
+		for range 30 {
+			u.remember(released{[]float64{0, 0}, []float64{51, 49}})
+		}
+		if !u.large(0) || u.large(1) {
+			t.Errorf("memory %v: 51 is large: %v; 49 is large: %v", m, u.large(0), u.large(1))
+		}
+	}
+}
+
+func TestWeights(t *testing.T) {
+	for _, c := range []struct{ counts, want []float64 }{
+		{[]float64{1, 3, -2}, []float64{0.25, 0.75, 0}},
+		{[]float64{-1, -3}, []float64{0.5, 0.5}},
+		{[]float64{0}, []float64{1}},
+	} {
+		got := (&Model{Counts: c.counts}).Weights()
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("weights of %v are %v", c.counts, got)
+			}
+		}
+	}
+}
+
+func TestAveragedCounts(t *testing.T) {
+	history := [][]float64{{1, 100}, {2, 4}, {4, 8}}
+	for last, want := range map[int]float64{0: 8, 1: 8, 2: 6} {
+		if got := averaged(history, last); math.Abs(got[1]-want) > 1e-12 {
+			t.Errorf("mean of the last %d counts is %v, want %v", last, got[1], want)
+		}
+	}
+}
+
+func TestModelJSON(t *testing.T) {
+	m := newModel([][]float64{{0.1, 0.2}, {0.3, -1e-30}}, []float64{-3.5, 1e6}, 1)
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Model
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Centers {
+		if back.Counts[i] != m.Counts[i] || back.Centers[i][0] != m.Centers[i][0] || back.Centers[i][1] != m.Centers[i][1] {
+			t.Errorf("%v came back as %v", m, back)
+		}
+	}
+	for _, s := range []string{`{}`, `[]`, `null`, `{"centers":[[1]],"counts":[],"clip_norm":1}`, `{"centers":[[1],[1,2]],"counts":[1,2],"clip_norm":1}`,
+		`{"centers":[[1e60]],"counts":[1],"clip_norm":1}`, `{"centers":[[1]],"counts":[1],"clip_norm":-1}`, `{"centers":[[]],"counts":[1],"clip_norm":1}`} {
+		var m Model
+		if err := m.UnmarshalJSON([]byte(s)); !errors.Is(err, ErrModel) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestConfigJSON(t *testing.T) {
+	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Packing, Radius: 0.2}, Small: SplitLargest, Norm: &DPNorm{Max: 3, Bins: 4, NoiseMultiplier: 1}}
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Config
+	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Packing || back.Small != SplitLargest || *back.Norm != *c.Norm {
+		t.Errorf("%s came back as %+v (%v)", data, back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"init":{"method":"private"}}`), &back); err == nil {
+		t.Error("an unknown method is accepted")
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package sampler
+
+// Fastest is the best set of kernels for this machine.
+func Fastest() *Kernels { return portable() }
+
+// Available lists the sets of kernels that this machine can run, slowest first.
+func Available() []*Kernels { return []*Kernels{portable()} }

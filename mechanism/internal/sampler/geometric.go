@@ -1,0 +1,81 @@
+package sampler
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// geometric draws how many rows a Poisson sample skips: k or more with probability
+// (1−q)^k. The cost is that of the rows taken, not of the rows there are.
+//
+// It inverts that law, k = ⌊ln u ÷ ln(1−q)⌋, in floating point with an error
+// bound; where the bound straddles a whole number, u is compared with the powers
+// of 1−q in interval arithmetic under further bits, so the law is exact.
+type geometric struct {
+	q    float64
+	rate float64 // −ln(1−q), to 2^-52 of itself
+}
+
+func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1p(-q)} }
+
+// next is the next gap, or limit if it is limit or more.
+func (g geometric) next(limit int, src entropy.Bits) int {
+	word := src.Uint64()
+	// The unknown bits of u move ln u by at most 1/word, the functions by a few
+	// ulp of their results.
+	u := float64(word)
+	minusLog := -math.Log(u * 0x1p-64)
+	k := minusLog / g.rate
+	slack := (1/u+0x1p-50+minusLog*0x1p-49)/g.rate + k*0x1p-50
+	if k-slack > float64(limit) {
+		return limit
+	}
+	if whole := math.Floor(k - slack); whole == math.Floor(k+slack) && whole >= 0 {
+		return min(int(whole), limit)
+	}
+	return g.exact(limit, newDigits(word, 64, src))
+}
+
+// exact finds by bisection the largest k ≤ limit with u < (1−q)^k.
+func (g geometric) exact(limit int, u *digits) int {
+	lo, hi := 0, limit
+	for lo < hi {
+		mid := lo + (hi-lo+1)/2
+		if g.survives(mid, u) {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}
+
+// survives decides u < (1−q)^k.
+func (g geometric) survives(k int, u *digits) bool {
+	first := true
+	return isBelow(func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
+		if !first {
+			u.extend()
+		}
+		first = false
+		lo, hi := u.bounds()
+		aLo, aHi = floats(lo, hi, precision)
+		stay := new(big.Rat).Sub(big.NewRat(1, 1), ratio(g.q))
+		return aLo, aHi, power(stay, k, precision, big.ToNegativeInf), power(stay, k, precision, big.ToPositiveInf)
+	})
+}
+
+// power is x^k rounded one way, for 0 < x < 1.
+func power(x *big.Rat, k int, precision uint, mode big.RoundingMode) *big.Float {
+	square := new(big.Float).SetPrec(precision).SetMode(mode).SetRat(x)
+	result := new(big.Float).SetPrec(precision).SetMode(mode).SetInt64(1)
+	for ; k > 0; k >>= 1 {
+		if k&1 == 1 {
+			result.Mul(result, square)
+		}
+		square.Mul(square, square)
+	}
+	return result
+}

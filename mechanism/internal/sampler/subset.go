@@ -1,0 +1,46 @@
+package sampler
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// fewRows is how many rows may be kept in order by insertion at no cost worth mention.
+const fewRows = 1 << 11
+
+// Subset appends to index, in rising order, a subset of the rows
+// [0, population) of the given size; every such subset is equally likely, exactly.
+func Subset(population, sample int, src entropy.Bits, index []int32) []int32 {
+	if sample <= fewRows && sample < population/8 {
+		return floyd(population, sample, src, index)
+	}
+	return scan(population, sample, src, index)
+}
+
+// scan passes over all rows and takes each with the probability that it still has.
+func scan(population, sample int, src entropy.Bits, index []int32) []int32 {
+	for row, wanted := 0, sample; wanted > 0 && row < population; row++ {
+		if UniformBelow(uint64(population-row), src) < uint64(wanted) {
+			index = append(index, int32(row))
+			wanted--
+		}
+	}
+	return index
+}
+
+// floyd draws one of the first j+1 rows for j = population−sample, …, population−1, and
+// takes row j in its place if it has been taken already.
+func floyd(population, sample int, src entropy.Bits, index []int32) []int32 {
+	before := len(index)
+	for j := population - sample; j < population; j++ {
+		row := int32(UniformBelow(uint64(j+1), src))
+		at, taken := slices.BinarySearch(index[before:], row)
+		if taken {
+			index = append(index, int32(j)) // above all others
+			continue
+		}
+		index = slices.Insert(index, before+at, row)
+	}
+	return index
+}

@@ -1,0 +1,36 @@
+package sampler
+
+import (
+	"math"
+	"testing"
+)
+
+// TestFloydTriples: every triple is as likely as any other, though a row that was taken already comes up often.
+func TestFloydTriples(t *testing.T) {
+	const population, triples, n = 7, 35, 40000
+	src := secureBits(t)
+	counts := map[[3]int32]int{}
+	for range n {
+		rows := floyd(population, 3, src, []int32{-1})[1:] // what was there before stays out of it
+		if len(rows) != 3 || rows[0] >= rows[1] || rows[1] >= rows[2] {
+			t.Fatalf("%v", rows)
+		}
+		counts[[3]int32(rows)]++
+	}
+	if len(counts) != triples {
+		t.Errorf("%d triples of %d", len(counts), triples)
+	}
+	for _, c := range counts {
+		sixSigma(t, "triple", c, n, 1.0/triples)
+	}
+}
+
+// binomialTail: a normal bound, far beyond which a false alarm has probability
+// below 1e-9.
+func sixSigma(t *testing.T, what string, count, n int, p float64) {
+	t.Helper()
+	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
+	if z := (float64(count) - mean) / sd; math.Abs(z) > 6.2 {
+		t.Errorf("%s: %d of %d at probability %v: %.1f sigma", what, count, n, p, z)
+	}
+}

@@ -1,0 +1,87 @@
+package mechanism
+
+import (
+	"math"
+	"sort"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// NormHistogram chooses a clip norm from the norms that are to be clipped: it counts
+// them in bins of (0, most], adds Gaussian noise to the counts, and takes the upper
+// edge of the fullest bin.
+//
+// Every norm counts in exactly one bin: a norm above most in the top one, so that a
+// bad guess of most still finds something, and a norm that is not finite in the first
+// one, as the zero row that [ClipFactor] makes of it.
+//
+// A NormHistogram holds private numbers; only Release reads them. It is not safe for
+// concurrent use.
+// Source: Acs, Melis, Castelluccia and De Cristofaro 2019, algorithm 3, whose top bin
+// loses larger norms.
+type NormHistogram struct {
+	edges  []float64 // upper ones, ascending
+	counts []int64
+}
+
+// mostNormBins keeps a configuration file from asking for absurd memory.
+const mostNormBins = 1 << 20
+
+// NewNormHistogram returns a histogram without counts. Where least is 0 all bins have
+// one width; otherwise the first is (0, least] and the others grow by a constant factor
+// up to most, which covers decades that equal widths cannot.
+//
+// Errors: *[param.Error], joined, for edges that do not rise from above 0 to a finite
+// number, and numbers of bins outside [1, 2^20], or of one bin that is to grow.
+func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
+	var c param.Checker
+	c.OK(most > 0 && !math.IsInf(most, 0), "mechanism.NormHistogram: most", most, "a positive finite number")
+	c.OK(least == 0 || least > 0 && least < most, "mechanism.NormHistogram: least", least,
+		"a positive number below most, or 0 for bins of equal width")
+	c.OK(bins >= 1 && bins <= mostNormBins && (bins > 1 || least == 0), "mechanism.NormHistogram: bins", bins,
+		"an integer in [1, 2^20], at least 2 for bins that grow")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	h := &NormHistogram{edges: make([]float64, bins), counts: make([]int64, bins)}
+	for j := range h.edges {
+		if least > 0 {
+			h.edges[j] = least * math.Pow(most/least, float64(j)/float64(bins-1))
+		} else {
+			h.edges[j] = most * float64(j+1) / float64(bins)
+		}
+	}
+	h.edges[bins-1] = most
+	return h, nil
+}
+
+// Reset forgets all counts.
+func (h *NormHistogram) Reset() { clear(h.counts) }
+
+// Add counts one row by its squared norm.
+func (h *NormHistogram) Add(squaredNorm float64) { h.counts[h.bin(squaredNorm)]++ }
+
+// bin is the first bin whose upper edge reaches the norm, or the last.
+func (h *NormHistogram) bin(squaredNorm float64) int {
+	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {
+		return 0 // the row becomes zero
+	}
+	norm := math.Sqrt(squaredNorm)
+	return sort.Search(len(h.edges)-1, func(j int) bool { return norm <= h.edges[j] })
+}
+
+// Release draws the noise and returns the chosen clip norm.
+//
+// Guarantee: a Gaussian release of the given noise multiplier under the run's relation
+// (noise class: exact), if every record has added one row at most.
+// Units: noiseMultiplier is the standard deviation of each count's noise ÷ the
+// histogram's sensitivity, see [HistogramSensitivity].
+// Errors: [ErrNotCovered]; nothing has then been drawn.
+func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
+	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
+	j, err := g.NoisyArgmax(h.counts, std, 1/noiseMultiplier)
+	if err != nil {
+		return 0, err
+	}
+	return h.edges[j], nil
+}

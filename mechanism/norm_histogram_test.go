@@ -1,0 +1,156 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+func normHistogram(t testing.TB, least, most float64, bins int) *NormHistogram {
+	t.Helper()
+	h, err := NewNormHistogram(least, most, bins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestNormsCountInTheirBin(t *testing.T) {
+	equal, growing := normHistogram(t, 0, 10, 5), normHistogram(t, 1, 1000, 4)
+	for _, c := range []struct {
+		h          *NormHistogram
+		norm, edge float64
+	}{
+		{equal, 0, 2}, {equal, 1, 2}, {equal, 2, 2}, {equal, 2.1, 4}, {equal, 9, 10}, {equal, 10, 10},
+		{equal, 11, 10}, {equal, 1e9, 10}, {equal, 1e150, 10},
+		{growing, 0, 1}, {growing, 0.5, 1}, {growing, 2, 10}, {growing, 11, 100}, {growing, 500, 1000},
+		{growing, 1e6, 1000},
+	} {
+		if got := c.h.edges[c.h.bin(c.norm*c.norm)]; math.Abs(got-c.edge) > 1e-12*c.edge {
+			t.Errorf("norm %v lies below edge %v, want %v", c.norm, got, c.edge)
+		}
+	}
+	// The top edge is the declared one, to the bit, and edges rise.
+	for _, most := range []float64{0.1, 1.0 / 3, 7.7, 1e9} {
+		for _, least := range []float64{0, most / 1e6} {
+			h := normHistogram(t, least, most, 97)
+			if h.edges[96] != most {
+				t.Errorf("top edge %v, want %v", h.edges[96], most)
+			}
+			for j := 1; j < len(h.edges); j++ {
+				if !(h.edges[j] > h.edges[j-1]) {
+					t.Errorf("edge %d is %v after %v", j, h.edges[j], h.edges[j-1])
+				}
+			}
+		}
+	}
+}
+
+// TestRowsThatBecomeZeroCountAsZero: ClipFactor makes zero of a row whose norm is not
+// finite, so the histogram counts it where it counts the zero row.
+func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
+	zero := normHistogram(t, 0, 10, 5).bin(0)
+	for _, squared := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
+		if ClipFactor(squared, 1) != 0 {
+			t.Fatalf("a row of squared norm %v is kept", squared)
+		}
+		for _, h := range []*NormHistogram{normHistogram(t, 0, 10, 5), normHistogram(t, 0.1, 10, 5)} {
+			if got := h.bin(squared); got != zero {
+				t.Errorf("squared norm %v counts in bin %d, the zero row in bin %d", squared, got, zero)
+			}
+		}
+	}
+	if got := normHistogram(t, 0, 10, 5).bin(math.MaxFloat64); got != 4 {
+		t.Errorf("the largest finite norm counts in bin %d, want the top one", got)
+	}
+}
+
+// TestNormHistogramChoosesTheFullestBin, with noise of 1/100 of a count: a false alarm
+// needs noise of 50 standard deviations.
+func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+		const z = 0.01
+		g, err := run.Spend("norm", accountant.Gaussian{NoiseMultiplier: z})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := normHistogram(t, 0, 10, 5)
+		for range 3 {
+			h.Add(1e9)
+		}
+		h.Reset()
+		h.Add(25)
+		if _, err := h.Release(g, z/2); !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%v: half the noise: %v", r, err)
+		}
+		if norm, err := h.Release(g, z); err != nil || norm != 6 {
+			t.Errorf("%v: clip norm %v, %v, want 6", r, norm, err)
+		}
+		if _, err := h.Release(g, z); !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%v: twice: %v", r, err)
+		}
+	}
+}
+
+// TestNormHistogramNoise: the noise on a count is the multiplier times the relation's
+// sensitivity. The difference of two bins has √2 of that noise, so a lead of so many counts
+// wins with probability Φ(lead ÷ (√2·std)). Each frequency lies within 6.2 deviations of
+// that (false alarm below 1e-9), and noise wrong by √2 would not.
+func TestNormHistogramNoise(t *testing.T) {
+	const n, z, lead = 20000, 50, 100
+	for r, p := range map[accountant.Relation]float64{
+		accountant.AddOrRemoveOne: phi(lead / (z * math.Sqrt2)),
+		accountant.ReplaceOne:     phi(lead / (z * math.Sqrt2 * math.Sqrt2)),
+	} {
+		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+		a, err := run.Reserve("norm", accountant.Gaussian{NoiseMultiplier: z}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := normHistogram(t, 0, 2, 2)
+		for range lead {
+			h.Add(4)
+		}
+		won := 0
+		for range n {
+			g, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			norm, err := h.Release(g, z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if norm == 2 {
+				won++
+			}
+		}
+		sixSigma(t, r.String(), won, n, p)
+	}
+	if a, b := phi(lead/(z*math.Sqrt2)), phi(lead/(z*2.0)); math.Abs(a-b)*n < 12.4*math.Sqrt(n*b*(1-b)) {
+		t.Errorf("the test cannot tell the relations apart: %v and %v", a, b)
+	}
+}
+
+func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+func TestNormHistogramRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		least, most float64
+		bins        int
+	}{
+		{0, 0, 3}, {0, -1, 3}, {0, nan, 3}, {0, inf, 3}, {1, 1, 3}, {2, 1, 3}, {-1, 1, 3}, {nan, 1, 3},
+		{0, 1, 0}, {0, 1, -1}, {0, 1, 1<<20 + 1}, {0.1, 1, 1},
+	} {
+		var wrong *param.Error
+		if _, err := NewNormHistogram(c.least, c.most, c.bins); !errors.As(err, &wrong) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

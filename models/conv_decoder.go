@@ -1,0 +1,314 @@
+package models
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
+)
+
+// Enlarging is how a decoder doubles its maps.
+type Enlarging int
+
+const (
+	BilinearUp   Enlarging = iota // bilinear interpolation, then a convolution
+	NearestUp                     // copies of pixels, then a convolution
+	TransposedUp                  // a transposed convolution of stride 2
+)
+
+var enlargingNames = enum.Names[Enlarging]{Type: "models.Enlarging", List: []string{
+	BilinearUp: "bilinear", NearestUp: "nearest", TransposedUp: "transposed",
+}}
+
+func (e Enlarging) known() bool { return enlargingNames.Known(e) }
+
+// String is the name.
+func (e Enlarging) String() string { return enlargingNames.String(e) }
+
+// MarshalText writes the name.
+func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal(e) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
+
+// ConvDecoder describes a network that makes images out of codes: dense layers, the last of which is seen as an image
+// of len(Maps) halvings of Height and Width with Maps[0] channels, then that many doublings with a convolution each.
+//
+// Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels numbers, the channels
+// of a pixel side by side. Height and Width must be multiples of 2 to the len(Maps).
+type ConvDecoder struct {
+	Height     int         `json:"height"`
+	Width      int         `json:"width"`
+	Channels   int         `json:"channels"`         // 1 for grey, 3 for colours
+	Hidden     []int       `json:"hidden,omitempty"` // widths of the dense layers before the first map
+	Maps       []int       `json:"maps"`             // channels before each doubling
+	Size       int         `json:"size"`             // side of the windows: odd, but even for TransposedUp
+	Enlarge    Enlarging   `json:"enlarge"`
+	Activation Activation  `json:"activation"` // of all layers but the last
+	Output     device.Func `json:"output"`     // of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
+	// BatchNorm normalises every layer but the last over the batch. It is for generators that see records only
+	// through a private release.
+	BatchNorm bool `json:"batch_norm,omitempty"`
+}
+
+// Name is "conv-decoder".
+func (ConvDecoder) Name() string { return "conv-decoder" }
+
+// Validate reports every mistake in the description, nil if there is none.
+func (a ConvDecoder) Validate() error {
+	var c checker
+	c.side("models.ConvDecoder.Channels", a.Channels)
+	c.widths("models.ConvDecoder.Hidden", a.Hidden)
+	c.OK(len(a.Maps) > 0 && len(a.Maps) < 14, "models.ConvDecoder.Maps", a.Maps, "from 1 to 13 numbers of channels")
+	for i, n := range a.Maps {
+		c.side(fmt.Sprintf("models.ConvDecoder.Maps[%d]", i), n)
+	}
+	halvings := 1 << min(len(a.Maps), 14)
+	multiple := fmt.Sprintf("a multiple of %d up to %d", halvings, maxSide)
+	c.OK(a.Height > 0 && a.Height%halvings == 0 && a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
+	c.OK(a.Width > 0 && a.Width%halvings == 0 && a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
+	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge), "a known way to enlarge")
+	if a.Enlarge == TransposedUp {
+		c.OK(a.Size > 0 && a.Size%2 == 0 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an even positive integer, for transposed convolutions")
+	} else {
+		c.OK(a.Size > 0 && a.Size%2 == 1 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
+	}
+	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation), "a known activation")
+	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output), "Identity, Tanh, Sigmoid or Softplus")
+	return c.Err()
+}
+
+// outputs reports whether f may end a decoder: its derivative must follow from its value.
+func outputs(f device.Func) bool {
+	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
+}
+
+func (a ConvDecoder) units(be device.Backend, latent int) []unit {
+	l := unitList{be: be, f: a.Activation.fn(), normalise: a.BatchNorm}
+	k := len(a.Maps)
+	m := device.Image{Height: a.Height >> k, Width: a.Width >> k, Channels: a.Maps[0]}
+	width := latent
+	for _, wide := range a.Hidden {
+		l.add(&denseUnit{be: be, width: width, wide: wide}, 1, wide)
+		width = wide
+	}
+	l.add(&denseUnit{be: be, width: width, wide: m.Len()}, m.Height*m.Width, m.Channels)
+	for i := range a.Maps {
+		maps := a.Channels
+		if i+1 < k {
+			maps = a.Maps[i+1]
+		} else {
+			l.f, l.normalise = a.Output, false
+		}
+		a.double(&l, m, maps)
+		m = m.Doubled()
+		m.Channels = maps
+	}
+	return l.units
+}
+
+// double adds what makes of images m images twice as high and wide with some channels.
+func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
+	twice := m.Doubled()
+	pixels := twice.Height * twice.Width
+	if a.Enlarge == TransposedUp {
+		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
+		l.add(&transposedUnit{be: l.be, window: device.Window{Image: large, Size: a.Size, Stride: 2, Pad: a.Size/2 - 1}, maps: m.Channels}, pixels, maps)
+		return
+	}
+	how := device.Bilinear
+	if a.Enlarge == NearestUp {
+		how = device.Nearest
+	}
+	l.units = append(l.units, &upSampleUnit{be: l.be, image: m, how: how})
+	if maps < m.Channels {
+		// A convolution of stride 1 and its transpose are the same but for the order of weights, and the transpose lowers
+		// the side with fewer channels.
+		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
+		l.add(&transposedUnit{be: l.be, window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels}, pixels, maps)
+		return
+	}
+	l.add(&convUnit{be: l.be, window: device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: maps}, pixels, maps)
+}
+
+// unitList collects units, each followed by f, with batch norm or layer norm in between if so told.
+type unitList struct {
+	be        device.Backend
+	units     []unit
+	f         device.Func
+	normalise bool // over the batch
+	layerNorm bool // over each record
+	apart     bool // f is a unit of its own
+}
+
+func (l *unitList) add(u unit, pixels, channels int) {
+	f := l.f
+	if l.normalise || l.layerNorm || l.apart {
+		f = device.Identity
+	}
+	switch u := u.(type) {
+	case *denseUnit:
+		u.f = f
+	case *convUnit:
+		u.f = f
+	case *transposedUnit:
+		u.f = f
+	}
+	l.units = append(l.units, u)
+	if l.normalise {
+		l.units = append(l.units, newBatchNorm(l.be, pixels, channels, l.f))
+	}
+	if l.layerNorm {
+		f := l.f
+		if l.apart {
+			f = device.Identity
+		}
+		l.units = append(l.units, newLayerNorm(l.be, u.out()), newGainUnit(l.be, pixels, channels, f))
+	}
+	if l.apart {
+		l.units = append(l.units, &funcUnit{be: l.be, width: u.out(), f: l.f})
+	}
+}
+
+// dense adds dense layers, and is how many numbers they leave of width.
+func (l *unitList) dense(width int, widths []int) int {
+	for _, wide := range widths {
+		l.add(&denseUnit{be: l.be, width: width, wide: wide}, 1, wide)
+		width = wide
+	}
+	return width
+}
+
+// decoder is the Generator of this package: a network from codes to records, trained on public noise against
+// something already released or protected.
+//
+// Guarantee: it is no Network and has no per-example gradients, on purpose: with batch normalisation clipping them
+// would protect nobody. Nothing that a record should be protected from may go through it unclipped.
+type decoder struct {
+	be     device.Backend
+	chain  *chain
+	params device.Params
+	walk   *walk
+	pool   sync.Pool
+}
+
+// Latent is the number of coordinates of a code.
+func (n *decoder) Latent() int { return n.chain.in() }
+
+// Dim is the number of numbers of an image.
+func (n *decoder) Dim() int { return n.chain.out() }
+
+// Params are the parameters, layer by layer.
+func (n *decoder) Params() device.Params { return n.params }
+
+// Bind moves the parameters into p.
+func (n *decoder) Bind(p device.Params) {
+	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
+	n.params = p
+	n.chain.bind(p, 0)
+}
+
+// Forward makes the images of a batch of codes for training: batch norm goes by this very batch and notes its
+// moments for Generate. The result is valid, and codes must stay as they are, until the next call.
+//
+// Shapes: codes is rows×Latent on the backend, the result rows×Dim.
+func (n *decoder) Forward(codes device.Matrix) device.Matrix {
+	n.walk.forward(record{dense: codes}, codes.Rows)
+	return n.walk.last()
+}
+
+// Backward adds the gradient of a loss of the last Forward's images, summed over the batch, to grad, and unless dCodes is
+// the zero Matrix sets that to the derivative by the codes.
+//
+// Shapes: delta, the derivative by the images, is rows×Dim; grad has the shapes of Params.
+func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
+	w := n.walk
+	if w.rows == 0 {
+		return
+	}
+	n.be.Apply(device.Identity, w.lastDelta(), delta)
+	w.dx = dCodes
+	w.backward()
+	w.addWeightedSum(grad, 0, nil)
+}
+
+// Generate sets dst to the images of codes, each by itself: batch norm goes by the average over the last batches of
+// Forward. It is safe for concurrent use as long as nothing trains the network meanwhile.
+//
+// Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
+func (n *decoder) Generate(codes, dst device.Matrix) {
+	w, _ := n.pool.Get().(*walk)
+	if w == nil {
+		w = newWalk(n.chain, false)
+	}
+	defer n.pool.Put(w)
+	for lo := 0; lo < codes.Rows; lo += sampleRows {
+		hi := min(lo+sampleRows, codes.Rows)
+		w.forward(record{dense: codes.RowRange(lo, hi)}, hi-lo)
+		n.be.Apply(device.Identity, dst.RowRange(lo, hi), w.last())
+	}
+}
+
+// norms lists the chain's batch normalisations.
+func (n *decoder) norms() []*batchNorm {
+	var list []*batchNorm
+	for _, u := range n.chain.units {
+		if b, ok := u.(*batchNorm); ok {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+var errState = errors.New("models: not the state of this decoder")
+
+// AppendState appends batch norm's running averages, which Generate needs beside the parameters.
+func (n *decoder) AppendState(dst []byte) []byte {
+	for _, b := range n.norms() {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(b.batches))
+		values := make([]float32, 2*b.channels)
+		n.be.Download(values, b.running)
+		for _, v := range values {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		}
+	}
+	return dst
+}
+
+// SetState restores what AppendState wrote. Errors: state of any other length or form.
+func (n *decoder) SetState(state []byte) error {
+	want := 0
+	for _, b := range n.norms() {
+		want += 8 + 8*b.channels
+	}
+	if len(state) != want {
+		return fmt.Errorf("%w: %d bytes, not %d", errState, len(state), want)
+	}
+	restored := make([][]float32, 0, len(n.norms()))
+	counts := make([]int64, 0, len(n.norms()))
+	for _, b := range n.norms() {
+		counts = append(counts, int64(binary.LittleEndian.Uint64(state)))
+		values := make([]float32, 2*b.channels)
+		for i := range values {
+			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
+			if math.IsNaN(float64(values[i])) || math.IsInf(float64(values[i]), 0) {
+				return fmt.Errorf("%w: a moment that is not finite", errState)
+			}
+		}
+		if counts[len(counts)-1] < 0 {
+			return fmt.Errorf("%w: a negative count", errState)
+		}
+		restored, state = append(restored, values), state[8+4*len(values):]
+	}
+	for i, b := range n.norms() {
+		b.batches = counts[i]
+		n.be.Upload(b.running, restored[i])
+	}
+	return nil
+}

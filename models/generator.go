@@ -1,0 +1,104 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// A Generator is a network from codes to records that never sees a record: it is trained against something already
+// released or protected.
+//
+// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes records, so clipping them
+// would protect nobody.
+type Generator interface {
+	Params() device.Params
+	// Bind copies the parameters into p and uses p from then on.
+	Bind(p device.Params)
+	// Latent is the number of coordinates of a code.
+	Latent() int
+	// Dim is the number of coordinates of a record.
+	Dim() int
+	// Forward turns codes into records in training mode. The result is valid until the next call.
+	Forward(codes device.Matrix) device.Matrix
+	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to grad, and unless
+	// dCodes is the zero Matrix sets that to the derivative by the codes.
+	Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix)
+	// Generate sets dst to the records of codes, each by itself. It is safe for concurrent use as long as nothing
+	// trains the network meanwhile.
+	Generate(codes, dst device.Matrix)
+	Stateful
+}
+
+// A GeneratorArchitecture is a public, JSON-able description of a Generator.
+type GeneratorArchitecture interface {
+	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with weights drawn
+	// from a public seed. Errors: joined *param.Error values, one for each mistake.
+	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
+	// Name is a short stable name, such as "mlp".
+	Name() string
+}
+
+// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear and then cut into heads.
+//
+// Shapes: records have as many coordinates as the heads together.
+// Errors: joined *param.Error values.
+func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
+	var c checker
+	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
+	c.positive("models.MLP.NewGenerator: latent", latent)
+	c.Add(a.Validate())
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.heads("models.MLP.NewGenerator: heads", heads)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	l := unitList{be: be, f: a.Activation.fn(), normalise: a.BatchNorm}
+	width := latent
+	for _, wide := range a.Hidden {
+		l.add(&denseUnit{be: be, width: width, wide: wide}, 1, wide)
+		width = wide
+	}
+	l.f, l.normalise = device.Identity, false
+	l.add(&denseUnit{be: be, width: width, wide: headsWidth(heads)}, 1, headsWidth(heads))
+	l.units = append(l.units, newHeads(be, heads)...)
+	return newDecoder(be, l.units, "mlp", seed, a.Activation.gain()), nil
+}
+
+// NewGenerator builds the network with heads in place of Output; without heads Output stays.
+//
+// Shapes: the heads together must be as wide as an image has numbers.
+// Errors: joined *param.Error values.
+func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
+	var c checker
+	c.OK(be != nil, "models.ConvDecoder.NewGenerator", be, "a backend")
+	c.positive("models.ConvDecoder.NewGenerator: latent", latent)
+	c.Add(a.Validate())
+	if len(heads) > 0 {
+		c.heads("models.ConvDecoder.NewGenerator: heads", heads)
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if len(heads) == 0 {
+		return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil
+	}
+	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
+		return nil, param.New("models.ConvDecoder.NewGenerator: heads", headsWidth(heads),
+			fmt.Sprintf("%d numbers, those of an image", want))
+	}
+	a.Output = device.Identity
+	units := append(a.units(be, latent), newHeads(be, heads)...)
+	return newDecoder(be, units, "decoder", seed, a.Activation.gain()), nil
+}
+
+func newDecoder(be device.Backend, units []unit, prefix string, seed uint64, gain float64) *decoder {
+	n := &decoder{be: be, chain: newChain(be, units...)}
+	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
+	n.chain.bind(n.params, 0)
+	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x646563)), gain)
+	n.walk = newWalk(n.chain, true)
+	return n
+}

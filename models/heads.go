@@ -1,0 +1,184 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/enum"
+)
+
+// HeadKind is how coordinates leave a Generator.
+type HeadKind int
+
+const (
+	Linear      HeadKind = iota // as they are
+	SigmoidHead                 // each in [0,1]
+	TanhHead                    // each in [−1,1]
+	SoftmaxHead                 // together the probabilities of one choice
+)
+
+var headNames = enum.Names[HeadKind]{Type: "models.HeadKind", List: []string{
+	Linear: "linear", SigmoidHead: "sigmoid", TanhHead: "tanh", SoftmaxHead: "softmax",
+}}
+
+func (k HeadKind) known() bool { return headNames.Known(k) }
+
+// String is the name.
+func (k HeadKind) String() string { return headNames.String(k) }
+
+// MarshalText writes the name.
+func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (k *HeadKind) UnmarshalText(text []byte) error { return headNames.Unmarshal(text, k) }
+
+// A Head is a run of consecutive output coordinates of a Generator and how they leave it.
+type Head struct {
+	Width int      `json:"width"`
+	Out   HeadKind `json:"out"`
+}
+
+func (c *checker) heads(path string, heads []Head) {
+	c.OK(len(heads) > 0, path, len(heads), "at least one")
+	total := 0
+	for i, h := range heads {
+		c.OK(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
+			fmt.Sprintf("an integer from 1 to %d", maxHeads))
+		c.OK(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out), "a known kind of head")
+		total += max(min(h.Width, maxHeads), 0)
+	}
+	c.OK(total <= maxHeads, path, total, fmt.Sprintf("at most %d coordinates", maxHeads))
+}
+
+// maxHeads bounds the coordinates of a record, so that sizes stay far from overflowing.
+const maxHeads = 1 << 30
+
+func headsWidth(heads []Head) int {
+	total := 0
+	for _, h := range heads {
+		total += h.Width
+	}
+	return total
+}
+
+// headUnit applies heads to the sums of the layer before. It has no parameters.
+type headUnit struct {
+	be    device.Backend
+	heads []Head
+	width int
+}
+
+// newHeads is the unit that heads need: none where all leave as they are.
+func newHeads(be device.Backend, heads []Head) []unit {
+	for _, h := range heads {
+		if h.Out != Linear {
+			return []unit{newHeadUnit(be, heads)}
+		}
+	}
+	return nil
+}
+
+func newHeadUnit(be device.Backend, heads []Head) *headUnit {
+	u := &headUnit{be: be, width: headsWidth(heads)}
+	for _, h := range heads {
+		last := len(u.heads) - 1
+		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
+			u.heads[last].Width += h.Width // element by element: neighbours go at once
+			continue
+		}
+		u.heads = append(u.heads, h)
+	}
+	return u
+}
+
+func (u *headUnit) in() int  { return u.width }
+func (u *headUnit) out() int { return u.width }
+
+func (u *headUnit) shapes(string) []device.Shape   { return nil }
+func (u *headUnit) bind([]device.Matrix)           {}
+func (u *headUnit) initialise(*rand.Rand, float64) {}
+
+func (k HeadKind) fn() device.Func {
+	switch k {
+	case SigmoidHead:
+		return device.Sigmoid
+	case TanhHead:
+		return device.Tanh
+	}
+	return device.Identity
+}
+
+func (u *headUnit) forward(_ *walk, _ int, x, y device.Matrix) {
+	u.be.Apply(device.Identity, y, x)
+	u.apply(y)
+}
+
+// apply turns sums into what leaves, in place.
+func (u *headUnit) apply(y device.Matrix) {
+	lo := 0
+	for _, h := range u.heads {
+		part := y.Slice(0, y.Rows, lo, lo+h.Width)
+		switch h.Out {
+		case SoftmaxHead:
+			u.be.Softmax(part)
+		case SigmoidHead, TanhHead:
+			u.be.Apply(h.Out.fn(), part, part)
+		}
+		lo += h.Width
+	}
+}
+
+func (u *headUnit) backward(w *walk, _ int, _, y, delta, dx device.Matrix) {
+	lo := 0
+	for _, h := range u.heads {
+		out, d := y.Slice(0, y.Rows, lo, lo+h.Width), delta.Slice(0, delta.Rows, lo, lo+h.Width)
+		switch h.Out {
+		case SoftmaxHead:
+			u.softmaxGradient(w, out, d)
+		case SigmoidHead, TanhHead:
+			u.be.Gradient(h.Out.fn(), d, out)
+		}
+		lo += h.Width
+	}
+	if dx.Rows > 0 {
+		u.be.Apply(device.Identity, dx, delta)
+	}
+}
+
+// softmaxGradient turns the derivative by p = softmax(x) into the one by x: p ∘ (δ − Σ p δ).
+func (u *headUnit) softmaxGradient(w *walk, p, delta device.Matrix) {
+	if p.Mem == nil {
+		for i := range p.Rows {
+			softmaxGradient(p.Row(i), delta.Row(i))
+		}
+		return
+	}
+	dots := w.nd[:p.Rows]
+	u.be.RowDots(dots, p, delta)
+	w.host = grow(w.host, p.Rows)
+	for i, v := range dots {
+		w.host[i] = float32(v)
+	}
+	u.be.Mul(delta, delta, p)
+	scaled := w.scaled(p, w.host)
+	u.be.Sub(delta, delta, scaled)
+}
+
+func softmaxGradient(p, delta []float32) {
+	delta = delta[:len(p)]
+	var dot float32
+	for j, v := range p {
+		dot += v * delta[j]
+	}
+	for j, v := range p {
+		delta[j] = v * (delta[j] - dot)
+	}
+}
+
+// addNorms and addSum have nothing to add: there are no parameters.
+func (u *headUnit) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
+
+func (u *headUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}

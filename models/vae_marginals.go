@@ -1,0 +1,199 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A MarginalSetter is a network that can be told how often each coordinate of its samples is to be 1. The
+// frequencies must be public or released.
+type MarginalSetter interface {
+	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of coordinate j over
+	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells. Shifts are
+	// equally likely numbers, independent of the latent variables, that whoever samples the network is going to
+	// add to the logits of a whole record; none stand for 0. They do not move the levels of a one-hot
+	// block, whose p are brought to a sum of 1; p of a number is its mean where it is not missing.
+	SetMarginals(p, shifts []float64)
+}
+
+const (
+	marginalDraws = 512  // of the latent variables
+	marginalCols  = 1024 // coordinates at a time
+	leastMean     = 1e-7 // frequencies are kept this far from 0 and 1
+)
+
+// SetMarginals finds the output biases.
+func (n *vae) SetMarginals(p, shifts []float64) {
+	offsets := stratified(shifts)
+	rng := rand.New(rand.NewPCG(0x6d617267, 0x766165))
+	normals := make([]float32, marginalDraws*n.arch.Latent)
+	for i := range normals {
+		normals[i] = float32(rng.NormFloat64())
+	}
+	h := n.be.New(marginalDraws, n.arch.Latent)
+	n.be.Upload(h, normals)
+	last := n.dec.layers() - 1
+	for l := range last {
+		out := n.be.New(marginalDraws, n.dec.widths[l+1])
+		n.be.Gemm(false, false, 1, h, n.dec.weights[l], 0, out)
+		n.be.BiasApply(n.dec.fs[l], out, n.dec.biases[l])
+		h = out
+	}
+	biases := make([]float32, n.visible.Dim)
+	for lo := 0; lo < n.visible.Dim; lo += marginalCols {
+		hi := min(lo+marginalCols, n.visible.Dim)
+		w := n.dec.weights[last]
+		logits := n.be.New(marginalDraws, hi-lo)
+		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, hi), 0, logits)
+		fitBiases(biases[lo:hi], toHost(n.be, logits, nil), offsets, p[lo:hi])
+	}
+	n.fitLevels(h, biases, p)
+	n.be.Upload(n.dec.biases[last], biases)
+}
+
+// fitLevels finds the biases of one-hot blocks, given the draws of the last hidden layer.
+func (n *vae) fitLevels(h device.Matrix, biases []float32, p []float64) {
+	if n.layout == nil {
+		return
+	}
+	w := n.dec.weights[n.dec.layers()-1]
+	n.layout.each(func(b Block, lo int) {
+		if !b.OneHot {
+			return
+		}
+		logits := n.be.New(marginalDraws, b.Width)
+		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, lo+b.Width), 0, logits)
+		fitLevelBiases(biases[lo:lo+b.Width], toHost(n.be, logits, nil), p[lo:lo+b.Width])
+	})
+}
+
+// fitLevelBiases solves mean softmax(logits + biases) = p by iterative scaling, whose likelihood
+// increases in every round (Darroch and Ratcliff, "Generalized Iterative Scaling for Log-Linear
+// Models", 1972).
+func fitLevelBiases(biases []float32, logits device.Matrix, p []float64) {
+	want, b := levelShares(p), make([]float64, len(p))
+	mean, row := make([]float64, len(p)), make([]float64, len(p))
+	for range levelRounds {
+		clear(mean)
+		for i := range logits.Rows {
+			addSoftmax(mean, row, logits.Row(i), b, 1/float64(logits.Rows))
+		}
+		gap := 0.0
+		for j := range b {
+			b[j] += math.Log(want[j] / max(mean[j], leastMean/2))
+			gap = max(gap, math.Abs(want[j]-mean[j])/want[j])
+		}
+		if gap <= 1e-6 {
+			break
+		}
+	}
+	for j := range b {
+		biases[j] = float32(b[j])
+	}
+}
+
+// levelRounds bounds the rounds of iterative scaling.
+const levelRounds = 500
+
+// levelShares are frequencies of levels, kept off 0, as shares of their sum.
+func levelShares(p []float64) []float64 {
+	out, total := make([]float64, len(p)), 0.0
+	for j, v := range p {
+		if !(v > leastMean) {
+			v = leastMean
+		}
+		out[j] = min(v, 1)
+		total += out[j]
+	}
+	for j := range out {
+		out[j] /= total
+	}
+	return out
+}
+
+// addSoftmax adds weight times softmax(logits + biases) to dst. A draw whose logits are not finite
+// counts as one of logits 0, as in fitBias.
+func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight float64) {
+	top := math.Inf(-1)
+	for j, v := range logits {
+		row[j] = float64(v)
+		if row[j] != row[j] || math.IsInf(row[j], 0) {
+			row[j] = 0
+		}
+		row[j] += biases[j]
+		top = max(top, row[j])
+	}
+	sum := 0.0
+	for j := range row {
+		row[j] = math.Exp(row[j] - top)
+		sum += row[j]
+	}
+	for j := range row {
+		dst[j] += weight * row[j] / sum
+	}
+}
+
+// stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the draws'.
+func stratified(shifts []float64) []float64 {
+	offsets := make([]float64, marginalDraws)
+	for i := range offsets {
+		if len(shifts) > 0 {
+			offsets[i] = shifts[i*len(shifts)/marginalDraws]
+		}
+	}
+	rng := rand.New(rand.NewPCG(0x73687566, 0x766165))
+	rng.Shuffle(len(offsets), func(i, j int) { offsets[i], offsets[j] = offsets[j], offsets[i] })
+	return offsets
+}
+
+// fitBiases solves mean σ(logit + offset + bias) = p in every column.
+func fitBiases(biases []float32, logits device.Matrix, offsets, p []float64) {
+	column := make([]float64, logits.Rows)
+	for j := range biases {
+		for i := range column {
+			column[i] = float64(logits.Data[i*logits.Stride+j]) + offsets[i]
+		}
+		biases[j] = float32(fitBias(column, p[j]))
+	}
+}
+
+// fitBias is Newton's method inside a bracket that every step narrows: the mean increases in the bias.
+func fitBias(logits []float64, p float64) float64 {
+	p = min(max(p, leastMean), 1-leastMean)
+	if p != p {
+		p = leastMean
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for i, l := range logits {
+		if l != l || math.IsInf(l, 0) {
+			logits[i], l = 0, 0
+		}
+		least, most = min(least, l), max(most, l)
+	}
+	logit := math.Log(p) - math.Log1p(-p)
+	lo, hi := logit-most, logit-least // where every draw is below p, and above it
+	b := (lo + hi) / 2
+	for range 60 {
+		mean, slope := 0.0, 0.0
+		for _, l := range logits {
+			s := 1 / (1 + math.Exp(-l-b))
+			mean += s
+			slope += s * (1 - s)
+		}
+		gap := p*float64(len(logits)) - mean
+		if math.Abs(gap) <= 1e-7*p*float64(len(logits)) {
+			return b
+		}
+		if gap > 0 {
+			lo = b
+		} else {
+			hi = b
+		}
+		if b += gap / slope; !(b > lo && b < hi) {
+			b = (lo + hi) / 2
+		}
+	}
+	return b
+}

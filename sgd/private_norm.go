@@ -1,0 +1,82 @@
+package sgd
+
+import (
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// DPNorm chooses the clip norm of every step privately: a histogram of the
+// batch's gradient norms is noised and the upper edge of its fullest bin is the
+// clip norm. Histogram and gradient come from one batch and are one event.
+//
+// With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a
+// positive MinNorm their edges grow geometrically from it to MaxNorm, which
+// covers networks whose norms span orders of magnitude. Norms above MaxNorm count
+// in the last bin, norms that are not finite in the first: see
+// [mechanism.NormHistogram].
+//
+// Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
+// Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.
+type DPNorm struct {
+	MaxNorm float64 `json:"max_norm"` // C_max, the largest clip norm
+	MinNorm float64 `json:"min_norm,omitempty"`
+	Bins    int     `json:"bins"` // w
+	// NoiseMultiplier is σ_C: the standard deviation of each count's noise divided
+	// by the histogram's sensitivity, 1 under add-or-remove-one and √2 under
+	// replace-one.
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+}
+
+// PaperDPNorm is the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
+func PaperDPNorm() DPNorm { return DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4} }
+
+// maxBins keeps a configuration file from asking for absurd memory.
+const maxBins = 1 << 20
+
+func (d DPNorm) check(k *checker, _ Config) {
+	k.norm("Clip.MaxNorm", d.MaxNorm)
+	k.ok(d.MinNorm == 0 || d.MinNorm >= smallestNorm && d.MinNorm < d.MaxNorm, "Clip.MinNorm", d.MinNorm, "zero, or a number of 2^-60 or more below MaxNorm")
+	k.ok(d.Bins > 0 && d.Bins <= maxBins, "Clip.Bins", d.Bins, "a positive number of bins, at most 2^20")
+	k.ok(d.MinNorm == 0 || d.Bins > 1, "Clip.Bins", d.Bins, "at least two geometric bins")
+	if narrowest := d.MaxNorm / float64(d.Bins); d.MinNorm == 0 && d.MaxNorm >= smallestNorm && d.Bins > 0 {
+		k.ok(narrowest >= smallestNorm, "Clip.Bins", d.Bins, "bins of width 2^-60 or more")
+	}
+	k.positive("Clip.NoiseMultiplier", d.NoiseMultiplier)
+}
+
+func (d DPNorm) multipliers() []float64 { return []float64{d.NoiseMultiplier} }
+
+func (d DPNorm) start(accountant.Relation, float64) clipper {
+	bins, err := mechanism.NewNormHistogram(d.MinNorm, d.MaxNorm, d.Bins)
+	return &normChoice{bins: bins, err: err, noiseMultiplier: d.NoiseMultiplier}
+}
+
+// normChoice is DPNorm at work.
+type normChoice struct {
+	bins            *mechanism.NormHistogram
+	err             error // why there are no bins; check has seen that there are
+	noiseMultiplier float64
+	chosen          float64
+}
+
+func (c *normChoice) wantsNorms() bool { return true }
+
+// choose counts every example of the batch once and releases the fullest bin.
+func (c *normChoice) choose(g *mechanism.Grant, squaredNorms []float64) error {
+	if c.err != nil {
+		return c.err
+	}
+	c.bins.Reset()
+	for _, s := range squaredNorms {
+		c.bins.Add(s)
+	}
+	var err error
+	c.chosen, err = c.bins.Release(g, c.noiseMultiplier)
+	return err
+}
+
+func (c *normChoice) bound() float64 { return c.chosen }
+func (c *normChoice) factor(squaredNorm float64) float64 {
+	return mechanism.ClipFactor(squaredNorm, c.chosen)
+}
+func (c *normChoice) finish(*mechanism.Grant) error { return nil }
