@@ -76,7 +76,7 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 	for name, clip := range policies() {
 		var states [][]byte
 		for _, rows := range []int{0, 1, 7, 200} {
-			s := &spy{seed: 2, force: func(r *entropy.Release) {
+			s := &recorder{seed: 2, force: func(r *entropy.Release) {
 				for i := range r.Outputs[0] {
 					r.Outputs[0][i] = 1
 				}
@@ -108,7 +108,7 @@ func TestQuantileStaysWithinLimits(t *testing.T) {
 			initial = 0x1p-58
 		}
 		cfg := with(sgd.Quantile{Quantile: 0.5, Initial: initial, Rate: 1, NoiseMultiplier: 3}, 1, 12)
-		s := &spy{seed: 2, force: func(r *entropy.Release) {
+		s := &recorder{seed: 2, force: func(r *entropy.Release) {
 			for i := range r.Outputs[0] {
 				r.Outputs[0][i] = 0
 				if r.Mechanism == "Gaussian" {
