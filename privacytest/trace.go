@@ -51,7 +51,8 @@ type tape struct {
 	findings []string
 }
 
-// step is one step of one purpose: disjoint parts of the records have runs of their own, each of which counts from one.
+// step is one step of one purpose. Disjoint parts of the records have runs of their own, each of which counts from
+// one, so that a step stands for the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64
@@ -74,11 +75,11 @@ func (t *tape) Sample(s entropy.Sample) {
 		detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.addition && earlier != nil && slices.Equal(earlier.rows, s.Rows) {
+	if t.addition && earlier != nil {
 		if t.twins == nil {
 			t.twins = map[step]bool{}
 		}
-		t.twins[step{s.Purpose, s.Step}] = true
+		t.twins[step{s.Purpose, s.Step}] = slices.Equal(earlier.rows, s.Rows)
 	}
 }
 

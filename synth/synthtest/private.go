@@ -7,18 +7,21 @@ import (
 	"unsafe"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours.
+// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours. Calls are compared
+// in their order, which several workers would change.
 func (s Subject) testReplay(t *testing.T) {
+	oneWorker := synth.On(device.CPUWith(1))
 	for _, r := range relations {
 		p, _ := s.quickest(t, budgetOf(r))
 		visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 			var seen []any
-			gen, err := p.FitOn(ctx, l, d, synth.OnProgress(func(at synth.Progress) {
+			gen, err := p.FitOn(ctx, l, d, oneWorker, synth.OnProgress(func(at synth.Progress) {
 				seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon)
 			}))
 			if err != nil {
