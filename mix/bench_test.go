@@ -1,7 +1,6 @@
 package mix_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -22,7 +21,7 @@ func BenchmarkMixtures(b *testing.B) {
 		p := mustPlan(b, c)
 		b.Run(sampling.Relation().String(), func(b *testing.B) {
 			for range b.N {
-				for _, err := range mix.Stream(context.Background(), p, data, accountant.NewLedger(c.Budget)) {
+				for _, err := range p.Stream(b.Context(), accountant.NewLedger(c.Budget), data) {
 					if err != nil {
 						b.Fatal(err)
 					}

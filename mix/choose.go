@@ -50,9 +50,9 @@ func (k *Criterion) UnmarshalText(text []byte) error {
 
 // A Candidate is one degree that the plan looked at.
 type Candidate struct {
-	Degree          int
-	NoiseMultiplier float64
-	Score           float64
+	Degree          int     `json:"degree"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	Score           float64 `json:"score"`
 }
 
 // Degrees is the public grid of degrees.

@@ -35,13 +35,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := mix.Fit(context.Background(), plan, data, accountant.NewLedger(plan.Config.Budget))
+	gen, err := plan.Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	m := gen.Model().(*mix.Model)
 	fmt.Println(m.Rows().Len(), "rows of", m.Rows().Dim(), "features and", m.Rows().Classes(), "soft labels")
-	fmt.Println("within the budget:", m.Guarantee().Epsilon <= 4, "for", m.Guarantee().Relation)
+	fmt.Println("within the budget:", gen.Guarantee().Epsilon <= 4, "for", gen.Guarantee().Relation)
 	// Output:
 	// 500 rows of 4 features and 2 soft labels
 	// within the budget: true for add_or_remove_one

@@ -34,7 +34,7 @@ type Linear struct {
 // Errors: *param.Error; ctx.Err().
 // Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
-	if m.rows.Classes() == 0 {
+	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")
 	}
 	if cfg.Ridge == 0 {
@@ -46,7 +46,7 @@ func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	sigma, _ := m.plan.Noise()
+	sigma, _ := m.work.noise()
 	s := newLinearRun(m.rows, sigma, cfg)
 	return s.fit(ctx)
 }

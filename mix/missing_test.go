@@ -2,6 +2,7 @@ package mix_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -10,94 +11,54 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
-
-// taken adds up what a ledger and its children say of mixtures.
-func taken(l *accountant.Ledger) (spent, reserved int) {
-	for _, e := range l.Entries() {
-		if e.Purpose != mix.PurposeCenters {
-			spent, reserved = spent+e.Spent, reserved+e.Reserved
-		}
-	}
-	for _, group := range l.Children() {
-		for _, child := range group.Parts {
-			s, r := taken(child)
-			spent, reserved = spent+s, reserved+r
-		}
-	}
-	return spent, reserved
-}
-
-// TestTwoRunsOnOneLedger: runs of one plan on one ledger are all whole, by class too.
-func TestTwoRunsOnOneLedger(t *testing.T) {
-	s := records.Image(2, 3).WithLabels("a", "b")
-	for name, c := range variants(s, accountant.AddOrRemoveOne, 12) {
-		p, ledger := mustPlan(t, c), accountant.NewLedger(accountant.Budget{Epsilon: 40, Delta: 1e-5})
-		for run := 1; run <= 2; run++ {
-			m, err := mix.Fit(t.Context(), p, grey(t, 12, s), ledger)
-			if err != nil {
-				t.Fatalf("%s: run %d: %v", name, run, err)
-			}
-			noisy := 0
-			for i := range m.Rows().Len() {
-				for _, v := range m.Rows().Features(i) {
-					if v != 0 {
-						noisy++
-						break
-					}
-				}
-			}
-			if spent, reserved := taken(ledger); spent != 42*run || reserved != 42*run || noisy != 42 {
-				t.Errorf("%s: run %d: %d of %d mixtures taken, %d released", name, run, spent, reserved, noisy)
-			}
-		}
-	}
-}
 
 // TestAModelKeepsItsPlan, whatever becomes of the caller's.
 func TestAModelKeepsItsPlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
-	m, err := mix.Fit(t.Context(), p, grey(t, 12, s), accountant.NewLedger(p.Config.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
-	std := p.Std
+	m := released(t, p, grey(t, 12, s))
+	before := m.Whiten()
+	p.Config = mix.Config{}
 	*p = mix.Plan{}
-	if m.Plan().Degree() != 3 || m.Plan().Std != std {
-		t.Errorf("%v", m.Plan())
+	if !reflect.DeepEqual(m.Whiten(), before) || m.Schema().Dim() != 6 {
+		t.Errorf("%v", m.Schema())
 	}
 }
 
-// TestWhatNobodyHasMade: nothing in the place of a plan, records, a ledger, rows or an option is a panic, and nothing
-// is set aside.
-func TestWhatNobodyHasMade(t *testing.T) {
+// TestWhatIsMissing: zero values and nil are mistakes in a parameter, never panics.
+func TestWhatIsMissing(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
 	c.ByClass = true
-	p, data, ledger, ctx := mustPlan(t, c), grey(t, 12, s), accountant.NewLedger(c.Budget), t.Context()
+	p, data, ctx := mustPlan(t, c), grey(t, 12, s), t.Context()
 	second := func(_ any, err error) error { return err }
-	mistakes := map[string]error{
-		"nothing":   second(mix.Fit(ctx, p, nil, ledger)),
-		"no ledger": second(mix.Fit(ctx, p, data, nil)),
-	}
+	mistakes := map[string]error{}
 	for name, none := range map[string]*mix.Plan{"nil plan": nil, "zero plan": {}} {
-		mistakes[name] = second(mix.Fit(ctx, none, data, ledger))
-		mistakes["written "+name] = second(none.MarshalJSON())
-		for _, err := range mix.Stream(ctx, none, data, ledger) {
+		for _, err := range none.Stream(ctx, accountant.NewLedger(c.Budget), data) {
 			mistakes["stream of "+name] = err
 		}
-		if x, y := none.Noise(); none.Degree() != 0 || x != 0 || y != 0 || none.String() == "" {
+		if x, y := none.Noise(); none.Degree() != 0 || x != 0 || y != 0 {
 			t.Errorf("%s: degree %d, noise %v and %v", name, none.Degree(), x, y)
 		}
 	}
-	if e := ledger.Entries(); len(e) != 0 {
-		t.Errorf("something was set aside: %v", e)
+	for _, err := range p.Stream(ctx, accountant.NewLedger(c.Budget), nil) {
+		mistakes["stream of no records"] = err
 	}
-	m, err := mix.Fit(ctx, p, data, ledger, nil, mix.WithProgress(nil), mix.WithWorkers(-1))
-	if err != nil {
-		t.Fatal(err)
+	for _, err := range p.Stream(ctx, nil, data) {
+		mistakes["stream on no ledger"] = err
 	}
+	none := new(mix.Model)
+	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 || none.Schema().Dim() != 0 {
+		t.Error("the zero model holds something")
+	}
+	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
+	mistakes["write no model"] = second(none.Encode())
+	mistakes["moments of no model"] = second(none.Moments(mix.MomentsConfig{}))
+	mistakes["linear model of no model"] = second(none.Linear(ctx, mix.LinearConfig{}))
+	mistakes["records for no model"] = second(none.Prepared(data))
+	m := released(t, p, data)
 	moments, err := m.Moments(mix.MomentsConfig{})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +75,7 @@ func TestWhatNobodyHasMade(t *testing.T) {
 		"records": func(net *models.Classifier) error { return mix.Trainer{}.FitRecords(ctx, net, data) },
 		"moments": func(net *models.Classifier) error { return mix.Trainer{}.FitMoments(ctx, net, moments, 3) },
 	} {
-		mistakes["a network of none on "+name] = train(nil)
+		mistakes["no network on "+name] = train(nil)
 		if err := train(net); err != nil {
 			t.Error(err)
 		}
@@ -129,7 +90,7 @@ func TestWhatNobodyHasMade(t *testing.T) {
 		}
 	}
 	if n := new(mix.Rows).Len(); n != 0 {
-		t.Errorf("%d rows of none", n)
+		t.Errorf("the zero rows are %d", n)
 	}
 }
 

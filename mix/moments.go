@@ -44,12 +44,15 @@ type Moments struct {
 // from a regression on the noisy labels that allows for their noise, and one covariance serves all classes.
 //
 // Of tables and sets these are moments of encoded records, and what is drawn from them are vectors;
-// records of the schema come from [Model.Chunks].
+// records of the schema come from the generator.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
 // Errors: *param.Error where there are no classes or the records were projected.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
-	c := m.plan.Config
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	c := m.work.config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
 		return nil, mistake("Moments", c.Schema.String(), "labelled records that were not projected")
 	}

@@ -65,7 +65,7 @@ func (c Config) validateWidth() error {
 
 // newPopulation reads a population off a release.
 func newPopulation(m *Model) *population {
-	p := &population{schema: m.plan.Config.Schema, blocks: blocksOf(m.plan.Config.Schema)}
+	p := &population{schema: m.work.config.Schema, blocks: blocksOf(m.work.config.Schema)}
 	seen := newSurvey(m)
 	p.shares = seen.shares
 	variance := seen.variances(p.blocks)

@@ -97,9 +97,12 @@ func normalFilter(n int, width float64) device.Matrix {
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
-	out := m.rows.Clone()
-	stretch(out.features, out.dim, m.plan.Degree())
-	stretch(out.labels, out.classes, m.plan.Degree())
+	out := m.Rows().Clone()
+	if m.made() != nil {
+		return out
+	}
+	stretch(out.features, out.dim, m.work.degree())
+	stretch(out.labels, out.classes, m.work.degree())
 	return out
 }
 
@@ -124,7 +127,10 @@ func stretch(flat []float32, cols, degree int) {
 //
 // Errors: *param.Error for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
-	c := m.plan.Config
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	c := m.work.config
 	if t == nil {
 		return nil, mistake("Prepared.t", nil, "records")
 	}

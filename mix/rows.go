@@ -14,9 +14,10 @@ type Rows struct {
 	labels       []float32
 }
 
-func newRows(p *Plan, n int) *Rows {
-	d, k := p.Config.dim(), p.Config.Schema.Classes()
-	return &Rows{dim: d, classes: k, features: make([]float32, n*d), labels: make([]float32, n*k)}
+// newRows makes n rows, with room for more.
+func (w *work) newRows(n, room int) *Rows {
+	d, k := w.config.dim(), w.config.Schema.Classes()
+	return &Rows{dim: d, classes: k, features: make([]float32, n*d, room*d), labels: make([]float32, n*k, room*k)}
 }
 
 // RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label coordinates.
@@ -90,10 +91,4 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	}
 	t, err := records.FromFlat(s, flat, labels...)
 	return t, err
-}
-
-// put copies rows to position at.
-func (r *Rows) put(at int, o *Rows) {
-	copy(r.features[at*r.dim:], o.features)
-	copy(r.labels[at*r.classes:], o.labels)
 }
