@@ -146,7 +146,8 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 			}
 			worst = max(worst, math.Abs(got-mean))
 		}
-		if worst > 0.15 || m.Components(class) < 1 {
+		t.Logf("class %d: mean off by %.4f", class, worst)
+	if worst > 0.15 || m.Components(class) < 1 {
 			t.Errorf("class %d: mean off by %.3f, %d components", class, worst, m.Components(class))
 		}
 	}
