@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestBitsOfASeed: released rows for a fixed test seed are what they were before plans had stages. A
-// run by class without centres now has one key fewer, so that of its parts' keys is burnt here.
+// TestBitsOfASeed: released rows for a fixed test seed are what they were before plans had stages.
+// A run by class without centres now has one key fewer, so that of its parts' keys is burnt here.
 func TestBitsOfASeed(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, g := range []struct {

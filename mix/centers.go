@@ -14,9 +14,10 @@ func (x *mixer) releaseCenters() error {
 	sensitivity := g.centerSensitivity(c.Budget.Relation)
 	std := c.Centers.NoiseMultiplier * sensitivity
 	width := c.dim() + 1
-	out, err := x.run.Once(PurposeCenters, []int{c.parts() * width}, func() (float64, []mechanism.Part, error) {
+	prepare := func() (float64, []mechanism.Part, error) {
 		return sensitivity / std, []mechanism.Part{{Sum: x.source.sums(g, std), Std: std}}, nil
-	})
+	}
+	out, err := x.run.Once(PurposeCenters, []int{c.parts() * width}, prepare)
 	if err != nil {
 		return err
 	}
@@ -49,8 +50,8 @@ func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 	return sum
 }
 
-// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its part, and its
-// count cancels, or moves to another, and the two changes are orthogonal.
+// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its
+// part, and its count cancels, or moves to another, and the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -61,10 +62,10 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center turns a noisy sum and count into a mean record: post-processing. A count within its own noise of zero
-// says nothing, and its part is centred at the lower bound of the schema, moved into the clip ball. Means lie
-// between the bounds of the schema wherever records do, also where a record's coordinates are one or the
-// other, as those of binary records, sets and tables are.
+// center turns a noisy sum and count into a mean record: post-processing. A count within its own
+// noise of zero says nothing, and its part is centred at the lower bound of the schema, moved into
+// the clip ball. Means lie between the bounds of the schema wherever records do, also where a
+// record's coordinates are one or the other, as those of binary records, sets and tables are.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)
 	count := noisy[len(out)] / label

@@ -8,16 +8,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// estimator reads moments off released rows. Everything is in units of sums: a row times the degree, moved back to
-// the centre.
+// estimator reads moments off released rows. Everything is in units of sums: a row times the
+// degree, moved back to the centre.
 type estimator struct {
 	model *Model
 	be    device.Backend
 	basis *basis
 }
 
-// coefficients are some rows as sums of deviations from a centre, in the basis, with their column means in the
-// records' own coordinates.
+// coefficients are some rows as sums of deviations from a centre, in the basis, with their column
+// means in the records' own coordinates.
 func (e *estimator) coefficients(of []int, center []float32) (u device.Matrix, mean []float64) {
 	rows, degree := e.model.rows, float32(e.model.work.degree())
 	dim, n := rows.Dim(), len(of)
@@ -93,7 +93,8 @@ func (e *estimator) byClass(out *Moments) {
 	}
 }
 
-// class gives the covariance of one class's mixtures, its mean record, and how many records a mixture holds.
+// class gives the covariance of one class's mixtures, its mean record, and how many records a
+// mixture holds.
 func (e *estimator) class(class int, rows []int) (s *mat.SymDense, mean []float64, held float64) {
 	m := e.model
 	center := m.center(class)
@@ -106,8 +107,8 @@ func (e *estimator) class(class int, rows []int) (s *mat.SymDense, mean []float6
 	return s, e.mean(sum, center, held, len(rows)), held
 }
 
-// pool is the average covariance of single records, put back among the noise of a sum of average size. Classes of
-// which interruptions left no rows say nothing.
+// pool is the average covariance of single records, put back among the noise of a sum of average
+// size. Classes of which interruptions left no rows say nothing.
 func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
 	there := 0
 	for _, n := range count {
@@ -137,8 +138,8 @@ func (e *estimator) held(class int, rows []int) float64 {
 	return max(sum/float64(max(len(rows), 1))*float64(m.work.degree()), 1e-3*float64(m.work.degree()))
 }
 
-// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say in proportion
-// to how well they know.
+// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say
+// in proportion to how well they know.
 func (e *estimator) mean(sum []float64, center []float32, held float64, count int) []float64 {
 	weight := 1.0
 	w := e.model.work
@@ -146,7 +147,8 @@ func (e *estimator) mean(sum []float64, center []float32, held float64, count in
 		n, degree := w.config.Sampling.public()
 		ofMixtures := w.std * w.std / float64(count) / held / held
 		size := held / float64(degree) * float64(n) / float64(w.config.parts())
-		std := w.config.Centers.NoiseMultiplier * w.config.centerGeometry().centerSensitivity(w.config.Budget.Relation)
+		std := w.config.Centers.NoiseMultiplier *
+			w.config.centerGeometry().centerSensitivity(w.config.Budget.Relation)
 		ofCenter := std * std / size / size
 		weight = ofCenter / (ofCenter + ofMixtures)
 	}
@@ -187,9 +189,9 @@ type spectrum struct {
 	values  []float64
 }
 
-// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction of excess x (in
-// units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if x > √γ, and not at all
-// otherwise.
+// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction
+// of excess x (in units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if
+// x > √γ, and not at all otherwise.
 func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var eigen mat.EigenSym
 	n := s.SymmetricDim()
@@ -246,7 +248,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside is a factor of this covariance plus the other's in the directions that this one does not hold.
+// beside is a factor of this covariance plus the other's in the directions that this one does not
+// hold.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

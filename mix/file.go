@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is everything a release consists of but its numbers. There are fewer rows than the configuration has
-// mixtures where an interruption lost some.
+// fileHeader is everything a release consists of but its numbers. There are fewer rows than the
+// configuration has mixtures where an interruption lost some.
 type fileHeader struct {
 	Schema records.Schema    `json:"schema"`
 	Budget accountant.Budget `json:"budget"`
@@ -57,8 +57,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	}}, nil
 }
 
-// readModel reads a release back. Sizes that the header claims are compared with the bytes there are before
-// anything is allocated for them.
+// readModel reads a release back. Sizes that the header claims are compared with the bytes there
+// are before anything is allocated for them.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {

@@ -34,8 +34,8 @@ type lane struct {
 // turn is how many mixtures a lane makes in one go.
 const turn = 16
 
-// mixer releases the centres and makes the lanes: first those with every part's first allowance, then those with
-// the second ones, so that parts take turns in a chunk.
+// mixer releases the centres and makes the lanes: first those with every part's first allowance,
+// then those with the second ones, so that parts take turns in a chunk.
 func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func left(r *synth.Run) (n int) {
 	return n
 }
 
-// rounds makes what is left of the mixtures, all lanes side by side, one turn of each at a time. Keep is
-// handed every chunk with the parts of its rows.
+// rounds makes what is left of the mixtures, all lanes side by side, one turn of each at a time.
+// Keep is handed every chunk with the parts of its rows.
 func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
 	n := left(x.run)
 	if n == 0 {
@@ -108,8 +108,8 @@ func (x *mixer) ready() {
 	}
 }
 
-// place gives every lane its places in the next chunk, one lane after another, and says of which part every
-// row will be.
+// place gives every lane its places in the next chunk, one lane after another, and says of which
+// part every row will be.
 func (x *mixer) place() (parts []int32) {
 	for _, l := range x.lanes {
 		l.places = l.places[:0]
@@ -125,7 +125,8 @@ func (x *mixer) place() (parts []int32) {
 	return parts
 }
 
-// take takes the uses for a chunk, lane by lane: their order does not depend on which lane is faster.
+// take takes the uses for a chunk, lane by lane: their order does not depend on which lane is
+// faster.
 func (x *mixer) take() error {
 	for _, l := range x.lanes {
 		l.grants = l.grants[:0]
@@ -203,11 +204,12 @@ func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
 			l.sum.AddRow64At(dim+int(x.source.label[row]), label, 1)
 		}
 	})
-	return g.Release(c.geometry().effect(c.Budget.Relation, x.std), mechanism.Part{Sum: l.sum, Std: x.std,
-		Out: l.noisy})
+	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),
+		mechanism.Part{Sum: l.sum, Std: x.std, Out: l.noisy})
 }
 
-// write turns a noisy sum into a row: divided by the public degree, and moved back by the released centre.
+// write turns a noisy sum into a row: divided by the public degree, and moved back by the released
+// centre.
 func (x *mixer) write(l *lane, chunk *Rows, at int) {
 	c := x.config
 	scale := 1 / float64(x.degree())

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that varies in brightness
-// and along a slope.
+// striped draws 6×6 images of three classes: a bright band of rows, high, middle or low, that
+// varies in brightness and along a slope.
 func striped(t testing.TB, n int, seed uint64) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -147,7 +147,7 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 			worst = max(worst, math.Abs(got-mean))
 		}
 		t.Logf("class %d: mean off by %.4f", class, worst)
-	if worst > 0.15 || m.Components(class) < 1 {
+		if worst > 0.15 || m.Components(class) < 1 {
 			t.Errorf("class %d: mean off by %.3f, %d components", class, worst, m.Components(class))
 		}
 	}
@@ -233,8 +233,8 @@ func TestStreamIsFit(t *testing.T) {
 	}
 }
 
-// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation
-// is off by 2.6 % in one run of ten million.
+// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a
+// standard deviation is off by 2.6 % in one run of ten million.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -337,7 +337,8 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on either side.
+// TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on
+// either side.
 func TestDegreeIsChosenInside(t *testing.T) {
 	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"), Budget: accountant.Budget{Epsilon: 2,
 		Delta: 1e-5},
@@ -398,4 +399,18 @@ func TestMomentsOfNoClass(t *testing.T) {
 			t.Errorf("class %d is drawn %d times of 200", class, seen[int32(class)])
 		}
 	}
+}
+
+// TestMomentsOfSubsets: every subset has one size, so that counts of classes are tied to each
+// other.
+func TestMomentsOfSubsets(t *testing.T) {
+	data := striped(t, 6000, 1)
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
+		Relation: accountant.ReplaceOne}, Sampling: mix.WithoutReplacement{Records: 6000, Degree: 32},
+		Mixtures: 3000, ClipNorm: 3}
+	moments, err := released(t, mustPlan(t, c), data).Moments(mix.MomentsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMoments(t, moments)
 }

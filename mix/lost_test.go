@@ -52,10 +52,10 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 	return out
 }
 
-// TestLostMixturesAreLeftOut: estimates from half of the mixtures, more of one class than of another, are those of
-// the records still. Of 90 class means the worst was off by 0.050, with a standard deviation of 0.012 among all: the
-// 0.15 that are allowed are ten of those away. Rows that are taken for those of another class put means off by 0.3
-// to 1.8.
+// TestLostMixturesAreLeftOut: estimates from half of the mixtures, more of one class than of
+// another, are those of the records still. Of 90 class means the worst was off by 0.050, with a
+// standard deviation of 0.012 among all: the 0.15 that are allowed are ten of those away. Rows that
+// are taken for those of another class put means off by 0.3 to 1.8.
 func TestLostMixturesAreLeftOut(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
 		m := short(t, mixed(t, byClass), func(row, class int) bool { return row%7 != 0 && (class > 0 || row%2 == 0) })
@@ -74,7 +74,8 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestLostClass: where every mixture of a class was lost, or all but one mixture, the rest is still a release.
+// TestLostClass: where every mixture of a class was lost, or all but one mixture, the rest is still
+// a release.
 func TestLostClass(t *testing.T) {
 	for name, keep := range map[string]func(row, class int) bool{
 		"class": func(_, class int) bool { return class != 1 }, "all but one": func(row, _ int) bool { return row == 4 }} {
@@ -132,8 +133,8 @@ func TestFilesOfLostMixtures(t *testing.T) {
 	}
 }
 
-// TestStreamGoesOn: a stream that was stopped hands out the other mixtures when it is asked for again, and draws no
-// more than the plan has.
+// TestStreamGoesOn: a stream that was stopped hands out the other mixtures when it is asked for
+// again, and draws no more than the plan has.
 func TestStreamGoesOn(t *testing.T) {
 	data := striped(t, 40, 1)
 	for _, byClass := range []bool{false, true} {
@@ -174,8 +175,9 @@ func parts(l *accountant.Ledger) (all []*accountant.Ledger) {
 	return all
 }
 
-// TestInterruptedRunKeepsItsRows: the rows of a run that goes on are those that it had drawn, and then others; of each
-// class there are as many as were planned, since an interruption between rounds loses none.
+// TestInterruptedRunKeepsItsRows: the rows of a run that goes on are those that it had drawn, and
+// then others; of each class there are as many as were planned, since an interruption between
+// rounds loses none.
 func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	data := striped(t, 40, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, ByClass: true,

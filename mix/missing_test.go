@@ -94,8 +94,8 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestSamplingsAreValues: pointers satisfy Sampling by their values' methods, but may be nil, may change after they were
-// judged, and are not told apart where the kind of sampling matters.
+// TestSamplingsAreValues: pointers satisfy Sampling by their values' methods, but may be nil, may
+// change after they were judged, and are not told apart where the kind of sampling matters.
 func TestSamplingsAreValues(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil), &mix.WithoutReplacement{Records: 9, Degree: 2}} {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: the rows, and the public numbers of the plan that made them. It is
-// gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
+// A Model is what a run releases: the rows, and the public numbers of the plan that made them. It
+// is gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
 type Model struct {
 	work    *work
 	rows    *Rows
@@ -30,8 +30,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Rows are the released mixtures: as many as the plan says, less those that interruptions of the run
-// lost. They are the model's own: clone them before changing any.
+// Rows are the released mixtures: as many as the plan says, less those that interruptions of the
+// run lost. They are the model's own: clone them before changing any.
 func (m *Model) Rows() *Rows {
 	if m.made() != nil {
 		return new(Rows)
@@ -133,7 +133,8 @@ func (m *Model) estimated() *population {
 func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	rows := m.eligible(d)
 	if len(rows) == 0 {
-		return synth.Sampler{}, param.New("synth.OfClass", d.Class, "a class of which rows were released")
+		return synth.Sampler{}, param.New("synth.OfClass", d.Class,
+			"a class of which rows were released")
 	}
 	rng, at, schema := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0, m.RowSchema()
 	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {

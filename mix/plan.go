@@ -13,8 +13,9 @@ const (
 	PurposeMixtures = "mixtures"
 )
 
-// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone, before any
-// record is read. Besides what every plan does, it hands out mixtures without keeping them: see [Plan.Stream].
+// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone,
+// before any record is read. Besides what every plan does, it hands out mixtures without keeping
+// them: see [Plan.Stream].
 type Plan struct {
 	synth.Program
 	Config     Config
@@ -26,8 +27,8 @@ type Plan struct {
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the events of the plan are the ones that a run reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more
-// than the budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
+// caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -79,7 +80,9 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 func (c Config) leastNoise() (float64, error) {
 	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
-		event := func(m float64) accountant.Event { return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i]) }
+		event := func(m float64) accountant.Event {
+			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
+		}
 		if best > 0 { // worth a search only if it would do with less
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
@@ -95,7 +98,8 @@ func (c Config) leastNoise() (float64, error) {
 	return best, nil
 }
 
-// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and back.
+// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and
+// back.
 const roundUp = 1 + 1e-6
 
 // mixtures are all mixtures as one event.
@@ -116,7 +120,8 @@ func (c Config) total(one accountant.Event) accountant.Event {
 	if !c.Centers.wanted() {
 		return c.mixtures(one)
 	}
-	return accountant.Composed{Events: []accountant.Event{gaussian(c.Centers.NoiseMultiplier), c.mixtures(one)}}
+	centers := gaussian(c.Centers.NoiseMultiplier)
+	return accountant.Composed{Events: []accountant.Event{centers, c.mixtures(one)}}
 }
 
 // cheapest takes the analysis that makes the whole run cost least.
@@ -138,8 +143,8 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 	return best, nil
 }
 
-// stages are the mean records, where they are wanted, and the mixtures. Lanes draw side by side: they are
-// fixed in number, whatever the machine, so that the result does not depend on it.
+// stages are the mean records, where they are wanted, and the mixtures. Lanes draw side by side:
+// they are fixed in number, whatever the machine, so that the result does not depend on it.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier
@@ -147,8 +152,9 @@ func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 			NoiseMultiplier: z, Once: true})
 	}
 	parts := c.parts()
-	return append(list, synth.Stage{Purpose: PurposeMixtures, Event: event, Count: c.Mixtures / parts,
-		Parts: parts, Lanes: max(1, (fewestLanes+parts-1)/parts), NoiseMultiplier: c.NoiseMultiplier})
+	return append(list, synth.Stage{Purpose: PurposeMixtures, Event: event,
+		Count: c.Mixtures / parts, Parts: parts, Lanes: max(1, (fewestLanes+parts-1)/parts),
+		NoiseMultiplier: c.NoiseMultiplier})
 }
 
 const fewestLanes = 8
@@ -161,7 +167,8 @@ func (p *Plan) Degree() int {
 	return p.work.degree()
 }
 
-// Noise gives the standard deviations of the noise on a released row, which is a mixture divided by its degree.
+// Noise gives the standard deviations of the noise on a released row, which is a mixture divided by
+// its degree.
 func (p *Plan) Noise() (features, labels float64) {
 	if p == nil || p.work == nil {
 		return 0, 0

@@ -28,8 +28,8 @@ type population struct {
 	factors int // how many latent numbers a record has
 }
 
-// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every class
-// has numbers of its own for each coordinate.
+// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every
+// class has numbers of its own for each coordinate.
 const (
 	maxDrawn   = 1 << 11 // coordinates, and classes
 	maxNumbers = 1 << 20 // coordinates of all classes together

@@ -92,8 +92,9 @@ func schemas(t *testing.T) []records.Schema {
 		"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b"), table}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms' answers held
-// fixed, ledger, progress and released rows must be the same to the bit, and sums no farther apart than declared.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
+// answers held fixed, ledger, progress and released rows must be the same to the bit, and sums no
+// farther apart than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -124,7 +125,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns all that leaves a run. One worker keeps events in an order that two runs share.
+// everythingVisible returns all that leaves a run. One worker keeps events in an order that two
+// runs share.
 func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
@@ -185,7 +187,8 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 	}
 }
 
-// checkLedger compares the events on the ledger, the children's too, with those of the plan's stages.
+// checkLedger compares the events on the ledger, the children's too, with those of the plan's
+// stages.
 func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	ledgers := []*accountant.Ledger{ledger}

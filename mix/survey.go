@@ -42,8 +42,8 @@ func newSurvey(m *Model) *survey {
 // being drawn: what a binomial or a subset varies by.
 func (s *survey) left() float64 { return math.Max(1-s.model.work.config.rate(), 1e-3) }
 
-// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not finite
-// counts as nothing, and the rest stays far from overflow.
+// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not
+// finite counts as nothing, and the rest stays far from overflow.
 func (s *survey) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
 	rows, degree := s.model.rows, float64(s.model.work.degree())
 	n := len(of)
@@ -164,11 +164,13 @@ func (s *survey) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 
 // regression finds the mean record of every class: a sum is on average M·N, with N the number of
 // records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
-// Second moments are not centred: the mean of all mixtures says as much of M as their deviations do,
-// and where every mixture has one size deviations alone leave a direction open.
+// Second moments are not centred: the mean of all mixtures says as much of M as their deviations
+// do, and where every mixture has one size deviations alone leave a direction open.
 //
-// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X and Y.
-func regression(cross *mat.Dense, counts *mat.SymDense, sum, label []float64) (means, inverse *mat.Dense) {
+// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
+// and Y.
+func regression(cross *mat.Dense, counts *mat.SymDense,
+	sum, label []float64) (means, inverse *mat.Dense) {
 	x, y := mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label)
 	second := mat.NewSymDense(len(label), nil)
 	second.SymRankOne(counts, 1, y)

@@ -6,9 +6,10 @@ import (
 
 // together reads class means and one covariance off mixtures of all classes.
 //
-// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every class, of
-// which the noisy label Y is seen. Regression gives M, and Cov(Y) = Cov(N) + s_Y²·I; what Cov(X) has above
-// M·Cov(N)·Mᵀ and the noise is the covariance within classes, as often as there are records.
+// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every
+// class, of which the noisy label Y is seen. Regression gives M, and Cov(Y) = Cov(N) + s_Y²·I; what
+// Cov(X) has above M·Cov(N)·Mᵀ and the noise is the covariance within classes, as often as there
+// are records.
 func (e *estimator) together(out *Moments) {
 	m := e.model
 	classes := m.rows.Classes()
@@ -33,7 +34,8 @@ func (e *estimator) together(out *Moments) {
 	}
 }
 
-// shares are the parts of noisy counts, clamped at zero, of their total; equal parts if none is positive.
+// shares are the parts of noisy counts, clamped at zero, of their total; equal parts if none is
+// positive.
 func shares(counts []float64) (parts []float64, total float64) {
 	for _, n := range counts {
 		total += max(n, 0)
@@ -48,7 +50,8 @@ func shares(counts []float64) (parts []float64, total float64) {
 	return parts, total
 }
 
-// labels gives the covariance of the counts of every class in a mixture, and what the noisy labels average to.
+// labels gives the covariance of the counts of every class in a mixture, and what the noisy labels
+// average to.
 func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	m := e.model
 	k, n, degree := m.rows.Classes(), m.rows.Len(), float64(m.work.degree())

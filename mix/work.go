@@ -22,7 +22,7 @@ func System() synth.System {
 // work is what the plan adds to the frame: a configuration with degree and noise decided.
 type work struct {
 	config     Config
-	std        float64     // standard deviation of the noise on a sum, features and scaled labels alike
+	std        float64     // of the noise on a sum, features and scaled labels alike
 	label      float64     // length of a one-hot label in the units of the features
 	candidates []Candidate // degrees looked at
 }
@@ -38,7 +38,8 @@ func (w *work) degree() int {
 	return degree
 }
 
-// noise gives the standard deviations of the noise on a released row, which is a mixture divided by its degree.
+// noise gives the standard deviations of the noise on a released row, which is a mixture divided by
+// its degree.
 func (w *work) noise() (features, labels float64) {
 	l := float64(w.degree())
 	if w.label > 0 {
@@ -53,7 +54,8 @@ func (w *work) Title() string {
 	if w.config.ByClass {
 		what = "mixtures of one class each"
 	}
-	return fmt.Sprintf("%d %s of %d records, %v", w.config.Mixtures, what, w.degree(), w.config.Schema)
+	c := w.config
+	return fmt.Sprintf("%d %s of %d records, %v", c.Mixtures, what, w.degree(), c.Schema)
 }
 
 // Notes state the noise, and how the degree was chosen.
@@ -130,23 +132,24 @@ type samplingJSON struct {
 }
 
 func (j samplingJSON) sampling() (Sampling, error) {
-	for _, s := range []Sampling{Poisson{j.Records, j.Degree}, PoissonReplaceOne{j.Records, j.Degree},
-		WithoutReplacement{j.Records, j.Degree}} {
+	for _, s := range []Sampling{Poisson{j.Records, j.Degree},
+		PoissonReplaceOne{j.Records, j.Degree}, WithoutReplacement{j.Records, j.Degree}} {
 		if s.kind() == j.Kind {
 			return s, nil
 		}
 	}
-	return nil, mistake("Config.Sampling", j.Kind, "Poisson, PoissonReplaceOne or WithoutReplacement")
+	return nil, mistake("Config.Sampling", j.Kind,
+		"Poisson, PoissonReplaceOne or WithoutReplacement")
 }
 
 // Config is the configuration in JSON, with degree and noise decided.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	n, degree := c.Sampling.public()
-	return json.Marshal(configJSON{Sampling: samplingJSON{c.Sampling.kind(), n, degree}, Mixtures: c.Mixtures,
-		ClipNorm: c.ClipNorm, ByClass: c.ByClass, Centers: c.Centers, Projection: c.Projection,
-		LabelShare: c.LabelShare, Criterion: c.Criterion, NoiseMultiplier: c.NoiseMultiplier,
-		Candidates: w.candidates})
+	return json.Marshal(configJSON{Sampling: samplingJSON{c.Sampling.kind(), n, degree},
+		Mixtures: c.Mixtures, ClipNorm: c.ClipNorm, ByClass: c.ByClass, Centers: c.Centers,
+		Projection: c.Projection, LabelShare: c.LabelShare, Criterion: c.Criterion,
+		NoiseMultiplier: c.NoiseMultiplier, Candidates: w.candidates})
 }
 
 // readConfig is the inverse of Config.
@@ -159,9 +162,10 @@ func readConfig(saved synth.SavedPlan) (c Config, candidates []Candidate, err er
 	if err != nil {
 		return c, nil, err
 	}
-	return Config{Schema: saved.Schema, Budget: saved.Budget, Sampling: s, Mixtures: j.Mixtures,
+	c = Config{Schema: saved.Schema, Budget: saved.Budget, Sampling: s, Mixtures: j.Mixtures,
 		ClipNorm: j.ClipNorm, ByClass: j.ByClass, Centers: j.Centers, Projection: j.Projection,
-		LabelShare: j.LabelShare, Criterion: j.Criterion, NoiseMultiplier: j.NoiseMultiplier}, j.Candidates, nil
+		LabelShare: j.LabelShare, Criterion: j.Criterion, NoiseMultiplier: j.NoiseMultiplier}
+	return c, j.Candidates, nil
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {

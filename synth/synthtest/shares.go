@@ -13,15 +13,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testShares: while a share of a single release is drawn, the file counts that one share as taken and
-// no later one, and holds every share before it, so that a kill loses at most one.
+// testShares: while a share of a single release is drawn, the file counts that one share as taken
+// and no later one, and holds every share before it, so that a kill loses at most one.
 func (s Subject) testShares(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
 		if err != nil {
 			continue
 		}
-		tap := &shareTap{path: filepath.Join(t.TempDir(), "run"), line: map[string]int{}, drawn: map[string]int{}}
+		tap := &shareTap{path: filepath.Join(t.TempDir(), "run"), line: map[string]int{},
+			drawn: map[string]int{}}
 		lines := 0
 		for _, stage := range p.Stages() {
 			if stage.Once {
