@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// together is a system of mixtures of all records: eight rounds of them.
+// together is a system of mixtures of all records: five rounds of them.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
-	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 1000, ClipNorm: 2}, n)
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 600, ClipNorm: 2}, n)
 }
 
 // apart is one of mixtures of single classes around released centres.
@@ -23,7 +23,7 @@ func apart(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	if classes < 2 {
 		return nil, param.New("mix_test.schema", s.String(), "classes")
 	}
-	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 300 * classes, ClipNorm: 2, ByClass: true,
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 200 * classes, ClipNorm: 2, ByClass: true,
 		Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}, n)
 }
 
