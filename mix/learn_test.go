@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -54,7 +55,12 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 	if byClass {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
 	}
-	return released(t, mustPlan(t, c), data)
+	// The noise is a fixed one: the tests are of learning.
+	gen, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 1), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gen.Model().(*mix.Model)
 }
 
 func accuracy(t *records.Table, predict func(device.Batch, []int32)) float64 {
@@ -234,7 +240,7 @@ func TestStreamIsFit(t *testing.T) {
 }
 
 // TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a
-// standard deviation is off by 2.6 % in one run of ten million.
+// standard deviation is off by 3 % with probability 5e-10.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -248,7 +254,7 @@ func TestNoiseIsThePlans(t *testing.T) {
 	wantX, wantY := p.Noise()
 	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX},
 		"labels": {spread(y.Data), wantY}} {
-		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.026 }
+		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.03 }
 		if off(1) {
 			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
 		}

@@ -53,7 +53,7 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 }
 
 // TestLostMixturesAreLeftOut: estimates from half of the mixtures, more of one class than of
-// another, are those of the records still. Of 90 class means the worst was off by 0.050, with a
+// another, are those of the records still. Of 90 class means of other seeds the worst was off by 0.050, with a
 // standard deviation of 0.012 among all: the 0.15 that are allowed are ten of those away. Rows that
 // are taken for those of another class put means off by 0.3 to 1.8.
 func TestLostMixturesAreLeftOut(t *testing.T) {

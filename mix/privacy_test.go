@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -107,6 +108,12 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 				all := variants(s, r, pair.Data.Len())
 				for _, name := range slices.Sorted(maps.Keys(all)) {
 					c := all[name]
+					// Rows are numbered within their class, which a replay cannot follow where one of an
+					// earlier number differs or changes its class: see synthtest.Subject.OwnNumbers.
+					if c.ByClass && (r == accountant.ReplaceOne || strings.Contains(pair.Name, "in front") ||
+						strings.Contains(pair.Name, "in the middle")) {
+						continue
+					}
 					if turn++; turn%11 != 0 { // each pair meets some of the variants, all together meet all
 						continue
 					}

@@ -41,7 +41,7 @@ func quick(c mix.Config, n int) (synth.Plan, error) {
 
 func subjects() map[string]synthtest.Subject {
 	return map[string]synthtest.Subject{"together": {System: mix.System(), Plan: together},
-		"apart": {System: mix.System(), Plan: apart}}
+		"apart": {System: mix.System(), Plan: apart, OwnNumbers: true}}
 }
 
 func TestSystem(t *testing.T) {

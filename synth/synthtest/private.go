@@ -3,6 +3,7 @@ package synthtest
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -18,6 +19,9 @@ import (
 func (s Subject) testReplay(t *testing.T) {
 	oneWorker := synth.On(device.CPUWith(1))
 	for _, r := range relations {
+		if s.OwnNumbers && r == accountant.ReplaceOne {
+			continue // a record that changes its part changes the numbers of others
+		}
 		p, _ := s.quickest(t, budgetOf(r))
 		visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 			var seen []any
@@ -38,7 +42,7 @@ func (s Subject) testReplay(t *testing.T) {
 			n = 12
 		}
 		for i, pair := range privacytest.Neighbours(t, p.Schema(), r, n, 3) {
-			if i%3 != 0 {
+			if i%3 != 0 && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
 				continue
 			}
 			t.Run(name(r, "/", pair.Name), func(t *testing.T) {
@@ -47,6 +51,11 @@ func (s Subject) testReplay(t *testing.T) {
 			})
 		}
 	}
+}
+
+// atEnd reports whether neighbours differ by their last record.
+func atEnd(pair string) bool {
+	return !strings.Contains(pair, "in front") && !strings.Contains(pair, "in the middle")
 }
 
 // testMemory: no private row can be reached from a generator, unexported fields included.
