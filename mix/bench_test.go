@@ -1,7 +1,6 @@
 package mix_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -9,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// BenchmarkMixtures releases 60,000 mixtures of degree 64 of 60,000 images of 784 pixels, without keeping them, by
-// either way of sampling. The metric to look at is mixtures/s.
+// BenchmarkMixtures releases 60,000 mixtures of degree 64 of 60,000 images of 784 pixels, without
+// keeping them, by either way of sampling. The metric to look at is mixtures/s.
 func BenchmarkMixtures(b *testing.B) {
 	s := records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 	data := bytesOf(b, s, 60000)
@@ -22,7 +21,7 @@ func BenchmarkMixtures(b *testing.B) {
 		p := mustPlan(b, c)
 		b.Run(sampling.Relation().String(), func(b *testing.B) {
 			for range b.N {
-				for _, err := range mix.Stream(context.Background(), p, data, accountant.NewLedger(c.Budget)) {
+				for _, err := range p.Stream(b.Context(), accountant.NewLedger(c.Budget), data) {
 					if err != nil {
 						b.Fatal(err)
 					}

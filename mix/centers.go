@@ -9,19 +9,37 @@ import (
 )
 
 // releaseCenters releases the mean record of every part: sums and counts together, one event.
-func (r *run) releaseCenters() error {
-	c, g := r.plan.Config, r.plan.Config.centerGeometry()
+func (x *mixer) releaseCenters() error {
+	c, g := x.config, x.config.centerGeometry()
 	sensitivity := g.centerSensitivity(c.Budget.Relation)
 	std := c.Centers.NoiseMultiplier * sensitivity
 	width := c.dim() + 1
+	prepare := func() (float64, []mechanism.Part, error) {
+		return sensitivity / std, []mechanism.Part{{Sum: x.source.sums(g, std), Std: std}}, nil
+	}
+	out, err := x.run.Once(PurposeCenters, []int{c.parts() * width}, prepare)
+	if err != nil {
+		return err
+	}
+	for part := range c.parts() {
+		noisy := out[0][part*width : (part+1)*width]
+		x.source.centers = append(x.source.centers, c.center(noisy, g.label, std))
+	}
+	return nil
+}
+
+// sums adds up the records of every part, each beside its count.
+func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
+	c := s.config
+	width := c.dim() + 1
 	sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
-	in := r.source.reader()
+	in := s.reader()
 	rows := make([]int32, 0, readChunk)
 	for part := range c.parts() {
-		for lo := 0; lo < r.source.size(part); lo += readChunk {
+		for lo := 0; lo < s.size(part); lo += readChunk {
 			rows = rows[:0]
-			for i := lo; i < min(lo+readChunk, r.source.size(part)); i++ {
-				rows = append(rows, r.source.row(part, int32(i)))
+			for i := lo; i < min(lo+readChunk, s.size(part)); i++ {
+				rows = append(rows, s.row(part, int32(i)))
 			}
 			in.each(part, rows, func(_ int32, x []float32) {
 				sum.AddRowAt(part*width, x, 1)
@@ -29,22 +47,11 @@ func (r *run) releaseCenters() error {
 			})
 		}
 	}
-	grant, err := r.means.Next()
-	if err != nil {
-		return err
-	}
-	noisy := make([]float64, sum.Dim())
-	if err := grant.Release(sensitivity/std, mechanism.Part{Sum: sum, Std: std, Out: noisy}); err != nil {
-		return err
-	}
-	for part := range c.parts() {
-		r.source.centers = append(r.source.centers, c.center(noisy[part*width:(part+1)*width], g.label, std))
-	}
-	return nil
+	return sum
 }
 
-// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its part, and its
-// count cancels, or moves to another, and the two changes are orthogonal.
+// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its
+// part, and its count cancels, or moves to another, and the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -55,8 +62,10 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center turns a noisy sum and count into a mean record: post-processing. A count within its own noise of zero
-// says nothing, and its part is centred at the lower bound of the schema, moved into the clip ball.
+// center turns a noisy sum and count into a mean record: post-processing. A count within its own
+// noise of zero says nothing, and its part is centred at the lower bound of the schema, moved into
+// the clip ball. Means lie between the bounds of the schema wherever records do, also where a
+// record's coordinates are one or the other, as those of binary records, sets and tables are.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)
 	count := noisy[len(out)] / label
@@ -65,16 +74,8 @@ func (c Config) center(noisy []float64, label, std float64) []float32 {
 			out[j] = float32(noisy[j] / count)
 		}
 	}
-	c.meanSchema().Clamp(out)
+	lo, hi := c.Schema.Bounds()
+	records.Interval(len(out), lo, hi).Clamp(out)
 	shorten(out, c.ClipNorm)
 	return out
-}
-
-// meanSchema bounds mean records: of sets and tables their coordinates lie between 0 and 1, where those
-// of a record are one or the other.
-func (c Config) meanSchema() records.Schema {
-	if c.decoded() {
-		return records.Interval(c.Schema.Dim(), 0, 1)
-	}
-	return c.Schema
 }

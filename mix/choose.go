@@ -7,18 +7,18 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Criterion is what the plan maximises where the degree is left open. Both are predictions from public numbers:
-// noise, degree, number of mixtures and clip norm. Neither looks at a record.
+// Criterion is what the plan maximises where the degree is left open. Both are predictions from
+// public numbers: noise, degree, number of mixtures and clip norm. Neither looks at a record.
 type Criterion int
 
 const (
-	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows: √T·ℓ·v ÷ (ℓ·v + s²),
-	// with v = R²/d the variance of a coordinate if a record's square norm were spread evenly, and s the noise on a
-	// sum. It has an inside maximum, as non-linear learners have: below it noise grows faster than the degree, beyond
-	// it mixtures are all alike.
+	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
+	// √T·ℓ·v ÷ (ℓ·v + s²), with v = R²/d the variance of a coordinate if a record's square norm
+	// were spread evenly, and s the noise on a sum. It has an inside maximum, as non-linear
+	// learners have: below it noise grows faster than the degree, beyond it mixtures are all alike.
 	SecondMoments Criterion = iota
-	// FirstMoments is that of class means, T·ℓ·v ÷ (ℓ·v + s²): what a linear learner uses. It grows with the degree
-	// (Theorem 2 and what follows it in the paper).
+	// FirstMoments is that of class means, T·ℓ·v ÷ (ℓ·v + s²): what a linear learner uses. It grows
+	// with the degree (Theorem 2 and what follows it in the paper).
 	FirstMoments
 )
 
@@ -39,9 +39,9 @@ func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unm
 
 // A Candidate is one degree that the plan looked at.
 type Candidate struct {
-	Degree          int
-	NoiseMultiplier float64
-	Score           float64
+	Degree          int     `json:"degree"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	Score           float64 `json:"score"`
 }
 
 // Degrees is the public grid of degrees.
@@ -123,8 +123,9 @@ func (c Config) at(degree int) (Config, error) {
 	return c, err
 }
 
-// guess is where the search begins. If T sampled releases were one Gaussian of effect ℓ/n·√(T(e^{x}−1)), x being
-// one release's squared effect, second moments would be told best at x = 1.59.
+// guess is where the search begins. If T sampled releases were one Gaussian of effect
+// ℓ/n·√(T(e^{x}−1)), x being one release's squared effect, second moments would be told best at x =
+// 1.59.
 func (c Config) guess(grid []int) int {
 	z, _, err := accountant.CalibrateNoise(c.Budget, gaussian)
 	if err != nil {

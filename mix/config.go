@@ -17,27 +17,29 @@ type Config struct {
 	Sampling Sampling // Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
 	Mixtures int      // T, how many mixtures are released
 	ClipNorm float64  // R: longer records are shortened to this norm
-	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are disjoint parts of
-	// the records: a record is in mixtures of its own class only. Sampling's Degree stays the expected number of
-	// records in a mixture if classes are of equal size, so a record is that many times likelier to be drawn.
-	// WithoutReplacement is refused: sizes of classes are private.
+	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
+	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
+	// Degree stays the expected number of records in a mixture if classes are of equal size, so a
+	// record is that many times likelier to be drawn. WithoutReplacement is refused: sizes of
+	// classes are private.
 	ByClass bool
 	// Centers, unless zero, mixes deviations from mean records that are released first.
 	Centers Centers
 	// Projection, unless zero, maps records through a public random matrix first.
 	Projection Projection
-	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger one puts less
-	// noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the least noise to a linear learner.
+	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger
+	// one puts less noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the
+	// least noise to a linear learner.
 	LabelShare float64
 	// Criterion is what a degree that is left open is chosen by.
 	Criterion Criterion
-	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its label, under either
-	// relation. 0 lets the plan find the least that fits the budget.
+	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
+	// label, under either relation. 0 lets the plan find the least that fits the budget.
 	NoiseMultiplier float64
 }
 
-// Centers describes the release of mean records before the mixtures: one for every class under Config.ByClass,
-// otherwise one of all records. The zero value is none.
+// Centers describes the release of mean records before the mixtures: one for every class under
+// Config.ByClass, otherwise one of all records. The zero value is none.
 type Centers struct {
 	// Share is the part of ε that the means would cost alone.
 	Share float64 `json:"share,omitempty"`
@@ -49,9 +51,10 @@ type Centers struct {
 
 func (c Centers) wanted() bool { return c != Centers{} }
 
-// Projection is a public random map to Dim coordinates: the random projection baseline of the paper, with the
-// guarantee of records that this package has throughout (the paper's own noise for it protects single entries).
-// The records drawn from such a release are vectors, whatever the records mixed were. The zero value is none.
+// Projection is a public random map to Dim coordinates: the random projection baseline of the
+// paper, with the guarantee of records that this package has throughout (the paper's own noise for
+// it protects single entries). The records drawn from such a release are vectors, whatever the
+// records mixed were. The zero value is none.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
@@ -59,7 +62,8 @@ type Projection struct {
 
 func (p Projection) wanted() bool { return p.Dim != 0 }
 
-// LocalPerturbation is the configuration of the paper's first baseline: mixtures of a single record.
+// LocalPerturbation is the configuration of the paper's first baseline: mixtures of a single
+// record.
 func LocalPerturbation(c Config) Config {
 	if c.Sampling != nil {
 		c.Sampling = c.Sampling.withDegree(1)
@@ -67,7 +71,8 @@ func LocalPerturbation(c Config) Config {
 	return c
 }
 
-// RandomProjection is the configuration of the paper's second baseline: single records, projected to dim coordinates.
+// RandomProjection is the configuration of the paper's second baseline: single records, projected
+// to dim coordinates.
 func RandomProjection(c Config, dim int, seed uint64) Config {
 	c = LocalPerturbation(c)
 	c.Projection = Projection{Dim: dim, Seed: seed}
@@ -108,7 +113,8 @@ func (c Config) Validate() error {
 
 const maxMixtures = math.MaxInt32
 
-// clippable norms are those to which float32 rows can be shortened without a subnormal number growing one of them.
+// clippable norms are those to which float32 rows can be shortened without a subnormal number
+// growing one of them.
 func clippable(x float64) bool { return x >= 0x1p-60 && x <= 0x1p60 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
@@ -181,8 +187,8 @@ func (c Config) dim() int {
 	return c.Schema.Dim()
 }
 
-// labels is how many coordinates of a mixture's label are drawn: all, or the number of records where the class is
-// known.
+// labels is how many coordinates of a mixture's label are drawn: all, or the number of records
+// where the class is known.
 func (c Config) labels() int {
 	if c.ByClass {
 		return 1

@@ -3,20 +3,21 @@ package mix
 import (
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // drawing makes records of a population, in chunks.
 type drawing struct {
 	*population
-	draw Draw
+	draw synth.Draw
 	rng  *rand.Rand
 	z    []float64
 	odds []float64
 }
 
-func (p *population) drawing(d Draw) *drawing {
+func (p *population) drawing(d synth.Draw) *drawing {
 	return &drawing{population: p, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6d69786472)),
 		z: make([]float64, p.factors)}
 }
@@ -43,9 +44,9 @@ func (d *drawing) next(n int) (records.Data, error) {
 	case !d.schema.Sparse():
 		return records.DecodeFlat(d.schema, flat, labels...)
 	case d.draw.Means:
-		return records.FromFlat(system.MeansOf(d.schema), flat, labels...)
+		return records.FromFlat(network.MeansOf(d.schema), flat, labels...)
 	}
-	return system.Records(d.rng, d.schema, flat, labels)
+	return network.Records(d.rng, d.schema, flat, labels)
 }
 
 // record writes the encoded form of a record. Items of a set are left as probabilities.

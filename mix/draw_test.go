@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // customers is a table whose columns hang together: who travels by rail is older, pays more and
@@ -103,23 +104,12 @@ func described(x *records.Table) (mean []float64, covariance [][]float64) {
 }
 
 // drawn fits a configuration and draws n records.
-func drawn(t testing.TB, c mix.Config, data records.Data, n int, d mix.Draw) records.Data {
+func drawn(t testing.TB, c mix.Config, data records.Data, n int, opts ...synth.DrawOption) records.Data {
 	t.Helper()
-	m, err := mix.Fit(t.Context(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
+	all, err := fit(t, mustPlan(t, c), data).Sample(t.Context(), n, opts...)
+	if err == nil {
+		err = records.Check(all)
 	}
-	var parts []records.Data
-	for chunk, err := range m.Chunks(t.Context(), n, d) {
-		if err == nil {
-			err = records.Check(chunk)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, chunk)
-	}
-	all, err := records.Concat(m.DrawSchema(d), parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +180,7 @@ func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 				Sampling: mix.Poisson{Nominal: 8000, Degree: 16}, Mixtures: 6000,
 				ClipNorm: s.MaxNorm()}
 			c.change(&config)
-			got := drawn(t, config, data, 20000, mix.Draw{Cluster: -1, Class: -1, Seed: 5})
+			got := drawn(t, config, data, 20000, synth.Seed(5))
 			mean, covariance := off(columnsOf(s), data.Encoded(), got.(*records.Frame).Encoded())
 			t.Logf("means off by %.4f, covariances by %.3f of their size", mean, covariance)
 			if mean > 0.05 || covariance > 0.5 {
@@ -247,15 +237,13 @@ func TestDrawnSetsAreLikeTheReal(t *testing.T) {
 	data := baskets(t, 8000)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 8000, Degree: 16}, Mixtures: 6000, ClipNorm: 4}
-	all := mix.Draw{Cluster: -1, Class: -1, Seed: 5}
-	got := drawn(t, c, data, 20000, all).(*records.SetTable)
+	got := drawn(t, c, data, 20000, synth.Seed(5)).(*records.SetTable)
 	mean, covariance := off(columnsOf(data.Schema()), dense(t, data), dense(t, got))
 	t.Logf("means off by %.4f, covariances by %.3f of their size", mean, covariance)
 	if mean > 0.05 || covariance > 0.5 {
 		t.Errorf("means off by %.4f, covariances by %.3f of their size", mean, covariance)
 	}
-	all.Means = true
-	means := drawn(t, c, data, 2000, all).(*records.Table)
+	means := drawn(t, c, data, 2000, synth.Seed(5), synth.Means()).(*records.Table)
 	if mean, _ := off(columnsOf(data.Schema()), dense(t, data), means); mean > 0.05 {
 		t.Errorf("probabilities of items are off by %.4f", mean)
 	}

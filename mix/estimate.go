@@ -8,22 +8,19 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// estimator reads moments off released rows. Everything is in units of sums: a row times the degree, moved back to
-// the centre.
+// estimator reads moments off released rows. Everything is in units of sums: a row times the
+// degree, moved back to the centre.
 type estimator struct {
 	model *Model
 	be    device.Backend
 	basis *basis
 }
 
-// coefficients are the rows t0, t0+step, … as sums of deviations from a centre, in the basis, with their column
+// coefficients are some rows as sums of deviations from a centre, in the basis, with their column
 // means in the records' own coordinates.
-func (e *estimator) coefficients(t0, step int, center []float32) (u device.Matrix, mean []float64) {
-	rows, degree := e.model.rows, float32(e.model.plan.Degree())
-	dim, n := rows.Dim(), 0
-	for t := t0; t < rows.Len(); t += step {
-		n++
-	}
+func (e *estimator) coefficients(of []int, center []float32) (u device.Matrix, mean []float64) {
+	rows, degree := e.model.rows, float32(e.model.work.degree())
+	dim, n := rows.Dim(), len(of)
 	mean = make([]float64, dim)
 	k := e.basis.rows.Rows
 	u = device.HostMatrix(n, k, make([]float32, n*k))
@@ -33,7 +30,7 @@ func (e *estimator) coefficients(t0, step int, center []float32) (u device.Matri
 		now := min(chunk, n-lo)
 		for i := range now {
 			dst := x.Row(i)
-			for j, v := range rows.Features(t0 + (lo+i)*step) {
+			for j, v := range rows.Features(of[lo+i]) {
 				if center != nil {
 					v -= center[j]
 				}
@@ -76,47 +73,56 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 // byClass reads every class off its own mixtures.
 func (e *estimator) byClass(out *Moments) {
 	classes := e.model.rows.Classes()
-	noise, count := e.model.plan.Std*e.model.plan.Std, e.model.plan.Config.Mixtures/classes
+	noise := e.model.work.std * e.model.work.std
 	each, held, total := make([]*mat.SymDense, classes), make([]float64, classes), 0.0
+	count := make([]int, classes)
 	for class := range classes {
 		var mean []float64
-		each[class], mean, held[class] = e.class(class, classes)
+		rows := e.model.of(class)
+		each[class], mean, held[class] = e.class(class, rows)
+		count[class] = len(rows)
 		out.means = append(out.means, mean)
 		total += held[class]
 	}
 	average := total / float64(classes)
-	common := spikes(pool(each, held, noise, average), noise, classes*count).over(average)
+	common := spikes(pool(each, count, held, noise, average), noise, e.model.rows.Len()).over(average)
 	for class := range classes {
-		own := spikes(each[class], noise, count).over(held[class])
+		own := spikes(each[class], noise, count[class]).over(held[class])
 		out.factors = append(out.factors, own.beside(common, e.basis.rows.Rows))
 		out.weights = append(out.weights, held[class]/total)
 	}
 }
 
-// class gives the covariance of one class's mixtures, its mean record, and how many records a mixture holds.
-func (e *estimator) class(class, classes int) (s *mat.SymDense, mean []float64, held float64) {
+// class gives the covariance of one class's mixtures, its mean record, and how many records a
+// mixture holds.
+func (e *estimator) class(class int, rows []int) (s *mat.SymDense, mean []float64, held float64) {
 	m := e.model
-	var center []float32
-	if m.centers != nil {
-		center = m.centers[class]
-	}
-	u, sum := e.coefficients(class, classes, center)
-	held = e.held(class)
+	center := m.center(class)
+	u, sum := e.coefficients(rows, center)
+	held = e.held(class, rows)
 	s = e.covariance(u)
 	if center == nil { // a Poisson sum also varies by its number of records, each of which carries the mean
 		subtractMean(s, e.inBasis(sum), held)
 	}
-	return s, e.mean(sum, center, held, m.plan.Config.Mixtures/classes), held
+	return s, e.mean(sum, center, held, len(rows)), held
 }
 
-// pool is the average covariance of single records, put back among the noise of a sum of average size.
-func pool(each []*mat.SymDense, held []float64, noise, average float64) *mat.SymDense {
+// pool is the average covariance of single records, put back among the noise of a sum of average
+// size. Classes of which interruptions left no rows say nothing.
+func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
+	there := 0
+	for _, n := range count {
+		there += min(n, 1)
+	}
 	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
 	part := mat.NewSymDense(each[0].SymmetricDim(), nil)
 	for class, s := range each {
+		if count[class] == 0 {
+			continue
+		}
 		part.CopySym(s)
 		addIdentity(part, -noise)
-		part.ScaleSym(average/held[class]/float64(len(each)), part)
+		part.ScaleSym(average/held[class]/float64(there), part)
 		pooled.AddSym(pooled, part)
 	}
 	addIdentity(pooled, noise)
@@ -124,25 +130,25 @@ func pool(each []*mat.SymDense, held []float64, noise, average float64) *mat.Sym
 }
 
 // held is how many records of its class a mixture holds on average, by the noisy counts.
-func (e *estimator) held(class int) float64 {
-	m, sum, n := e.model, 0.0, 0
-	for t := class; t < m.rows.Len(); t += m.rows.Classes() {
+func (e *estimator) held(class int, rows []int) float64 {
+	m, sum := e.model, 0.0
+	for _, t := range rows {
 		sum += float64(m.rows.Labels(t)[class])
-		n++
 	}
-	return max(sum/float64(max(n, 1))*float64(m.plan.Degree()), 1e-3*float64(m.plan.Degree()))
+	return max(sum/float64(max(len(rows), 1))*float64(m.work.degree()), 1e-3*float64(m.work.degree()))
 }
 
-// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say in proportion
-// to how well they know.
+// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say
+// in proportion to how well they know.
 func (e *estimator) mean(sum []float64, center []float32, held float64, count int) []float64 {
 	weight := 1.0
-	p := e.model.plan
+	w := e.model.work
 	if center != nil {
-		n, degree := p.Config.Sampling.public()
-		ofMixtures := p.Std * p.Std / float64(count) / held / held
-		size := held / float64(degree) * float64(n) / float64(p.Config.parts())
-		std := p.Config.Centers.NoiseMultiplier * p.Config.centerGeometry().centerSensitivity(p.Config.Budget.Relation)
+		n, degree := w.config.Sampling.public()
+		ofMixtures := w.std * w.std / float64(count) / held / held
+		size := held / float64(degree) * float64(n) / float64(w.config.parts())
+		std := w.config.Centers.NoiseMultiplier *
+			w.config.centerGeometry().centerSensitivity(w.config.Budget.Relation)
 		ofCenter := std * std / size / size
 		weight = ofCenter / (ofCenter + ofMixtures)
 	}
@@ -183,9 +189,9 @@ type spectrum struct {
 	values  []float64
 }
 
-// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction of excess x (in
-// units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if x > √γ, and not at all
-// otherwise.
+// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction
+// of excess x (in units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if
+// x > √γ, and not at all otherwise.
 func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var eigen mat.EigenSym
 	n := s.SymmetricDim()
@@ -242,7 +248,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside is a factor of this covariance plus the other's in the directions that this one does not hold.
+// beside is a factor of this covariance plus the other's in the directions that this one does not
+// hold.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The plan says what a release will cost before a record is read; its type of sampling says to whom it is promised.
+// The plan says what a release will cost before a record is read; its type of sampling says to whom
+// it is promised.
 func Example() {
 	s := records.Image(2, 2).WithLabels("dark", "bright")
 	plan, err := mix.Config{
@@ -35,19 +36,21 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := mix.Fit(context.Background(), plan, data, accountant.NewLedger(plan.Config.Budget))
+	gen, err := plan.Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	m := gen.Model().(*mix.Model)
 	fmt.Println(m.Rows().Len(), "rows of", m.Rows().Dim(), "features and", m.Rows().Classes(), "soft labels")
-	fmt.Println("within the budget:", m.Guarantee().Epsilon <= 4, "for", m.Guarantee().Relation)
+	fmt.Println("within the budget:", gen.Guarantee().Epsilon <= 4, "for", gen.Guarantee().Relation)
 	// Output:
 	// 500 rows of 4 features and 2 soft labels
 	// within the budget: true for add_or_remove_one
 }
 
-// Theorem 1 is kept for comparison: the same noise, by the paper's own bound and by the curve of the sampled Gaussian.
+// Theorem 1 is kept for comparison: the same noise, by the paper's own bound and by the curve of
+// the sampled Gaussian.
 func ExamplePaperTheorem1() {
 	const n, degree, sigma = 60000, 64, 0.27
 	paper, err := mix.PaperTheorem1(n, degree, n, (784+10)/(sigma*sigma), 1.0/n)

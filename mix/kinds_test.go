@@ -12,11 +12,10 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // kinds are small data of every kind of record.
@@ -50,52 +49,32 @@ func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 	return out
 }
 
-// sampled draws records and wants them valid, of the schema that the model states.
-func sampled(t *testing.T, m *mix.Model, n int, d mix.Draw) (all []records.Data) {
+// sampled draws records and wants them valid.
+func sampled(t *testing.T, g *synth.Generator, n int, opts ...synth.DrawOption) device.Batch {
 	t.Helper()
-	for chunk, err := range m.Chunks(t.Context(), n, d) {
-		if err == nil {
-			err = records.Check(chunk)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !chunk.Schema().Equal(m.DrawSchema(d)) {
-			t.Errorf("%v, stated %v", chunk.Schema(), m.DrawSchema(d))
-		}
-		n -= chunk.Len()
-		all = append(all, chunk)
+	drawn, err := g.Sample(t.Context(), n, opts...)
+	if err == nil {
+		err = records.Check(drawn)
 	}
-	if n != 0 {
-		t.Errorf("%d records too few", n)
-	}
-	return all
-}
-
-// batches are records in encoded form, which can be compared.
-func batches(parts []records.Data) []device.Batch {
-	out := make([]device.Batch, len(parts))
-	for i, part := range parts {
-		part.Range(0, part.Len(), &out[i])
-	}
-	return out
-}
-
-// reread is a model after a file.
-func reread(t testing.TB, m *mix.Model) *mix.Model {
-	t.Helper()
-	f, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if drawn.Len() != n {
+		t.Errorf("%d records of %d", drawn.Len(), n)
+	}
+	var b device.Batch
+	drawn.Range(0, n, &b)
+	return b
+}
+
+// reread is a generator after a file.
+func reread(t testing.TB, g *synth.Generator) *synth.Generator {
+	t.Helper()
 	var file bytes.Buffer
-	if err := artefact.Write(&file, f); err != nil {
+	if err := g.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	if f, err = artefact.Read(&file); err != nil {
-		t.Fatal(err)
-	}
-	back, err := mix.Decode(f, release.Loading{})
+	back, err := synth.Systems{mix.System()}.Load(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,42 +103,29 @@ func TestEveryKindOfRecord(t *testing.T) {
 }
 
 func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
-	ledger := accountant.NewLedger(c.Budget)
-	m, err := mix.Fit(t.Context(), mustPlan(t, c), data, ledger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := fit(t, mustPlan(t, c), data)
+	m := gen.Model().(*mix.Model)
 	if own && c.Projection == (mix.Projection{}) && !m.Schema().Equal(data.Schema()) {
 		t.Errorf("records of %v, drawn %v", data.Schema(), m.Schema())
 	}
-	loaded := reread(t, m)
-	for _, means := range []bool{false, true} {
-		d := mix.Draw{Cluster: -1, Class: -1, Seed: 1, Means: means}
-		if !reflect.DeepEqual(batches(sampled(t, m, 70, d)), batches(sampled(t, loaded, 70, d))) {
-			t.Errorf("%+v: another draw after a file", d)
+	loaded := reread(t, gen)
+	for name, opts := range map[string][]synth.DrawOption{"records": {synth.Seed(1)},
+		"means": {synth.Seed(1), synth.Means()}} {
+		if !reflect.DeepEqual(sampled(t, gen, 70, opts...), sampled(t, loaded, 70, opts...)) {
+			t.Errorf("%s: another draw after a file", name)
 		}
 	}
 	for class := range c.Schema.Classes() {
-		d := mix.Draw{Cluster: -1, Class: class, Seed: 2}
-		if m.Schema().Kind() != records.MixedTable && !m.Schema().Sparse() && !released(m, class) {
-			continue // of vectors the released rows are handed out, and none is of this class
-		}
-		var b device.Batch
-		for _, chunk := range sampled(t, m, 20, d) {
-			chunk.Range(0, chunk.Len(), &b)
-			for _, l := range b.Labels {
-				if int(l) != class {
-					t.Errorf("class %d asked for, %d drawn", class, l)
-				}
+		if m.Schema().Kind() != records.MixedTable && !m.Schema().Sparse() && !has(m, class) {
+			var wrong *param.Error // of vectors the released rows are handed out, and none is of this class
+			if _, err := gen.Sample(t.Context(), 1, synth.OfClass(class)); !errors.As(err, &wrong) {
+				t.Errorf("class %d without rows: %v", class, err)
 			}
+			continue
 		}
-	}
-	var wrong *param.Error
-	for _, d := range []mix.Draw{{Cluster: -1, Class: c.Schema.Classes()},
-		{Cluster: 1, Class: -1}} {
-		for _, err := range m.Chunks(t.Context(), 1, d) {
-			if !errors.As(err, &wrong) {
-				t.Errorf("%+v: %v", d, err)
+		for _, l := range sampled(t, gen, 20, synth.OfClass(class)).Labels {
+			if int(l) != class {
+				t.Errorf("class %d asked for, %d drawn", class, l)
 			}
 		}
 	}
@@ -168,8 +134,8 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 	}
 }
 
-// released reports whether a row of a class was.
-func released(m *mix.Model, class int) bool {
+// has reports whether a row of a class was released.
+func has(m *mix.Model, class int) bool {
 	for i := range m.Rows().Len() {
 		if m.Rows().Class(i) == class {
 			return true
@@ -226,17 +192,13 @@ func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 		all := kinds(t, 30, labelled)
 		for _, name := range []string{"sets", "mixed table"} {
 			for _, c := range variants(all[name].Schema(), accountant.AddOrRemoveOne, 30) {
-				ledger := accountant.NewLedger(c.Budget)
-				m, err := mix.Fit(t.Context(), mustPlan(t, c), all[name], ledger)
-				if err != nil {
-					t.Fatal(err)
-				}
+				gen := fit(t, mustPlan(t, c), all[name])
+				m := gen.Model().(*mix.Model)
 				x, y := m.Rows().Matrices()
 				for _, wild := range [][]float32{{0}, {3e38}, {3e38, -3e38, 1}, {1e30, 7},
 					{-5, 1e-40, 2}} {
-					strange := forged(t, m, repeated(wild, len(x.Data)),
-						repeated(wild, len(y.Data)))
-					sampled(t, strange, 40, mix.Draw{Cluster: -1, Class: -1, Seed: 1})
+					strange := forged(t, m, repeated(wild, len(x.Data)), repeated(wild, len(y.Data)))
+					sampled(t, synth.NewGenerator("mix", strange, gen.Guarantee()), 40, synth.Seed(1))
 				}
 			}
 		}
@@ -255,46 +217,32 @@ func repeated(numbers []float32, n int) []float32 {
 // forged is a model with other rows, as a file may have them.
 func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	t.Helper()
-	f, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := encoded(t, m)
 	for i := range f.Sections {
 		switch f.Sections[i].Name {
 		case "features":
-			f.Sections[i].Data = artefact.Floats32(features)
+			f.Sections[i].Data = synth.Floats32(features)
 		case "labels":
-			f.Sections[i].Data = artefact.Floats32(labels)
+			f.Sections[i].Data = synth.Floats32(labels)
 		}
 	}
-	back, err := mix.Decode(f, release.Loading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
+	return decoded(t, f)
 }
 
 // TestConcurrentFirstDraws: a model estimates once, whoever asks first.
 func TestConcurrentFirstDraws(t *testing.T) {
 	data := kinds(t, 30, true)["mixed table"]
-	c := small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})
-	m, err := mix.Fit(t.Context(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([][]device.Batch, 4)
+	gen := fit(t, mustPlan(t, small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})), data)
+	out := make([]device.Batch, 4)
 	var wait sync.WaitGroup
 	for i := range out {
 		wait.Go(func() {
-			var all []records.Data
-			for chunk, err := range m.Chunks(t.Context(), 50, mix.Draw{Cluster: -1, Class: -1, Seed: 1}) {
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				all = append(all, chunk)
+			drawn, err := gen.Sample(t.Context(), 50, synth.Seed(1))
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			out[i] = batches(all)
+			drawn.Range(0, drawn.Len(), &out[i])
 		})
 	}
 	wait.Wait()

@@ -2,18 +2,27 @@ package mix
 
 import (
 	"context"
-	"iter"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// lane makes every so manieth mixture of one part.
+// mixer is one release under way.
+type mixer struct {
+	*work
+	run    *synth.Run
+	source *source
+	lanes  []*lane
+}
+
+// lane makes every so manieth mixture of one part, with an allowance of its own.
 type lane struct {
 	part      int
-	left      int
 	allowance *mechanism.Allowance
+	places    []int // of its mixtures in the chunk that is being made
+	grants    []*mechanism.Grant
 
 	reader *reader
 	sum    *mechanism.FixedSum
@@ -25,77 +34,131 @@ type lane struct {
 // turn is how many mixtures a lane makes in one go.
 const turn = 16
 
-// chunks makes the mixtures, all lanes side by side, one turn of each at a time.
-func (r *run) chunks(ctx context.Context) iter.Seq2[*Rows, error] {
-	return func(yield func(*Rows, error) bool) {
-		if err := r.prepare(ctx); err != nil {
-			yield(nil, err)
-			return
-		}
-		total, done := r.plan.Config.Mixtures, 0
-		for done < total {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk := newRows(r.plan, min(turn*len(r.lanes), total-done))
-			if err := r.round(chunk); err != nil {
-				yield(nil, err)
-				return
-			}
-			done += chunk.Len()
-			r.report(PurposeMixtures, done, total)
-			if !yield(chunk, nil) {
-				return
-			}
-		}
+// mixer releases the centres and makes the lanes: first those with every part's first allowance,
+// then those with the second ones, so that parts take turns in a chunk.
+func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	x := &mixer{work: w, run: r, source: newSource(w.config, r.Data)}
+	if w.config.Centers.wanted() {
+		if err := x.releaseCenters(); err != nil {
+			return nil, err
+		}
+		r.Report(PurposeCenters, 1, 1)
+	}
+	all, parts := r.Allowances(PurposeMixtures), w.config.parts()
+	for i := range all {
+		part := i % parts
+		x.lanes = append(x.lanes, &lane{part: part, allowance: all[part*(len(all)/parts)+i/parts]})
+	}
+	return x, nil
 }
 
-// prepare releases the centres and readies the records.
-func (r *run) prepare(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// left is how many mixtures a run may still draw.
+func left(r *synth.Run) (n int) {
+	for _, a := range r.Allowances(PurposeMixtures) {
+		n += a.Remaining()
 	}
-	if r.means != nil {
-		if err := r.releaseCenters(); err != nil {
+	return n
+}
+
+// rounds makes what is left of the mixtures, all lanes side by side, one turn of each at a time.
+// Keep is handed every chunk with the parts of its rows.
+func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
+	n := left(x.run)
+	if n == 0 {
+		return nil
+	}
+	x.ready()
+	for n > 0 {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.report(PurposeCenters, 1, 1)
-	}
-	r.source.keep()
-	c := r.plan.Config
-	for _, l := range r.lanes {
-		l.reader = r.source.reader()
-		l.reader.deviate = r.source.centers != nil
-		l.sum = mechanism.NewFixedSum(c.dim()+c.labels(), mechanism.GridFor(r.plan.Std))
-		l.noisy = make([]float64, l.sum.Dim())
+		// Rows of a round are kept together, so the checkpoint is written between rounds only.
+		if err := x.run.Ahead(PurposeMixtures, turn); err != nil {
+			return err
+		}
+		parts := x.place()
+		if err := x.take(); err != nil {
+			return err
+		}
+		chunk := x.newRows(len(parts), len(parts))
+		if err := x.round(chunk); err != nil {
+			return err
+		}
+		if err := keep(chunk, parts); err != nil {
+			return err
+		}
+		n = left(x.run)
+		x.run.Report(PurposeMixtures, x.config.Mixtures-n, x.config.Mixtures)
 	}
 	return nil
 }
 
-// round lets every lane make its mixtures of one chunk. With one worker the order of events is that of the lanes.
-func (r *run) round(chunk *Rows) error {
+// ready readies records and lanes.
+func (x *mixer) ready() {
+	x.source.keep()
+	c := x.config
+	for _, l := range x.lanes {
+		l.reader = x.source.reader()
+		l.reader.deviate = x.source.centers != nil
+		l.sum = mechanism.NewFixedSum(c.dim()+c.labels(), mechanism.GridFor(x.std))
+		l.noisy = make([]float64, l.sum.Dim())
+	}
+}
+
+// place gives every lane its places in the next chunk, one lane after another, and says of which
+// part every row will be.
+func (x *mixer) place() (parts []int32) {
+	for _, l := range x.lanes {
+		l.places = l.places[:0]
+	}
+	for i := range turn {
+		for _, l := range x.lanes {
+			if i < l.allowance.Remaining() {
+				l.places = append(l.places, len(parts))
+				parts = append(parts, int32(l.part))
+			}
+		}
+	}
+	return parts
+}
+
+// take takes the uses for a chunk, lane by lane: their order does not depend on which lane is
+// faster.
+func (x *mixer) take() error {
+	for _, l := range x.lanes {
+		l.grants = l.grants[:0]
+		for range l.places {
+			g, err := l.allowance.Next()
+			if err != nil {
+				return err
+			}
+			l.grants = append(l.grants, g)
+		}
+	}
+	return nil
+}
+
+// round lets every lane make its mixtures of one chunk.
+func (x *mixer) round(chunk *Rows) error {
 	var (
 		next  atomic.Int64
 		wait  sync.WaitGroup
-		errs  = make([]error, len(r.lanes))
+		errs  = make([]error, len(x.lanes))
 		share = func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(r.lanes) {
+				if i >= len(x.lanes) {
 					return
 				}
-				errs[i] = r.turn(i, chunk)
+				errs[i] = x.turn(x.lanes[i], chunk)
 			}
 		}
 	)
-	for range min(r.workers, len(r.lanes)) - 1 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			share()
-		}()
+	for range min(x.run.Backend.Workers(), len(x.lanes)) - 1 {
+		wait.Go(share)
 	}
 	share()
 	wait.Wait()
@@ -108,65 +171,61 @@ func (r *run) round(chunk *Rows) error {
 }
 
 // turn makes one lane's mixtures of a chunk.
-func (r *run) turn(i int, chunk *Rows) error {
-	l := r.lanes[i]
-	for at := i; at < chunk.Len(); at += len(r.lanes) {
-		if err := r.mixture(l); err != nil {
+func (x *mixer) turn(l *lane, chunk *Rows) error {
+	for k, at := range l.places {
+		if err := x.mixture(l, l.grants[k]); err != nil {
 			return err
 		}
-		r.write(l, chunk, at)
+		x.write(l, chunk, at)
 	}
 	return nil
 }
 
 // mixture draws one sample, sums it and adds the noise.
-func (r *run) mixture(l *lane) error {
-	g, err := l.allowance.Next()
-	if err != nil {
-		return err
-	}
-	c := r.plan.Config
+func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
+	c := x.config
 	l.index, l.keys = l.index[:0], l.keys[:0]
 	if _, ok := c.Sampling.(WithoutReplacement); ok {
 		l.index, l.keys = g.SampleWithoutReplacement(l.index, l.keys)
 	} else {
-		l.index, l.keys = g.PoissonSample(r.source.size(l.part), l.index, l.keys)
+		l.index, l.keys = g.PoissonSample(x.source.size(l.part), l.index, l.keys)
 	}
 	for k, i := range l.index {
-		l.index[k] = r.source.row(l.part, i)
+		l.index[k] = x.source.row(l.part, i)
 	}
 	l.sum.Reset()
-	dim, label := c.dim(), []float64{r.plan.Label}
-	l.reader.each(l.part, l.index, func(row int32, x []float32) {
-		l.sum.AddRow(x, 1)
+	dim, label := c.dim(), []float64{x.label}
+	l.reader.each(l.part, l.index, func(row int32, features []float32) {
+		l.sum.AddRow(features, 1)
 		switch {
 		case c.ByClass:
 			l.sum.AddRow64At(dim, label, 1)
 		case c.labels() > 0:
-			l.sum.AddRow64At(dim+int(r.source.label[row]), label, 1)
+			l.sum.AddRow64At(dim+int(x.source.label[row]), label, 1)
 		}
 	})
-	return g.Release(c.geometry().effect(c.Budget.Relation, r.plan.Std), mechanism.Part{Sum: l.sum,
-		Std: r.plan.Std, Out: l.noisy})
+	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),
+		mechanism.Part{Sum: l.sum, Std: x.std, Out: l.noisy})
 }
 
-// write turns a noisy sum into a row: divided by the public degree, and moved back by the released centre.
-func (r *run) write(l *lane, chunk *Rows, at int) {
-	c := r.plan.Config
-	scale := 1 / float64(r.plan.Degree())
-	x, y := chunk.Features(at), chunk.Labels(at)
-	for j := range x {
-		x[j] = float32(l.noisy[j] * scale)
+// write turns a noisy sum into a row: divided by the public degree, and moved back by the released
+// centre.
+func (x *mixer) write(l *lane, chunk *Rows, at int) {
+	c := x.config
+	scale := 1 / float64(x.degree())
+	features, labels := chunk.Features(at), chunk.Labels(at)
+	for j := range features {
+		features[j] = float32(l.noisy[j] * scale)
 	}
-	if r.source.centers != nil {
-		for j, v := range r.source.centers[l.part] {
-			x[j] += v
+	if x.source.centers != nil {
+		for j, v := range x.source.centers[l.part] {
+			features[j] += v
 		}
 	}
 	for k, v := range l.noisy[c.dim():] {
 		if c.ByClass {
 			k = l.part
 		}
-		y[k] = float32(v * scale / r.plan.Label)
+		labels[k] = float32(v * scale / x.label)
 	}
 }

@@ -23,18 +23,21 @@ type Linear struct {
 	w            []float64 // classes × (dim+1), the last column the constant
 }
 
-// Linear fits least squares from features to labels by stochastic gradient descent on the released rows.
+// Linear fits least squares from features to labels by stochastic gradient descent on the released
+// rows.
 //
-// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge that no amount
-// of data removes. σ is public, so σ²·W is taken off again, which leaves unbiased gradients of the noiseless loss;
-// steps fall as 1/t and the second half of the iterates is averaged. Mixtures vary 1/√ℓ as much as records do, so
-// mixture and label are centred and the constant is set from the means.
+// The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge
+// that no amount of data removes. σ is public, so σ²·W is taken off again, which leaves unbiased
+// gradients of the noiseless loss; steps fall as 1/t and the second half of the iterates is
+// averaged. Mixtures vary 1/√ℓ as much as records do, so mixture and label are centred and the
+// constant is set from the means.
 //
 // Guarantee: post-processing.
 // Errors: *param.Error; ctx.Err().
-// Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and Zhang 2013.
+// Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir
+// and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
-	if m.rows.Classes() == 0 {
+	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")
 	}
 	if cfg.Ridge == 0 {
@@ -46,7 +49,7 @@ func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	sigma, _ := m.plan.Noise()
+	sigma, _ := m.work.noise()
 	s := newLinearRun(m.rows, sigma, cfg)
 	return s.fit(ctx)
 }
@@ -93,7 +96,8 @@ func (l *Linear) Outputs(x []float32) []float64 {
 	return out
 }
 
-// linearRun is one descent. Features are multiplied by scale, so that mixtures have coordinates of about unit variance.
+// linearRun is one descent. Features are multiplied by scale, so that mixtures have coordinates of
+// about unit variance.
 type linearRun struct {
 	rows         *Rows
 	cfg          LinearConfig
@@ -160,8 +164,8 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
-	// The noise's share is at most the whole of the curvature: a step that takes more off than the ridge and the row
-	// put on would grow.
+	// The noise's share is at most the whole of the curvature: a step that takes more off than the
+	// ridge and the row put on would grow.
 	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]

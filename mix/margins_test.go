@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestMarginsKeepMeans: whatever coordinates share, each keeps the mean and numbers the variance
@@ -29,7 +30,7 @@ func TestMarginsKeepMeans(t *testing.T) {
 		}
 		p := &population{schema: s, blocks: blocksOf(s), factors: len(loadings[0])}
 		m := newMargins(p.blocks, mean, variance, loadings)
-		d := p.drawing(Draw{Class: -1, Seed: 3})
+		d := p.drawing(synth.Draw{Class: -1, Seed: 3})
 		const n = 200_000
 		sum, square := make([]float64, len(mean)), make([]float64, len(mean))
 		row := make([]float32, len(mean))

@@ -1,48 +1,72 @@
 package mix
 
 import (
-	"context"
-	"iter"
 	"math/rand/v2"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: the rows, and the plan that made them, whose numbers are
-// public. It is safe for concurrent use.
+// A Model is what a run releases: the rows, and the public numbers of the plan that made them. It
+// is gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
 type Model struct {
-	plan      *Plan
-	rows      *Rows
-	centers   [][]float32 // released mean records; nil without
-	guarantee accountant.Guarantee
+	work    *work
+	rows    *Rows
+	parts   []int32     // of every row, where parts are mixed apart
+	centers [][]float32 // released mean records; nil without
 
 	once       sync.Once
 	population *population // of tables and sets, once it was wanted
 }
 
-// Guarantee says what was promised, to whom, and what it does not cover.
-func (m *Model) Guarantee() accountant.Guarantee { return m.guarantee }
+// made refuses the zero value.
+func (m *Model) made() error {
+	if m == nil || m.work == nil {
+		return mistake("Model", nil, "a model, from a plan's Fit or a file")
+	}
+	return nil
+}
 
-// Plan is what was carried out.
-func (m *Model) Plan() *Plan { return m.plan }
-
-// Rows are the released mixtures. They are the model's own: clone them before changing any.
-func (m *Model) Rows() *Rows { return m.rows }
+// Rows are the released mixtures: as many as the plan says, less those that interruptions of the
+// run lost. They are the model's own: clone them before changing any.
+func (m *Model) Rows() *Rows {
+	if m.made() != nil {
+		return new(Rows)
+	}
+	return m.rows
+}
 
 // Centers are the released mean records, one for each part; nil where none were asked for. They
 // are the model's own.
 func (m *Model) Centers() [][]float32 { return m.centers }
 
+// add adds rows with their parts.
+func (m *Model) add(rows *Rows, parts []int32) {
+	m.rows.features = append(m.rows.features, rows.features...)
+	m.rows.labels = append(m.rows.labels, rows.labels...)
+	if m.work.config.ByClass {
+		m.parts = append(m.parts, parts...)
+	}
+}
+
+// of lists the rows of a part.
+func (m *Model) of(part int) (list []int) {
+	for i := range m.rows.Len() {
+		if m.parts == nil || int(m.parts[i]) == part {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // Schema is the schema of the records drawn: that of the real ones where those are tables or
 // sets, and that of the rows otherwise.
 func (m *Model) Schema() records.Schema {
-	if m.plan.Config.decoded() {
-		return m.plan.Config.Schema
+	if m.made() == nil && m.work.config.decoded() {
+		return m.work.config.Schema
 	}
 	return m.RowSchema()
 }
@@ -51,7 +75,10 @@ func (m *Model) Schema() records.Schema {
 // take. Coordinates of binary records, sets and encoded rows of tables are any number in [0, 1].
 // Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) RowSchema() records.Schema {
-	c := m.plan.Config
+	if m.made() != nil {
+		return records.Schema{}
+	}
+	c := m.work.config
 	s := c.Schema
 	switch {
 	case c.Projection.wanted():
@@ -64,24 +91,7 @@ func (m *Model) RowSchema() records.Schema {
 	return s
 }
 
-// Draw says which records are wanted. Class asks for one class; Means for the probability of
-// every item of a set, and in tables for the most probable level of each column instead of a
-// drawn one.
-type Draw = release.Draw
-
-// All draws from everything that was released, from a fresh seed.
-func All() Draw { return release.All() }
-
-// DrawSchema is the schema of the records of a draw: means of sets are vectors.
-func (m *Model) DrawSchema(d Draw) records.Schema {
-	s := m.Schema()
-	if !d.Means || !s.Sparse() {
-		return s
-	}
-	return system.MeansOf(s)
-}
-
-// Chunks generates n records in pieces of bounded size.
+// Sampler opens a draw.
 //
 // Rows of tables and sets are drawn anew, from class frequencies, means and correlations that are
 // estimated from the released mixtures on the first call; there is no end to them. How close they
@@ -94,19 +104,23 @@ func (m *Model) DrawSchema(d Draw) records.Schema {
 // by their largest label coordinate, in random order. More than were released come around again:
 // there is nothing further to draw without spending.
 //
+// Means asks for the probability of every item of a set, which makes vectors of sets, and in tables
+// for the most probable level of each column instead of a drawn one.
+//
 // Guarantee: post-processing.
-// Errors: ctx.Err(); a class that does not exist or without rows; clusters, of which there are
-// none.
-func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return system.Chunks(ctx, n, func() (func(int) (records.Data, error), error) {
-		if err := m.check(n, d); err != nil {
-			return nil, err
-		}
-		if m.plan.Config.decoded() {
-			return m.estimated().drawing(d).next, nil
-		}
-		return m.handOut(n, d)
-	})
+// Errors: *param.Error for a class of which no rows were released.
+func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	if err := m.made(); err != nil {
+		return synth.Sampler{}, err
+	}
+	if !m.work.config.decoded() {
+		return m.handOut(d)
+	}
+	s := m.Schema()
+	if d.Means && s.Sparse() {
+		s = network.MeansOf(s)
+	}
+	return synth.Sampler{Schema: s, Next: m.estimated().drawing(d).next}, nil
 }
 
 // estimated is what the rows say of the records, worked out once.
@@ -116,13 +130,14 @@ func (m *Model) estimated() *population {
 }
 
 // handOut gives released rows in random order.
-func (m *Model) handOut(n int, d Draw) (func(int) (records.Data, error), error) {
+func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	rows := m.eligible(d)
-	if len(rows) == 0 && n > 0 {
-		return nil, mistake("Draw.Class", d.Class, "a class of which rows were released")
+	if len(rows) == 0 {
+		return synth.Sampler{}, param.New("synth.OfClass", d.Class,
+			"a class of which rows were released")
 	}
-	rng, at := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0
-	return func(n int) (records.Data, error) {
+	rng, at, schema := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0, m.RowSchema()
+	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
 		part := make([]int32, n)
 		for k := range part {
 			if at%len(rows) == 0 {
@@ -131,22 +146,12 @@ func (m *Model) handOut(n int, d Draw) (func(int) (records.Data, error), error) 
 			part[k] = rows[at%len(rows)]
 			at++
 		}
-		return m.rows.take(part).Table(m.RowSchema())
-	}, nil
-}
-
-func (m *Model) check(n int, d Draw) error {
-	var k param.Checker
-	k.OK(n >= 0, "n", n, "the number of records, zero or more")
-	k.OK(d.Cluster == -1 || d.Cluster == 0, "mix.Draw.Cluster", d.Cluster,
-		"none: mixtures have no clusters")
-	k.OK(d.Class >= -1 && d.Class < m.rows.classes, "mix.Draw.Class", d.Class,
-		"one of the schema's classes, or -1 for all")
-	return k.Err()
+		return m.rows.take(part).Table(schema)
+	}}, nil
 }
 
 // eligible lists the rows a draw may hand out.
-func (m *Model) eligible(d Draw) (rows []int32) {
+func (m *Model) eligible(d synth.Draw) (rows []int32) {
 	for i := range m.rows.Len() {
 		if d.Class < 0 || m.rows.Class(i) == d.Class {
 			rows = append(rows, int32(i))

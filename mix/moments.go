@@ -15,15 +15,16 @@ import (
 
 // MomentsConfig describes the parametric learner. Every field is public.
 type MomentsConfig struct {
-	// Frequencies is how many cosine frequencies a side images are described by, in a quarter disc: a public guess
-	// that neighbouring pixels are alike. 0 means half the longer side for images. Other records are described by
-	// their coordinates.
+	// Frequencies is how many cosine frequencies a side images are described by, in a quarter disc:
+	// a public guess that neighbouring pixels are alike. 0 means half the longer side for images.
+	// Other records are described by their coordinates.
 	Frequencies int
 	Backend     device.Backend // nil for the CPU
 }
 
-// Moments is a parametric description of the records, one normal law a class, estimated from released mixtures. It
-// is a source of as many labelled records as are wanted, and safe for concurrent use.
+// Moments is a parametric description of the records, one normal law a class, estimated from
+// released mixtures. It is a source of as many labelled records as are wanted, and safe for
+// concurrent use.
 //
 // Guarantee: post-processing of a release; it costs nothing.
 type Moments struct {
@@ -37,19 +38,23 @@ type Moments struct {
 
 // Moments estimates means and covariances of the classes.
 //
-// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a known s: what
-// is above s² is the records'. Where noise alone would have put an eigenvalue it is dropped, and others are shrunk
-// to what they must have been before noise lifted them, in every class; directions that a single class does not
-// show are taken from the average of the classes, which shows more. Without [Config.ByClass] the class means come
-// from a regression on the noisy labels that allows for their noise, and one covariance serves all classes.
+// A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a
+// known s: what is above s² is the records'. Where noise alone would have put an eigenvalue it is
+// dropped, and others are shrunk to what they must have been before noise lifted them, in every
+// class; directions that a single class does not show are taken from the average of the classes,
+// which shows more. Without [Config.ByClass] the class means come from a regression on the noisy
+// labels that allows for their noise, and one covariance serves all classes.
 //
 // Of tables and sets these are moments of encoded records, and what is drawn from them are vectors;
-// records of the schema come from [Model.Chunks].
+// records of the schema come from the generator.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
 // Errors: *param.Error where there are no classes or the records were projected.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
-	c := m.plan.Config
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	c := m.work.config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
 		return nil, mistake("Moments", c.Schema.String(), "labelled records that were not projected")
 	}
@@ -87,8 +92,8 @@ func (m *Moments) Components(class int) int {
 // Schema is that of the records drawn, [Model.RowSchema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
-// Sample draws n labelled records: classes in the released proportions, each record from its class's normal law,
-// clamped into the schema. Any seed will do.
+// Sample draws n labelled records: classes in the released proportions, each record from its
+// class's normal law, clamped into the schema. Any seed will do.
 //
 // Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
@@ -159,9 +164,9 @@ func (m *Moments) prepare(be device.Backend) {
 	}
 }
 
-// Described returns records as the moments describe them: the low frequencies of images, clamped into the domain.
-// A network that learnt from drawn records tells such records apart better than sharper ones; the map is public
-// and the same for every record.
+// Described returns records as the moments describe them: the low frequencies of images, clamped
+// into the domain. A network that learnt from drawn records tells such records apart better than
+// sharper ones; the map is public and the same for every record.
 //
 // Errors: *param.Error for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {

@@ -15,8 +15,8 @@ const (
 	npzLabels   = "y.npy"
 )
 
-// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y (rows×classes), for NumPy
-// and whatever reads its files.
+// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y
+// (rows×classes), for NumPy and whatever reads its files.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
 	if err := writeMember(z, npzFeatures, r.dim, r.features); err != nil {
@@ -47,7 +47,8 @@ func anyNumbers(cols int) records.Schema {
 	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
 }
 
-// ReadNPZ reads what [Rows.WriteNPZ] wrote, for dim features and classes label coordinates (0 for none).
+// ReadNPZ reads what [Rows.WriteNPZ] wrote, for dim features and classes label coordinates (0 for
+// none).
 //
 // Errors: records.ErrFormat.
 func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {

@@ -2,44 +2,33 @@ package mix
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone, before any
-// record is read.
-type Plan struct {
-	Config     Config
-	Event      accountant.Event // of one mixture
-	Std        float64          // standard deviation of the noise on a sum, features and scaled labels alike
-	Label      float64          // length of a one-hot label in the units of the features
-	Stages     []Stage
-	Total      accountant.Bound // ε of all stages together at the budget's δ
-	Candidates []Candidate      // degrees looked at, where the configuration left it open
-}
-
-// A Stage is one line of the bill.
-type Stage struct {
-	Purpose         string
-	Event           accountant.Event // of one of Count equal releases
-	Parts           int              // disjoint parts of the records, each with its Count releases
-	Count           int
-	NoiseMultiplier float64
-	Epsilon         accountant.Bound // of this stage if it were the only one
-}
-
-// The purposes under which a run writes its ledger lines.
+// The stages of a run, and the purposes of its ledger lines.
 const (
 	PurposeCenters  = "mean records"
 	PurposeMixtures = "mixtures"
 )
 
+// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone,
+// before any record is read. Besides what every plan does, it hands out mixtures without keeping
+// them: see [Plan.Stream].
+type Plan struct {
+	synth.Program
+	Config     Config
+	Candidates []Candidate // degrees looked at, where the configuration left it open
+
+	work *work
+}
+
 // Plan decides what the configuration leaves open and adds up the bill.
 //
-// Guarantee: the events of the plan are the ones Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the caller cost more
-// than the budget.
+// Guarantee: the events of the plan are the ones that a run reserves and spends.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
+// caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -47,10 +36,10 @@ func (c Config) Plan() (*Plan, error) {
 	if err := c.calibrateCenters(); err != nil {
 		return nil, err
 	}
-	var p Plan
+	var candidates []Candidate
 	var err error
 	if _, degree := c.Sampling.public(); degree == 0 {
-		c, p.Candidates, err = c.choose()
+		c, candidates, err = c.choose()
 	} else if c.NoiseMultiplier == 0 {
 		c.NoiseMultiplier, err = c.leastNoise()
 	}
@@ -58,8 +47,17 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("mix: noise of the mixtures: %w", err)
 	}
 	c.LabelShare = c.share()
-	p.Config = c
-	return &p, p.bill()
+	event, err := c.cheapest()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Config: c, Candidates: candidates, work: newWork(c)}
+	p.work.candidates = candidates
+	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget, c.stages(event), p.work)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 func (c *Config) calibrateCenters() error {
@@ -82,7 +80,9 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 func (c Config) leastNoise() (float64, error) {
 	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
-		event := func(m float64) accountant.Event { return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i]) }
+		event := func(m float64) accountant.Event {
+			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
+		}
 		if best > 0 { // worth a search only if it would do with less
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
@@ -98,7 +98,8 @@ func (c Config) leastNoise() (float64, error) {
 	return best, nil
 }
 
-// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and back.
+// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and
+// back.
 const roundUp = 1 + 1e-6
 
 // mixtures are all mixtures as one event.
@@ -119,116 +120,58 @@ func (c Config) total(one accountant.Event) accountant.Event {
 	if !c.Centers.wanted() {
 		return c.mixtures(one)
 	}
-	return accountant.Composed{Events: []accountant.Event{gaussian(c.Centers.NoiseMultiplier), c.mixtures(one)}}
-}
-
-func (p *Plan) bill() error {
-	c := p.Config
-	g := c.geometry()
-	p.Std, p.Label = c.NoiseMultiplier*g.norm(), g.label
-	if err := p.cheapest(); err != nil {
-		return err
-	}
-	if c.Centers.wanted() {
-		p.Stages = append(p.Stages, Stage{Purpose: PurposeCenters, Event: gaussian(c.Centers.NoiseMultiplier),
-			Parts: 1, Count: 1,
-			NoiseMultiplier: c.Centers.NoiseMultiplier})
-	}
-	p.Stages = append(p.Stages, Stage{Purpose: PurposeMixtures, Event: p.Event, Parts: c.parts(),
-		Count:           c.Mixtures / c.parts(),
-		NoiseMultiplier: c.NoiseMultiplier})
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		all := s.Event
-		if s.Purpose == PurposeMixtures {
-			all = c.mixtures(s.Event)
-		}
-		var err error
-		if s.Epsilon, err = accountant.Epsilon(all, c.Budget.Delta, c.Budget.Relation); err != nil {
-			return fmt.Errorf("mix: cost of %s: %w", s.Purpose, err)
-		}
-	}
-	if p.Total.Upper > c.Budget.Epsilon {
-		return fmt.Errorf("mix: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon,
-			accountant.ErrBudgetExceeded)
-	}
-	return nil
+	centers := gaussian(c.Centers.NoiseMultiplier)
+	return accountant.Composed{Events: []accountant.Event{centers, c.mixtures(one)}}
 }
 
 // cheapest takes the analysis that makes the whole run cost least.
-func (p *Plan) cheapest() error {
-	c := p.Config
-	found := false
-	for _, e := range c.Sampling.events(c.geometry(), c.rate(), c.NoiseMultiplier) {
+func (c Config) cheapest() (best accountant.Event, err error) {
+	all := c.Sampling.events(c.geometry(), c.rate(), c.NoiseMultiplier)
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	var least accountant.Bound
+	for _, e := range all {
 		cost, err := accountant.Epsilon(c.total(e), c.Budget.Delta, c.Budget.Relation)
 		if err != nil {
-			return fmt.Errorf("mix: cost of the whole run: %w", err)
+			return nil, fmt.Errorf("mix: cost of the whole run: %w", err)
 		}
-		if !found || cost.Upper < p.Total.Upper {
-			p.Event, p.Total, found = e, cost, true
+		if best == nil || cost.Upper < least.Upper {
+			best, least = e, cost
 		}
 	}
-	return nil
+	return best, nil
 }
 
-// made refuses what no call of Config.Plan has made.
-func (p *Plan) made() error {
-	if p == nil || p.Event == nil {
-		return mistake("Plan", nil, "a plan made by Config.Plan or read from a file")
+// stages are the mean records, where they are wanted, and the mixtures. Lanes draw side by side:
+// they are fixed in number, whatever the machine, so that the result does not depend on it.
+func (c Config) stages(event accountant.Event) (list []synth.Stage) {
+	if c.Centers.wanted() {
+		z := c.Centers.NoiseMultiplier
+		list = append(list, synth.Stage{Purpose: PurposeCenters, Event: gaussian(z), Count: 1,
+			NoiseMultiplier: z, Once: true})
 	}
-	return nil
+	parts := c.parts()
+	return append(list, synth.Stage{Purpose: PurposeMixtures, Event: event,
+		Count: c.Mixtures / parts, Parts: parts, Lanes: max(1, (fewestLanes+parts-1)/parts),
+		NoiseMultiplier: c.NoiseMultiplier})
 }
+
+const fewestLanes = 8
 
 // Degree is ℓ; 0 for a plan that Config.Plan has not made.
 func (p *Plan) Degree() int {
-	if p.made() != nil {
+	if p == nil || p.work == nil {
 		return 0
 	}
-	_, degree := p.Config.Sampling.public()
-	return degree
+	return p.work.degree()
 }
 
-// Noise gives the standard deviations of the noise on a released row, which is a mixture divided by its degree.
+// Noise gives the standard deviations of the noise on a released row, which is a mixture divided by
+// its degree.
 func (p *Plan) Noise() (features, labels float64) {
-	if p.made() != nil {
+	if p == nil || p.work == nil {
 		return 0, 0
 	}
-	l := float64(p.Degree())
-	if p.Label > 0 {
-		labels = p.Std / (p.Label * l)
-	}
-	return p.Std / l, labels
-}
-
-// String is the bill.
-func (p *Plan) String() string {
-	if p.made() != nil {
-		return "plan: mix, not made yet"
-	}
-	c := p.Config
-	var b strings.Builder
-	what := "mixtures"
-	if c.ByClass {
-		what = "mixtures of one class each"
-	}
-	x, y := p.Noise()
-	fmt.Fprintf(&b, "plan: mix, %d %s of %d records, %v\n", c.Mixtures, what, p.Degree(), c.Schema)
-	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
-	fmt.Fprintf(&b, "noise on a row: %.4g on features, %.4g on labels\n", x, y)
-	for _, s := range p.Stages {
-		fmt.Fprintf(&b, "  %-12s %5d × %s", s.Purpose, s.Count, accountant.Describe(s.Event))
-		if s.Parts > 1 {
-			fmt.Fprintf(&b, " in each of %d disjoint classes", s.Parts)
-		}
-		fmt.Fprintf(&b, "; alone ε = %.4g\n", s.Epsilon.Upper)
-	}
-	if len(p.Candidates) > 0 {
-		fmt.Fprintf(&b, "  degree by predicted signal-to-noise of %v:", c.Criterion)
-		for _, k := range p.Candidates {
-			fmt.Fprintf(&b, " %d: %.3g", k.Degree, k.Score)
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(&b, "  together     ε = %.4g", p.Total.Upper)
-	return b.String()
+	return p.work.noise()
 }

@@ -28,8 +28,8 @@ type population struct {
 	factors int // how many latent numbers a record has
 }
 
-// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every class
-// has numbers of its own for each coordinate.
+// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every
+// class has numbers of its own for each coordinate.
 const (
 	maxDrawn   = 1 << 11 // coordinates, and classes
 	maxNumbers = 1 << 20 // coordinates of all classes together
@@ -65,7 +65,7 @@ func (c Config) validateWidth() error {
 
 // newPopulation reads a population off a release.
 func newPopulation(m *Model) *population {
-	p := &population{schema: m.plan.Config.Schema, blocks: blocksOf(m.plan.Config.Schema)}
+	p := &population{schema: m.work.config.Schema, blocks: blocksOf(m.work.config.Schema)}
 	seen := newSurvey(m)
 	p.shares = seen.shares
 	variance := seen.variances(p.blocks)

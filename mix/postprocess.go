@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Project returns the rows with features clamped into a schema's bounds and labels moved to the nearest shares:
-// none negative, adding up to 1.
+// Project returns the rows with features clamped into a schema's bounds and labels moved to the
+// nearest shares: none negative, adding up to 1.
 //
 // Guarantee: post-processing.
 // Source of the projection to shares: Duchi, Shalev-Shwartz, Singer and Chandra 2008.
@@ -21,7 +21,8 @@ func Project(r *Rows, s records.Schema) *Rows {
 	return out
 }
 
-// toShares subtracts the one number from all coordinates that leaves the positive ones adding up to 1.
+// toShares subtracts the one number from all coordinates that leaves the positive ones adding up to
+// 1.
 func toShares(y []float32) {
 	if len(y) == 0 {
 		return
@@ -46,11 +47,11 @@ func toShares(y []float32) {
 	}
 }
 
-// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in pixels (the paper
-// uses 1), edges repeated.
+// Denoise returns rows of images smoothed by a normal filter of the given standard deviation in
+// pixels (the paper uses 1), edges repeated.
 //
-// Guarantee: post-processing. Errors: *param.Error for rows that are no images of the schema, or a width
-// that is not positive.
+// Guarantee: post-processing. Errors: *param.Error for rows that are no images of the schema, or a
+// width that is not positive.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
 		return nil, mistake("Denoise.r", nil, "rows")
@@ -91,15 +92,18 @@ func normalFilter(n int, width float64) device.Matrix {
 	return m
 }
 
-// Whiten returns the rows with every mixture moved so that it varies around the average of all as single records
-// do: deviations are multiplied by √ℓ, features and labels alike. A network that learns from mixtures then meets
-// inputs of the scale it will be used on.
+// Whiten returns the rows with every mixture moved so that it varies around the average of all as
+// single records do: deviations are multiplied by √ℓ, features and labels alike. A network that
+// learns from mixtures then meets inputs of the scale it will be used on.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
-	out := m.rows.Clone()
-	stretch(out.features, out.dim, m.plan.Degree())
-	stretch(out.labels, out.classes, m.plan.Degree())
+	out := m.Rows().Clone()
+	if m.made() != nil {
+		return out
+	}
+	stretch(out.features, out.dim, m.work.degree())
+	stretch(out.labels, out.classes, m.work.degree())
 	return out
 }
 
@@ -119,12 +123,16 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Prepared returns dense records as a model learnt from the release should be shown them: projected and shortened
-// as the mixed ones were. It is for records that are used, not released: nothing is protected here.
+// Prepared returns dense records as a model learnt from the release should be shown them: projected
+// and shortened as the mixed ones were. It is for records that are used, not released: nothing is
+// protected here.
 //
 // Errors: *param.Error for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
-	c := m.plan.Config
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	c := m.work.config
 	if t == nil {
 		return nil, mistake("Prepared.t", nil, "records")
 	}

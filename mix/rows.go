@@ -5,21 +5,24 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They are a data set
-// like any other, to be exported, reloaded and learnt from; coordinates may lie outside the records' domain and
-// labels need not add up to 1 (see [Project]).
+// Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They
+// are a data set like any other, to be exported, reloaded and learnt from; coordinates may lie
+// outside the records' domain and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
 	features     []float32
 	labels       []float32
 }
 
-func newRows(p *Plan, n int) *Rows {
-	d, k := p.Config.dim(), p.Config.Schema.Classes()
-	return &Rows{dim: d, classes: k, features: make([]float32, n*d), labels: make([]float32, n*k)}
+// newRows makes n rows, with room for more.
+func (w *work) newRows(n, room int) *Rows {
+	d, k := w.config.dim(), w.config.Schema.Classes()
+	return &Rows{dim: d, classes: k, features: make([]float32, n*d, room*d),
+		labels: make([]float32, n*k, room*k)}
 }
 
-// RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label coordinates.
+// RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label
+// coordinates.
 //
 // Errors: *param.Error for lengths that do not fit.
 func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
@@ -69,8 +72,8 @@ func (r *Rows) Clone() *Rows {
 		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table is the rows as records of a schema with hard labels: features clamped into it, the largest label
-// coordinate as the class.
+// Table is the rows as records of a schema with hard labels: features clamped into it, the largest
+// label coordinate as the class.
 //
 // Errors: *param.Error for a schema of another dimension or number of classes, or one of sets or
 // tables: see [Model.RowSchema].
@@ -90,10 +93,4 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	}
 	t, err := records.FromFlat(s, flat, labels...)
 	return t, err
-}
-
-// put copies rows to position at.
-func (r *Rows) put(at int, o *Rows) {
-	copy(r.features[at*r.dim:], o.features)
-	copy(r.labels[at*r.classes:], o.labels)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// contribution is what one record adds to a sum of mixtures, as the run computes it: shortened, with its label.
+// contribution is what one record adds to a sum of mixtures, as the run computes it: shortened,
+// with its label.
 func contribution(c Config, x []float32, label int) []float64 {
 	g := c.geometry()
 	shorten(x, g.clip)
@@ -49,8 +50,8 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	return x
 }
 
-// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect that a release
-// declares, and some pair comes close to it.
+// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect
+// that a release declares, and some pair comes close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1,

@@ -9,8 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// source reads records as they are mixed: shortened to the clip norm and, where means were released, moved by them
-// and shortened again. It is safe for concurrent use, one reader a goroutine.
+// source reads records as they are mixed: shortened to the clip norm and, where means were
+// released, moved by them and shortened again. It is safe for concurrent use, one reader a
+// goroutine.
 type source struct {
 	config  Config
 	data    records.Data
@@ -35,7 +36,8 @@ func newSource(c Config, data records.Data) *source {
 	return s
 }
 
-// projectionMatrix draws Dim rows of independent normal numbers of variance 1/Dim, from a public seed.
+// projectionMatrix draws Dim rows of independent normal numbers of variance 1/Dim, from a public
+// seed.
 func projectionMatrix(p Projection, dim int) []float32 {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x70726f6a656374))
 	m := make([]float32, p.Dim*dim)
@@ -157,7 +159,8 @@ func move(row, by []float32) {
 	}
 }
 
-// shorten brings a row to norm clip or less, squared norm and factor in float64 as mechanism.ClipFactor wants them.
+// shorten brings a row to norm clip or less, squared norm and factor in float64 as
+// mechanism.ClipFactor wants them.
 func shorten(row []float32, clip float64) {
 	square := 0.0
 	for _, v := range row {

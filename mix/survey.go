@@ -21,8 +21,8 @@ type survey struct {
 }
 
 func newSurvey(m *Model) *survey {
-	s := &survey{model: m, noise: m.plan.Std * m.plan.Std}
-	switch c := m.plan.Config; {
+	s := &survey{model: m, noise: m.work.std * m.work.std}
+	switch c := m.work.config; {
 	case c.Schema.Classes() == 0:
 		s.whole()
 	case c.ByClass:
@@ -32,7 +32,7 @@ func newSurvey(m *Model) *survey {
 	}
 	there := 0.0
 	for class, mean := range s.means {
-		there += s.shares[class] * tidy(m.plan.Config, mean)
+		there += s.shares[class] * tidy(m.work.config, mean)
 	}
 	s.spread *= there
 	return s
@@ -40,17 +40,17 @@ func newSurvey(m *Model) *survey {
 
 // left is the part of a record's variance that its mixture shows, one less the probability of
 // being drawn: what a binomial or a subset varies by.
-func (s *survey) left() float64 { return math.Max(1-s.model.plan.Config.rate(), 1e-3) }
+func (s *survey) left() float64 { return math.Max(1-s.model.work.config.rate(), 1e-3) }
 
-// sums reads rows t0, t0+step, … as deviations from a centre. Rows may come out of any file: what
-// is not finite counts as nothing, and the rest stays far from overflow.
-func (s *survey) sums(t0, step int, center []float32) (x device.Matrix, mean []float64) {
-	rows, degree := s.model.rows, float64(s.model.plan.Degree())
-	n := (rows.Len() - t0 + step - 1) / step
+// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not
+// finite counts as nothing, and the rest stays far from overflow.
+func (s *survey) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
+	rows, degree := s.model.rows, float64(s.model.work.degree())
+	n := len(of)
 	x, mean = device.HostMatrix(n, rows.dim, make([]float32, n*rows.dim)), make([]float64, rows.dim)
-	for i := range n {
+	for i, t := range of {
 		dst := x.Row(i)
-		for j, v := range rows.Features(t0 + i*step) {
+		for j, v := range rows.Features(t) {
 			d := float64(v)
 			if center != nil {
 				d -= float64(center[j])
@@ -70,8 +70,8 @@ func (s *survey) sums(t0, step int, center []float32) (x device.Matrix, mean []f
 // stands for it, and levels of a table are rescaled by their sum.
 func (s *survey) whole() {
 	m := s.model
-	held := float64(m.plan.Degree())
-	x, sum := s.sums(0, 1, m.center(0))
+	held := float64(m.work.degree())
+	x, sum := s.sums(m.of(0), m.center(0))
 	s.within = (&estimator{model: m, be: device.CPU()}).covariance(x)
 	s.takeMean(s.within, sum, held)
 	s.spread = held * s.left()
@@ -83,23 +83,27 @@ func (s *survey) whole() {
 // byClass surveys every class by its own mixtures, and pools what varies within classes.
 func (s *survey) byClass() {
 	m, e := s.model, &estimator{model: s.model, be: device.CPU()}
-	classes := m.rows.Classes()
-	count, total := m.rows.Len()/classes, 0.0
-	held := make([]float64, classes)
+	classes, total, there := m.rows.Classes(), 0.0, 0
+	held, of := make([]float64, classes), make([][]int, classes)
 	for class := range classes {
-		held[class] = within(e.held(class), 1e-3, 1e12)
+		of[class] = m.of(class)
+		held[class] = within(e.held(class, of[class]), 1e-3, 1e12)
 		total += held[class]
+		there += min(len(of[class]), 1)
 	}
 	s.spread = total / float64(classes) * s.left()
 	s.within = mat.NewSymDense(m.rows.dim, nil)
-	for class := range classes {
-		x, sum := s.sums(class, classes, m.center(class))
-		own := e.covariance(x)
-		s.takeMean(own, sum, held[class])
-		own.ScaleSym(1/float64(classes), own)
-		s.within.AddSym(s.within, own)
-		mean := e.mean(sum, m.center(class), held[class], count)
-		s.means = append(s.means, s.shrunk(mean, math.Sqrt(s.noise/float64(count))/held[class]))
+	for class, rows := range of {
+		x, sum := s.sums(rows, m.center(class))
+		if len(rows) > 0 { // those of a class may all be lost
+			own := e.covariance(x)
+			s.takeMean(own, sum, held[class])
+			own.ScaleSym(1/float64(there), own)
+			s.within.AddSym(s.within, own)
+		}
+		mean := e.mean(sum, m.center(class), held[class], len(rows))
+		std := math.Sqrt(s.noise/float64(len(rows))) / held[class]
+		s.means = append(s.means, s.shrunk(mean, std))
 		s.shares = append(s.shares, held[class]/total)
 	}
 }
@@ -107,31 +111,21 @@ func (s *survey) byClass() {
 // takeMean takes out of a covariance what sums vary by because their number of records does: a
 // binomial number, each with the mean. Subsets are all of one size.
 func (s *survey) takeMean(covariance *mat.SymDense, sum []float64, held float64) {
-	if _, fixed := s.model.plan.Config.Sampling.(WithoutReplacement); fixed {
+	if _, fixed := s.model.work.config.Sampling.(WithoutReplacement); fixed {
 		return
 	}
 	covariance.SymRankOne(covariance, -s.left()/held, mat.NewVecDense(len(sum), sum))
 }
 
-// regress surveys mixtures of all classes: a sum is on average M·N, with N the number of records
-// of every class, of which the noisy label is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹. Second
-// moments are not centred: the mean of all mixtures says as much of M as their deviations do, and
-// where every mixture has one size deviations alone leave a direction open.
+// regress surveys mixtures of all classes.
 func (s *survey) regress() {
 	m, e := s.model, &estimator{model: s.model, be: device.CPU()}
-	counts, label, _ := e.labels()
+	counts, label := e.labels()
 	shares, total := shares(label)
-	x, sum := s.sums(0, 1, m.center(0))
-	cross := s.cross(x, sum, label)
-	second := mat.NewSymDense(len(label), nil)
-	second.SymRankOne(counts, 1, mat.NewVecDense(len(label), label))
-	inverse := invert(second)
-	var all, means mat.Dense
-	all.Outer(1, mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label))
-	all.Add(&all, cross)
-	means.Mul(&all, inverse)
+	x, sum := s.sums(m.of(0), m.center(0))
+	means, inverse := regression(s.cross(x, sum, label), counts, sum, label)
 	for class := range shares {
-		mean := mat.Col(nil, class, &means)
+		mean := mat.Col(nil, class, means)
 		for j, v := range m.center(0) {
 			mean[j] += float64(v)
 		}
@@ -141,7 +135,7 @@ func (s *survey) regress() {
 	s.shares, s.spread = shares, math.Max(total, 1)*s.left()
 	s.within = e.covariance(x)
 	var half, between mat.Dense
-	half.Mul(&means, counts)
+	half.Mul(means, counts)
 	between.Mul(&half, means.T())
 	for i := range m.rows.dim {
 		for j := i; j < m.rows.dim; j++ {
@@ -154,7 +148,7 @@ func (s *survey) regress() {
 
 // cross is the covariance of sums and noisy counts.
 func (s *survey) cross(x device.Matrix, sum, label []float64) *mat.Dense {
-	degree, n := float64(s.model.plan.Degree()), float64(x.Rows)
+	degree, n := float64(s.model.work.degree()), float64(x.Rows)
 	out := mat.NewDense(x.Cols, len(label), nil)
 	for t := range x.Rows {
 		y := s.model.rows.Labels(t)
@@ -166,6 +160,26 @@ func (s *survey) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 		}
 	}
 	return out
+}
+
+// regression finds the mean record of every class: a sum is on average M·N, with N the number of
+// records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
+// Second moments are not centred: the mean of all mixtures says as much of M as their deviations
+// do, and where every mixture has one size deviations alone leave a direction open.
+//
+// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
+// and Y.
+func regression(cross *mat.Dense, counts *mat.SymDense,
+	sum, label []float64) (means, inverse *mat.Dense) {
+	x, y := mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label)
+	second := mat.NewSymDense(len(label), nil)
+	second.SymRankOne(counts, 1, y)
+	inverse, means = invert(second), new(mat.Dense)
+	var all mat.Dense
+	all.Outer(1, x, y)
+	all.Add(&all, cross)
+	means.Mul(&all, inverse)
+	return means, inverse
 }
 
 // invert is the inverse of a matrix with as much of a ridge as it takes.
@@ -189,7 +203,7 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 			mean[j] = 0
 		}
 	}
-	if !s.model.plan.Config.Schema.Sparse() || math.IsNaN(std) || math.IsInf(std, 0) {
+	if !s.model.work.config.Schema.Sparse() || math.IsNaN(std) || math.IsInf(std, 0) {
 		return mean
 	}
 	return counts.Shrink(mean, std)

@@ -7,15 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// PaperTheorem1 is ε of T mixtures of degree ℓ out of n records as Theorem 1 of the paper has it, for comparison
-// only: nothing in this package rests on it. squared is the theorem's Δ², the squared effect of replacing a record
-// in a sum that is divided by nothing: with noise σ on means the paper takes d_X/σ_X² + d_Y/σ_Y².
+// PaperTheorem1 is ε of T mixtures of degree ℓ out of n records as Theorem 1 of the paper has it,
+// for comparison only: nothing in this package rests on it. squared is the theorem's Δ², the
+// squared effect of replacing a record in a sum that is divided by nothing: with noise σ on means
+// the paper takes d_X/σ_X² + d_Y/σ_Y².
 //
-// Guarantee: sound under replace-one for sampling without replacement, and loose: the range of every coordinate
-// stands for the distance of two records, and composition is by Rényi divergence.
+// Guarantee: sound under replace-one for sampling without replacement, and loose: the range of
+// every coordinate stands for the distance of two records, and composition is by Rényi divergence.
 //
-// B(k) adds terms of alternating sign that cancel to a millionth of a millionth; they are added with enough binary
-// digits to keep the rest.
+// B(k) adds terms of alternating sign that cancel to a millionth of a millionth; they are added
+// with enough binary digits to keep the rest.
 //
 // Errors: *param.Error.
 // Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan 2019, Theorem 9.
@@ -97,8 +98,9 @@ func (t *theorem1) even(k int) float64 {
 	return v
 }
 
-// logCentral is log Σ (−1)^i C(k,i) e^{i(i−1)x/2}. The terms reach e^{k²x/2}·2^k while the sum may be as small as
-// x^{k/2}: so many bits are kept, and the powers of e^x are products of one exponential.
+// logCentral is log Σ (−1)^i C(k,i) e^{i(i−1)x/2}. The terms reach e^{k²x/2}·2^k while the sum may
+// be as small as x^{k/2}: so many bits are kept, and the powers of e^x are products of one
+// exponential.
 func logCentral(k int, x float64) float64 {
 	bits := uint(128 + 2*float64(k) + float64(k*k)*x*0.73 + float64(k)*math.Max(0, -math.Log2(x)))
 	base := bigExp(x, bits)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in [0, 1] clipped
-// to norm 9.2 and ten classes.
+// sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in
+// [0, 1] clipped to norm 9.2 and ten classes.
 var sigmaRows = []struct {
 	epsilon                float64
 	degree                 int
@@ -27,7 +27,8 @@ var sigmaRows = []struct {
 	{1, 128, 1.117, .519, .146, .273},
 }
 
-// TestPaperTheorem1 finds the paper's noise: at the tabulated σ its ε is the target's, within the last digit of σ.
+// TestPaperTheorem1 finds the paper's noise: at the tabulated σ its ε is the target's, within the
+// last digit of σ.
 func TestPaperTheorem1(t *testing.T) {
 	const n = 60000
 	for _, row := range sigmaRows {
@@ -52,8 +53,8 @@ func TestPaperTheorem1(t *testing.T) {
 	}
 }
 
-// equalNoise is the configuration of the table: the same noise on features and labels, so a label is as long as
-// one pixel is high.
+// equalNoise is the configuration of the table: the same noise on features and labels, so a label
+// is as long as one pixel is high.
 func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 	return mix.Config{
 		Schema:   records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),

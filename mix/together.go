@@ -6,20 +6,18 @@ import (
 
 // together reads class means and one covariance off mixtures of all classes.
 //
-// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every class, of
-// which the noisy label Y is seen. So Cov(X, Y) = M·Cov(N) and Cov(Y) = Cov(N) + s_Y²·I; and what Cov(X) has above
-// M·Cov(N)·Mᵀ and the noise is the covariance within classes, as often as there are records.
+// In units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every
+// class, of which the noisy label Y is seen. Regression gives M, and Cov(Y) = Cov(N) + s_Y²·I; what
+// Cov(X) has above M·Cov(N)·Mᵀ and the noise is the covariance within classes, as often as there
+// are records.
 func (e *estimator) together(out *Moments) {
 	m := e.model
 	classes := m.rows.Classes()
-	counts, mean, held := e.labels()
-	var center []float32
-	if m.centers != nil {
-		center = m.centers[0]
-	}
-	u, sum := e.coefficients(0, 1, center)
-	means := e.regress(e.cross(center, sum, mean), counts)
-	weights, total := shares(held)
+	counts, mean := e.labels()
+	center := m.center(0)
+	u, sum := e.coefficients(m.of(0), center)
+	means, _ := regression(e.cross(center, sum, mean), counts, sum, mean)
+	weights, total := shares(mean)
 	out.weights = weights
 	for class := range classes {
 		row := mat.Col(nil, class, means)
@@ -30,13 +28,14 @@ func (e *estimator) together(out *Moments) {
 	}
 	s := e.covariance(u)
 	e.within(s, means, counts)
-	common := spikes(s, m.plan.Std*m.plan.Std, m.rows.Len()).over(max(total, 1))
+	common := spikes(s, m.work.std*m.work.std, m.rows.Len()).over(max(total, 1))
 	for range classes {
 		out.factors = append(out.factors, common.beside(spectrum{}, e.basis.rows.Rows))
 	}
 }
 
-// shares are the parts of noisy counts, clamped at zero, of their total; equal parts if none is positive.
+// shares are the parts of noisy counts, clamped at zero, of their total; equal parts if none is
+// positive.
 func shares(counts []float64) (parts []float64, total float64) {
 	for _, n := range counts {
 		total += max(n, 0)
@@ -51,21 +50,11 @@ func shares(counts []float64) (parts []float64, total float64) {
 	return parts, total
 }
 
-// regress is M = Cov(X, Y)·Cov(N)⁻¹, with as much of a ridge as it takes to invert.
-func (e *estimator) regress(cross *mat.Dense, counts *mat.SymDense) *mat.Dense {
-	var inverse, means mat.Dense
-	for ridge := 1e-9; inverse.Inverse(counts) != nil && ridge < 1; ridge *= 10 {
-		addIdentity(counts, ridge*mat.Trace(counts))
-	}
-	means.Mul(cross, &inverse)
-	return &means
-}
-
-// labels gives the covariance of the counts of every class in a mixture, what the noisy labels average to, and the
-// same for records.
-func (e *estimator) labels() (counts *mat.SymDense, mean, held []float64) {
+// labels gives the covariance of the counts of every class in a mixture, and what the noisy labels
+// average to.
+func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	m := e.model
-	k, n, degree := m.rows.Classes(), m.rows.Len(), float64(m.plan.Degree())
+	k, n, degree := m.rows.Classes(), m.rows.Len(), float64(m.work.degree())
 	mean = make([]float64, k)
 	for t := range n {
 		for c, v := range m.rows.Labels(t) {
@@ -80,18 +69,18 @@ func (e *estimator) labels() (counts *mat.SymDense, mean, held []float64) {
 		}
 		counts.SymRankOne(counts, 1/float64(n), d)
 	}
-	_, y := m.plan.Noise()
+	_, y := m.work.noise()
 	addIdentity(counts, -y*y*degree*degree)
 	for c := range k {
 		counts.SetSym(c, c, max(counts.At(c, c), 1e-3*degree)) // noise may have left nothing
 	}
-	return counts, mean, append(held, mean...)
+	return counts, mean
 }
 
 // cross is Cov(X, Y).
 func (e *estimator) cross(center []float32, sum, mean []float64) *mat.Dense {
 	m := e.model
-	degree := float64(m.plan.Degree())
+	degree := float64(m.work.degree())
 	out := mat.NewDense(m.rows.Dim(), m.rows.Classes(), nil)
 	n := float64(m.rows.Len())
 	for t := range m.rows.Len() {

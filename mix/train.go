@@ -11,10 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Trainer fits a classifier to soft labels by Adam, with a learning rate that falls to zero in the course of training.
+// Trainer fits a classifier to soft labels by Adam, with a learning rate that falls to zero in the
+// course of training.
 //
-// Guarantee: post-processing, as long as what it is given has been released: it has no ledger and must not see
-// private records.
+// Guarantee: post-processing, as long as what it is given has been released: it has no ledger and
+// must not see private records.
 type Trainer struct {
 	Epochs       int     // passes; 0 for 5
 	Batch        int     // rows a step; 0 for 100
@@ -52,7 +53,8 @@ func (t Trainer) validate() error {
 	return errors.Join(errs...)
 }
 
-// Fit trains a classifier on mixtures with their soft labels. Labels should be shares: see [Project].
+// Fit trains a classifier on mixtures with their soft labels. Labels should be shares: see
+// [Project].
 //
 // Shapes: the network takes rows.Dim() inputs and tells rows.Classes() classes apart.
 // Errors: *param.Error; ctx.Err().
@@ -71,7 +73,8 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 	})
 }
 
-// FitRecords trains a classifier on labelled records that were drawn from a release, such as those of [Moments.Sample].
+// FitRecords trains a classifier on labelled records that were drawn from a release, such as those
+// of [Moments.Sample].
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *records.Table) error {
@@ -93,8 +96,8 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *r
 	})
 }
 
-// FitMoments trains a classifier on records drawn from class moments, every step on fresh ones: Epochs·n in all.
-// Nothing is seen twice, so there is nothing to learn by heart.
+// FitMoments trains a classifier on records drawn from class moments, every step on fresh ones:
+// Epochs·n in all. Nothing is seen twice, so there is nothing to learn by heart.
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {

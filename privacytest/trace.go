@@ -53,7 +53,8 @@ type tape struct {
 	findings []string
 }
 
-// step is one step of one purpose: disjoint parts of the records have runs of their own, each of which counts from one.
+// step is one step of one purpose. Disjoint parts of the records have runs of their own, each of which counts from
+// one, so that a step stands for the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64
@@ -89,6 +90,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	if earlier == nil {
 		return
 	}
+	delete(t.twins, step{s.Purpose, s.Step}) // of another part
 	same := slices.Equal(earlier.rows, rows)
 	switch {
 	case t.addition:

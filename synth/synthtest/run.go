@@ -19,6 +19,10 @@ type Subject struct {
 	Plan func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	// Load is what reading the system's generators back takes beside the file.
 	Load []synth.LoadOption
+	// OwnNumbers says that samples number the rows of every disjoint part from zero, as they do where
+	// classes are sampled apart. Replays tell rows by their numbers in the whole data, which such
+	// numbers follow only where records are added at the end: others are not replayed.
+	OwnNumbers bool
 	// Interrupts is how many places a run is interrupted at; 0 for 6.
 	Interrupts int
 }
@@ -33,6 +37,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("cancellation", s.testCancellation)
 	t.Run("options", s.testOptions)
 	t.Run("checkpoints", s.testCheckpoints)
+	t.Run("shares", s.testShares)
 	t.Run("one run a checkpoint", s.testTaken)
 	t.Run("replay", s.testReplay)
 	t.Run("memory", s.testMemory)

@@ -1,0 +1,28 @@
+package mix
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestCentersAreMeans: mean records lie between the bounds of the records and keep their fractions,
+// where records themselves are 0 or 1 too.
+func TestCentersAreMeans(t *testing.T) {
+	table, err := records.NewSchema(records.Categorical("city", "x", "y", "z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []records.Schema{records.Binary(3), records.BinaryImage(1, 3), records.Sets(3, 2),
+		records.Image(1, 3), records.Interval(3, 0, 1), table} {
+		c := Config{Schema: s, ClipNorm: 2}
+		const count, label, std = 1000, 0.5, 1
+		got := c.center([]float64{0.3 * count, -20, 1.2 * count, count * label}, label, std)
+		for j, want := range []float64{0.3, 0, 1} {
+			if math.Abs(float64(got[j])-want) > 1e-6 {
+				t.Errorf("%v: %v, want 0.3, 0 and 1", s, got)
+			}
+		}
+	}
+}

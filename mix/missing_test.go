@@ -1,0 +1,109 @@
+package mix_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestAModelKeepsItsPlan, whatever becomes of the caller's.
+func TestAModelKeepsItsPlan(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
+	m := released(t, p, grey(t, 12, s))
+	before := m.Whiten()
+	p.Config = mix.Config{}
+	*p = mix.Plan{}
+	if !reflect.DeepEqual(m.Whiten(), before) || m.Schema().Dim() != 6 {
+		t.Errorf("%v", m.Schema())
+	}
+}
+
+// TestWhatIsMissing: zero values and nil are mistakes in a parameter, never panics.
+func TestWhatIsMissing(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
+	c.ByClass = true
+	p, data, ctx := mustPlan(t, c), grey(t, 12, s), t.Context()
+	second := func(_ any, err error) error { return err }
+	mistakes := map[string]error{}
+	for name, none := range map[string]*mix.Plan{"nil plan": nil, "zero plan": {}} {
+		for _, err := range none.Stream(ctx, accountant.NewLedger(c.Budget), data) {
+			mistakes["stream of "+name] = err
+		}
+		if x, y := none.Noise(); none.Degree() != 0 || x != 0 || y != 0 {
+			t.Errorf("%s: degree %d, noise %v and %v", name, none.Degree(), x, y)
+		}
+	}
+	for _, err := range p.Stream(ctx, accountant.NewLedger(c.Budget), nil) {
+		mistakes["stream of no records"] = err
+	}
+	for _, err := range p.Stream(ctx, nil, data) {
+		mistakes["stream on no ledger"] = err
+	}
+	none := new(mix.Model)
+	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 || none.Schema().Dim() != 0 {
+		t.Error("the zero model holds something")
+	}
+	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
+	mistakes["write no model"] = second(none.Encode())
+	mistakes["moments of no model"] = second(none.Moments(mix.MomentsConfig{}))
+	mistakes["linear model of no model"] = second(none.Linear(ctx, mix.LinearConfig{}))
+	mistakes["records for no model"] = second(none.Prepared(data))
+	m := released(t, p, data)
+	moments, err := m.Moments(mix.MomentsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mistakes["denoise"] = second(mix.Denoise(nil, s, 1))
+	mistakes["prepared"] = second(m.Prepared(nil))
+	mistakes["described"] = second(moments.Described(nil))
+	for name, train := range map[string]func(net *models.Classifier) error{
+		"rows":    func(net *models.Classifier) error { return mix.Trainer{}.Fit(ctx, net, m.Rows()) },
+		"records": func(net *models.Classifier) error { return mix.Trainer{}.FitRecords(ctx, net, data) },
+		"moments": func(net *models.Classifier) error { return mix.Trainer{}.FitMoments(ctx, net, moments, 3) },
+	} {
+		mistakes["no network on "+name] = train(nil)
+		if err := train(net); err != nil {
+			t.Error(err)
+		}
+	}
+	mistakes["train on no rows"] = mix.Trainer{}.Fit(ctx, net, nil)
+	mistakes["train on no records"] = mix.Trainer{}.FitRecords(ctx, net, nil)
+	mistakes["train on no moments"] = mix.Trainer{}.FitMoments(ctx, net, nil, 3)
+	for name, err := range mistakes {
+		var wrong *param.Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := new(mix.Rows).Len(); n != 0 {
+		t.Errorf("the zero rows are %d", n)
+	}
+}
+
+// TestSamplingsAreValues: pointers satisfy Sampling by their values' methods, but may be nil, may
+// change after they were judged, and are not told apart where the kind of sampling matters.
+func TestSamplingsAreValues(t *testing.T) {
+	s := records.Image(2, 3).WithLabels("a", "b")
+	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil), &mix.WithoutReplacement{Records: 9, Degree: 2}} {
+		c := small(s, mix.Poisson{})
+		c.Sampling, c.Budget.Relation = sampling, accountant.ReplaceOne
+		var wrong *param.Error
+		if _, err := c.Plan(); !errors.As(err, &wrong) || wrong.Path != "mix.Config.Sampling" {
+			t.Errorf("%T: %v", sampling, err)
+		}
+	}
+}

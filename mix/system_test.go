@@ -1,0 +1,61 @@
+package mix_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/synth/synthtest"
+)
+
+// together is a system of mixtures of all records: five rounds of them.
+func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 600, ClipNorm: 2}, n)
+}
+
+// apart is one of mixtures of single classes around released centres.
+func apart(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
+	classes := s.Classes()
+	if classes < 2 {
+		return nil, param.New("mix_test.schema", s.String(), "classes")
+	}
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 200 * classes, ClipNorm: 2, ByClass: true,
+		Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}, n)
+}
+
+func quick(c mix.Config, n int) (synth.Plan, error) {
+	c.Sampling = mix.Poisson{Nominal: n, Degree: 4}
+	if c.Budget.Relation == accountant.ReplaceOne {
+		c.Sampling = mix.PoissonReplaceOne{Records: n, Degree: 4}
+	}
+	p, err := c.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func subjects() map[string]synthtest.Subject {
+	return map[string]synthtest.Subject{"together": {System: mix.System(), Plan: together},
+		"apart": {System: mix.System(), Plan: apart, OwnNumbers: true}}
+}
+
+func TestSystem(t *testing.T) {
+	for name, subject := range subjects() {
+		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
+	}
+}
+
+var kills = flag.Int("kills", 4, "how many processes to kill")
+
+func TestKilledRunsGoOn(t *testing.T) { synthtest.Kill(t, subjects()["together"], *kills) }
+
+func TestKilledRunsByClassGoOn(t *testing.T) { synthtest.Kill(t, subjects()["apart"], *kills) }
+
+func TestProcessesShareACheckpoint(t *testing.T) {
+	synthtest.Race(t, subjects()["apart"], max(*kills/4, 1))
+}
