@@ -22,21 +22,26 @@ type Embedding struct {
 	guarantee accountant.Guarantee
 }
 
-func (w *work) newEmbedding() *Embedding {
+// newEmbedding has features of its own: those of the plan keep scratch memory of private records.
+func (w *work) newEmbedding() (*Embedding, error) {
 	c := w.config
-	e := &Embedding{config: c, features: w.features, noise: w.noise.perRecord(c.Batches),
-		sums: make([]float64, classesOf(c.Schema)*w.features.Dim()), counts: make([]float64, classesOf(c.Schema))}
+	features, err := c.features()
+	if err != nil {
+		return nil, err
+	}
+	classes := classesOf(c.Schema)
+	e := &Embedding{config: c, features: features, noise: w.noise.perRecord(c.Batches),
+		sums: make([]float64, classes*w.features.Dim()), counts: make([]float64, classes)}
 	if w.noise.count == 0 {
 		e.counts[0] = float64(c.Nominal)
 	}
-	return e
+	return e, nil
 }
 
 // perRecord is the noise of the average of all releases, in units of sums over all records.
 func (n noise) perRecord(b Batches) noise {
 	if !b.none() {
-		f := 1 / (b.Probability * math.Sqrt(float64(b.Steps)))
-		n.sum, n.count = f*n.sum, f*n.count
+		n.widen(1 / (b.Probability * math.Sqrt(float64(b.Steps))))
 	}
 	return n
 }
@@ -58,8 +63,13 @@ func (e *Embedding) Features() int {
 	return e.features.Dim()
 }
 
-// Sum is a copy of the noisy sum of a class's features.
-func (e *Embedding) Sum(class int) []float64 { return slices.Clone(e.sum(class)) }
+// Sum is a copy of the noisy sum of a class's features; nil for a class that does not exist.
+func (e *Embedding) Sum(class int) []float64 {
+	if class < 0 || class >= e.Classes() {
+		return nil
+	}
+	return slices.Clone(e.sum(class))
+}
 
 func (e *Embedding) sum(class int) []float64 {
 	d := e.Features()

@@ -21,7 +21,12 @@ type fileHeader struct {
 }
 
 // Encode writes released state, and nothing else.
+//
+// Errors: *param.Error for the zero value; an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	arch, err := models.MarshalDecoding(m.generator.Architecture)
 	if err != nil {
 		return nil, err
@@ -48,9 +53,10 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	m := &Model{schema: h.Schema, generator: GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels},
-		backend: l.Backend, shares: h.Shares}
-	if m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema); err != nil {
+	g := GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels}
+	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
+	m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema)
+	if err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -14,6 +14,11 @@ type noise struct {
 	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
 }
 
+// widen makes the noise so many times wider; the effect of a release is no longer of use then.
+func (n *noise) widen(f float64) {
+	n.sum, n.count = f*n.sum, f*n.count
+}
+
 // bounds are the sensitivities that features state: the largest norm B of a record's features, and the largest
 // distance Δ between two records'.
 type bounds struct {

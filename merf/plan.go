@@ -58,7 +58,7 @@ func (c Config) Plan() (*Plan, error) {
 
 // Features is the number of features of a record; 0 for a plan that Config.Plan has not made.
 func (p *Plan) Features() int {
-	if p.work == nil {
+	if p.made() != nil {
 		return 0
 	}
 	return p.work.features.Dim()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -46,6 +47,14 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	return train(ctx, r, e, w.config.Generator)
+}
+
+// Judge refuses a generator that cannot be built on the run's backend.
+func (w *work) Judge(r *synth.Run) error {
+	g, s := w.config.Generator.withDefaults(), w.config.Schema
+	_, err := network.NewDecoding("merf.GeneratorConfig.Architecture", r.Backend, g.Architecture,
+		codeWidth(g.Latent, s), s, g.Seed)
+	return err
 }
 
 // configJSON is the system's part of a plan.
