@@ -244,7 +244,7 @@ func TestGuaranteeSaysEverything(t *testing.T) {
 	g := l.Guarantee()
 	text := g.String()
 	for _, want := range []string{"ε = ", "δ = 1e-05", "presence of one record", "one record", "privacy loss distribution", "Poisson", "k-means", "training", "1000 ×",
-		"assumes real arithmetic in the gradient sum and the noise", "exact: ", "Not covered", "hyper-parameters", "quality reports", "running time", "declared public", "*"} {
+		"2^-23·B²", "exact: ", "Not covered", "hyper-parameters", "quality reports", "running time", "declared public", "*"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the guarantee does not say %q:\n%s", want, text)
 		}

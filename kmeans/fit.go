@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -73,15 +73,10 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, &param.Error{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
 	}
-	if cfg.Init.Method == FromPublic && sameRecords(cfg.Init.Records, data) {
+	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
 		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: "the private records", Want: "public records"})
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
-}
-
-// sameRecords reports whether two data sets are one object, where that can be told.
-func sameRecords(a, b records.Data) bool {
-	return a != nil && reflect.ValueOf(a).Kind() == reflect.Pointer && reflect.TypeOf(b).Kind() == reflect.Pointer && a == b
 }
 
 // grants hands out the right to each release. With a private clip norm the fit
@@ -167,6 +162,10 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		grant, err := l.grants.next()
 		if err != nil {
 			return nil, err
+		}
+		// Which cluster a record counts in is a function of the record alone only where the backend says so.
+		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
+			grant.NoteReal()
 		}
 		if err := totals.release(grant, n, out); err != nil {
 			return nil, err

@@ -210,6 +210,9 @@ func (w *work) once(r *synth.Run, e *Embedding, fill func(*Partial) error) error
 		if err := fill(sums); err != nil {
 			return 0, nil, err
 		}
+		if sums.loose {
+			r.NoteReal(PurposeEmbed)
+		}
 		return w.noise.effect, w.parts(sums.total()), nil
 	})
 	if err != nil {

@@ -30,6 +30,7 @@ type Partial struct {
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
 	broken  bool   // some of the records of a failed Add are in the sums
+	loose   bool   // the backend promises no exact features: see device.Promises
 }
 
 // NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
@@ -47,7 +48,8 @@ func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 }
 
 func (w *work) newPartial(be device.Backend) *Partial {
-	a := &Partial{work: w, be: be}
+	a := &Partial{work: w, be: be,
+		loose: device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}}
 	for range max(be.Workers(), 1) {
 		a.workers = append(a.workers, newWorker(w, be))
 	}
@@ -136,6 +138,7 @@ func (w *work) adds(s *Partial) bool { return s != nil && !s.broken && w.sameSum
 func (a *Partial) take(other *Partial) {
 	a.workers[0].merge(other.total())
 	a.note(other.who)
+	a.loose = a.loose || other.loose
 	other.reset()
 }
 

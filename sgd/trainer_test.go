@@ -335,7 +335,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 	for i := range flat {
 		flat[i] = 1
 	}
-	cfg := sgd.Config{ClipNorm: 1e6, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-9, Optimizer: sgd.SGD(1)}
+	cfg := sgd.Config{ClipNorm: 200, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-9, Optimizer: sgd.SGD(1)}
 	net := segmented{newCentre(dim), []sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
 	s := &spy{}
 	b := accountant.Budget{Epsilon: 1e30, Delta: 1e-5}

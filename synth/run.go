@@ -57,6 +57,9 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
+	if r.keeper != nil {
+		defer r.keeper.lock.Close() // where fit panics; otherwise it is closed by then
+	}
 	m, err := fit(r)
 	if records.Failed(r.Data) {
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
@@ -131,7 +134,8 @@ type Run struct {
 	start   time.Time
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
-	keeper  *keeper // nil without a checkpoint
+	keeper  *keeper         // nil without a checkpoint
+	real    map[string]bool // stages of Once whose sums are not exact
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
