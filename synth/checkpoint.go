@@ -91,6 +91,7 @@ type keptLine struct {
 	purpose string
 	count   int
 	taken   int
+	once    bool // shares of one release, each of which is written when it is drawn
 	allowed *mechanism.Allowance
 }
 
@@ -198,6 +199,7 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 	for i := range t.Lines {
 		line := &k.lines[i]
 		line.purpose, line.count = t.Lines[i].Purpose, t.Lines[i].Count
+		line.once = k.run.program.once(line.purpose)
 		if line.taken < 0 || line.taken > line.count {
 			return fmt.Errorf("checkpoint %s: %w: %d of %d uses", k.path, ErrFormat, line.taken, line.count)
 		}
@@ -237,7 +239,11 @@ func (k *keeper) before(i int) error {
 	if line.drawn() < line.taken {
 		return nil
 	}
-	line.taken = min(line.count, line.drawn()+k.pace.next())
+	next := 1
+	if !line.once {
+		next = k.pace.next()
+	}
+	line.taken = min(line.count, line.drawn()+next)
 	return k.write()
 }
 

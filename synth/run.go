@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -206,6 +207,11 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 		}
 	}
 	return t
+}
+
+// once reports whether a stage is drawn once.
+func (p *Program) once(purpose string) bool {
+	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
 
 // Allowance is what a stage of one part and one lane may draw.

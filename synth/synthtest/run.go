@@ -33,6 +33,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("cancellation", s.testCancellation)
 	t.Run("options", s.testOptions)
 	t.Run("checkpoints", s.testCheckpoints)
+	t.Run("shares", s.testShares)
 	t.Run("one run a checkpoint", s.testTaken)
 	t.Run("replay", s.testReplay)
 	t.Run("memory", s.testMemory)

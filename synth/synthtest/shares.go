@@ -1,0 +1,94 @@
+package synthtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testShares: while a share of a single release is drawn, the file counts that one share as taken and
+// no later one, and holds every share before it, so that a kill loses at most one.
+func (s Subject) testShares(t *testing.T) {
+	for _, k := range kinds(t) {
+		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
+		if err != nil {
+			continue
+		}
+		tap := &shareTap{path: filepath.Join(t.TempDir(), "run"), line: map[string]int{}, drawn: map[string]int{}}
+		lines := 0
+		for _, stage := range p.Stages() {
+			if stage.Once {
+				tap.line[stage.Purpose] = lines
+			}
+			lines += max(stage.Parts, 1) * min(max(stage.Lanes, 1), stage.Count)
+		}
+		if len(tap.line) == 0 {
+			continue
+		}
+		_, err = p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(p.Budget()),
+			sample(t, k.schema, rows, 1), synth.Checkpoint(tap.path))
+		if err != nil {
+			t.Errorf("%s: %v", k.name, err)
+		}
+		for purpose := range tap.line {
+			if tap.drawn[purpose] < 2 {
+				t.Errorf("%s: %d shares of %s", k.name, tap.drawn[purpose], purpose)
+			}
+		}
+		return // of the first kind that has such a stage
+	}
+	t.Skip("no stage is a single release")
+}
+
+// shareTap compares the file with what has been drawn.
+type shareTap struct {
+	tracer
+	path  string
+	line  map[string]int // of a purpose, in the file
+	drawn map[string]int
+}
+
+func (*shareTap) Spend(string, any, int, error) {}
+
+func (s *shareTap) Release(r *entropy.Release) error {
+	line, ok := s.line[r.Purpose]
+	if !ok {
+		return nil
+	}
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return err
+	}
+	f, err := synth.DecodeFile(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	var h struct {
+		Taken    []int `json:"taken"`
+		Releases []struct {
+			Purpose string `json:"purpose"`
+			Made    int    `json:"made"`
+		} `json:"releases"`
+	}
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		return err
+	}
+	made := 0
+	for _, kept := range h.Releases {
+		if kept.Purpose == r.Purpose {
+			made = kept.Made
+		}
+	}
+	if made != s.drawn[r.Purpose] || h.Taken[line] != made+1 {
+		return errors.New("the file of a run counts shares that are not drawn yet, or lacks some that are")
+	}
+	s.drawn[r.Purpose]++
+	return nil
+}
