@@ -26,7 +26,8 @@ func TestStepsAllocateNoMatrices(t *testing.T) {
 		i := 0
 		step := func() { tr.step(i); i++ }
 		step()
-		if a := testing.AllocsPerRun(100, step); a > 8 { // closures of the row loops of pairs; no matrices
+		// Pairs allocate closures of their row loops, and no matrices.
+		if a := testing.AllocsPerRun(100, step); a > 8 {
 			t.Errorf("%v allocations a step", a)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 
 // The contract suite interrupts fits. These tests interrupt what only this system does.
 
-// interrupting ends the run while a sample is added up: after its use was taken, before its release.
+// interrupting ends the run while a sample is added up: after its use was taken, before its
+// release.
 type interrupting struct {
 	records.Data
 	reads  *int
@@ -34,9 +35,10 @@ func (d interrupting) Gather(rows []int32, b *device.Batch) {
 	d.Data.Gather(rows, b)
 }
 
-// TestLostSamplesAreMadeUpForOnce: the sums of what is left stand for all records, their noise is said to
-// be wider, and the same call gives the same embedding again. A public number of records stays what it
-// is. Sampling moves a mean of three samples by less than 20 records, noise by less than 10.
+// TestLostSamplesAreMadeUpForOnce: the sums of what is left stand for all records, their noise is
+// said to be wider, and the same call gives the same embedding again. A public number of records
+// stays what it is. Sampling moves a mean of three samples by less than 20 records, noise by less
+// than 10.
 func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 	const n, steps = 9000, 4 // two pieces a sample
 	for _, c := range []merf.Config{
@@ -83,8 +85,9 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 		}
 		line := ledger.Entries()[0]
 		again, err := p.Embed(t.Context(), ledger, data, kept)
-		if err != nil || !sameSums(e, again) || ledger.Entries()[0].Spent != steps || line.Spent != steps {
-			t.Errorf("the same call: %v, %d of %d drawn", err, ledger.Entries()[0].Spent, steps)
+		spent := ledger.Entries()[0].Spent
+		if err != nil || !sameSums(e, again) || spent != steps || line.Spent != steps {
+			t.Errorf("the same call: %v, %d of %d drawn", err, spent, steps)
 		}
 	}
 }
@@ -111,9 +114,9 @@ func (f *failing) Release(*entropy.Release) error {
 	return nil
 }
 
-// TestReleasesOfShardsGoOn: a release that fails leaves the records in the shards, the same call goes on
-// with what is left of the noise, and the embedding says how wide that is. With emptied shards the count
-// would be 600 of 2100.
+// TestReleasesOfShardsGoOn: a release that fails leaves the records in the shards, the same call
+// goes on with what is left of the noise, and the embedding says how wide that is. With emptied
+// shards the count would be 600 of 2100.
 func TestReleasesOfShardsGoOn(t *testing.T) {
 	data := drawTable(t, 2100, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -143,13 +146,14 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	if wider := e.SumStd() / p.SumStd; math.Abs(wider-math.Sqrt(8/7.)) > 1e-9 {
 		t.Errorf("the noise is said to be %v times as wide, with 7 of 8 shares", wider)
 	}
-	if _, err := p.Release(t.Context(), ledger, shards); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	_, err = p.Release(t.Context(), ledger, shards)
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("the budget is spent, yet: %v", err)
 	}
 }
 
-// TestFitsToStreamsGoOn from their checkpoint: the embedding is released once, and training goes on where
-// it stood.
+// TestFitsToStreamsGoOn from their checkpoint: the embedding is released once, and training goes on
+// where it stood.
 func TestFitsToStreamsGoOn(t *testing.T) {
 	data := drawTable(t, 100, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["pairs"]))

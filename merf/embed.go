@@ -27,14 +27,15 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 }
 
 // EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
-// number. A piece is read to its end before the next one is asked for, and not kept. A run that goes
-// on from a checkpoint reads the whole stream again, as long as something is left to release.
+// number. A piece is read to its end before the next one is asked for, and not kept. A run that
+// goes on from a checkpoint reads the whole stream again, as long as something is left to release.
 //
 // Units: a record must be in one piece only, and where the ledger protects users so must all of a
-// user: pieces do not name users, so that a user who is in two of them cannot be recognised and counts
-// twice. Pieces that state a smaller unit than the ledger's are refused.
-// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream decides
-// what its errors say about the records. A plan with Batches needs random access and is refused.
+// user: pieces do not name users, so that a user who is in two of them cannot be recognised and
+// counts twice. Pieces that state a smaller unit than the ledger's are refused.
+// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
+// decides what its errors say about the records. A plan with Batches needs random access and is
+// refused.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
@@ -91,14 +92,14 @@ func pieces(ctx context.Context,
 	}
 }
 
-// Release adds noise to the sums of shards and releases them as one embedding. The shards are emptied:
-// a record is in one release, however often its shard is named. Where the run fails, the first shard
-// holds the records of all.
+// Release adds noise to the sums of shards and releases them as one embedding. The shards are
+// emptied: a record is in one release, however often its shard is named. Where the run fails, the
+// first shard holds the records of all.
 //
-// Guarantee: that of Embed for the records of all shards together, each of which must be in one shard
-// once; where the ledger protects users, all of a user must be in one shard.
-// Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed, or a
-// plan with Batches.
+// Guarantee: that of Embed for the records of all shards together, each of which must be in one
+// shard once; where the ledger protects users, all of a user must be in one shard.
+// Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed,
+// or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	if err := p.checkShards(ledger, shards); err != nil {
@@ -133,11 +134,12 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 	return k.Err()
 }
 
-// Refit trains the plan's generator against an embedding that was released before. It reads no record
-// and costs nothing.
+// Refit trains the plan's generator against an embedding that was released before. It reads no
+// record and costs nothing.
 //
 // Errors: those of Train.
-func (p *Plan) Refit(ctx context.Context, e *Embedding, opts ...synth.Option) (*synth.Generator, error) {
+func (p *Plan) Refit(ctx context.Context, e *Embedding,
+	opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
 	}

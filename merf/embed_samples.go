@@ -18,8 +18,8 @@ type samples struct {
 }
 
 // sampled releases the embedding of one Poisson sample after another and averages them: the mean of
-// all releases divided by the public probability, which stands for all records. What an interruption
-// has lost is left out of the mean.
+// all releases divided by the public probability, which stands for all records. What an
+// interruption has lost is left out of the mean.
 func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 	s := &samples{sums: e}
 	if complete, err := s.restore(r.Saved(), w.config.Batches.Steps); complete || err != nil {
@@ -95,9 +95,7 @@ func (s *samples) file() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &synth.File{Header: head, Sections: []synth.Section{
-		{Name: sectionSums, Data: synth.Floats64(s.sums.sums)},
-		{Name: sectionCounts, Data: synth.Floats64(s.sums.counts)}}}, nil
+	return &synth.File{Header: head, Sections: s.sums.sections()}, nil
 }
 
 // restore reads the releases so far. They are complete where the run had begun to train.
@@ -115,8 +113,8 @@ func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 		return false, malformed(err)
 	}
 	if h.Made < 0 || h.Made > steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return false, malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps, h.SumStd,
-			h.CountStd))
+		return false, malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps,
+			h.SumStd, h.CountStd))
 	}
 	if err := s.sums.readNumbers(f); err != nil {
 		return false, err

@@ -10,9 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and the public
-// description of the features. It holds nothing else: saving it, giving it away and training any number of generators
-// against it reveal nothing beyond its Guarantee. It is immutable and safe for concurrent use.
+// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and
+// the public description of the features. It holds nothing else: saving it, giving it away and
+// training any number of generators against it reveal nothing beyond its Guarantee. It is immutable
+// and safe for concurrent use.
 type Embedding struct {
 	config    Config
 	features  rff.Embedding
@@ -52,7 +53,8 @@ func (e *Embedding) Guarantee() accountant.Guarantee { return e.guarantee }
 // Schema is the schema of the records.
 func (e *Embedding) Schema() records.Schema { return e.config.Schema }
 
-// Classes is the number of sums: one for each class, or one of all records where there are no classes.
+// Classes is the number of sums: one for each class, or one of all records where there are no
+// classes.
 func (e *Embedding) Classes() int { return len(e.counts) }
 
 // Features is the number of features.
@@ -91,8 +93,8 @@ func (e *Embedding) String() string {
 		e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
 }
 
-// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is public, and never below
-// floor standard deviations of their noise.
+// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is
+// public, and never below floor standard deviations of their noise.
 func (e *Embedding) sizes(floor float64) []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -101,7 +103,8 @@ func (e *Embedding) sizes(floor float64) []float64 {
 	return out
 }
 
-// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is positive.
+// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
+// positive.
 func (e *Embedding) proportions() []float64 {
 	out, total := e.adjusted(), 0.0
 	for i, v := range out {
@@ -118,8 +121,8 @@ func (e *Embedding) proportions() []float64 {
 	return out
 }
 
-// adjusted are the counts with their sum brought to the public number of records where there is one: the most probable
-// counts given both.
+// adjusted are the counts with their sum brought to the public number of records where there is
+// one: the most probable counts given both.
 func (e *Embedding) adjusted() []float64 {
 	out := slices.Clone(e.counts)
 	if e.config.Nominal == 0 || e.noise.count == 0 {

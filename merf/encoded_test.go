@@ -29,8 +29,8 @@ func publicEncoder(t *testing.T, in int, normalised bool) models.Decoding {
 	return n
 }
 
-// TestPublicEncoders: runs on neighbours differ by no more than declared, and generators are trained
-// through the encoder.
+// TestPublicEncoders: runs on neighbours differ by no more than declared, and generators are
+// trained through the encoder.
 func TestPublicEncoders(t *testing.T) {
 	inner := []rff.EmbeddingKernel{rff.RBF{Dim: 8, Bandwidth: 1}, rff.Pairs{Knots: 3}}
 	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")),

@@ -39,8 +39,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	return &synth.File{Header: head, Sections: network.Sections(m.backend, m.net)}, nil
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there are
-// before anything is allocated for them.
+// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
+// are before anything is allocated for them.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
@@ -70,7 +70,8 @@ func (h fileHeader) check() error {
 		return malformed(fmt.Errorf("codes of %d coordinates", h.Latent))
 	}
 	if len(h.Shares) != classesOf(h.Schema) {
-		return malformed(fmt.Errorf("proportions of %d classes, not %d", len(h.Shares), classesOf(h.Schema)))
+		return malformed(fmt.Errorf("proportions of %d classes, not %d", len(h.Shares),
+			classesOf(h.Schema)))
 	}
 	total := 0.0
 	for _, p := range h.Shares {

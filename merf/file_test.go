@@ -76,8 +76,8 @@ func TestProportionsAreSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := text(t, collectAll(t, m, 1500, synth.Seed(9))), text(t, collectAll(t, back, 1500, synth.Seed(9)))
-	if a != b {
+	drawn := func(g *synth.Generator) string { return text(t, collectAll(t, g, 1500, synth.Seed(9))) }
+	if drawn(m) != drawn(back) {
 		t.Error("another model comes back")
 	}
 	proportions := func(g *synth.Generator) []float64 { return g.Model().(*merf.Model).Proportions() }
@@ -147,8 +147,8 @@ func TestUserDefinedDecoding(t *testing.T) {
 	}
 }
 
-// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a file
-// is right: whoever writes a hostile file can compute it.
+// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a
+// file is right: whoever writes a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{
@@ -198,7 +198,8 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, name string, f *synth.File, change [2]string, read func(*synth.File) error) {
+func refused(t *testing.T, name string, f *synth.File, change [2]string,
+	read func(*synth.File) error) {
 	t.Helper()
 	lie := *f
 	lie.Header = bytes.Replace(f.Header, []byte(change[0]), []byte(change[1]), 1)
@@ -236,8 +237,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzLoadEmbedding: whatever the header says, an error or an embedding that a generator can be trained
-// against.
+// FuzzLoadEmbedding: whatever the header says, an error or an embedding that a generator can be
+// trained against.
 func FuzzLoadEmbedding(f *testing.F) {
 	var b bytes.Buffer
 	if err := embedded(f, 20).Save(&b); err != nil {
@@ -268,7 +269,8 @@ func FuzzLoadEmbedding(f *testing.F) {
 	})
 }
 
-// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is worked out again.
+// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is worked out
+// again.
 func TestPlansAreSaved(t *testing.T) {
 	systems := synth.Systems{merf.System()}
 	for _, r := range relations {

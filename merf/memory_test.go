@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// watched draws feature maps that know whether they have mapped a record, as those that keep scratch
-// memory do.
+// watched draws feature maps that know whether they have mapped a record, as those that keep
+// scratch memory do.
 type watched struct{ rff.EmbeddingKernel }
 
 type watchedEmbedding struct {

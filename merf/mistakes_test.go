@@ -27,11 +27,12 @@ func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 		t.Fatal(err)
 	}
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	return mustPlan(t, merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 8, Bandwidth: 1}}), data, b
+	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 8, Bandwidth: 1}}
+	return mustPlan(t, c), data, b
 }
 
-// TestMistakesReserveNothing: what Config.Plan or a run has not made is refused, and nothing is reserved
-// for it.
+// TestMistakesReserveNothing: what Config.Plan or a run has not made is refused, and nothing is
+// reserved for it.
 func TestMistakesReserveNothing(t *testing.T) {
 	p, data, b := someSets(t)
 	ctx, ledger := context.Background(), accountant.NewLedger(b)

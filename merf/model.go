@@ -12,8 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a generator trained against an embedding: its network and the noisy proportions of classes. It holds
-// nothing else, and everything done with it is free. It is safe for concurrent use.
+// A Model is a generator trained against an embedding: its network and the noisy proportions of
+// classes. It holds nothing else, and everything done with it is free. It is safe for concurrent
+// use.
 type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
@@ -99,7 +100,8 @@ func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
 	}
 	width := codeWidth(m.generator.Latent, m.schema)
 	s.host = make([]float32, synth.SampleChunk*width)
-	s.codes, s.out = m.backend.New(synth.SampleChunk, width), m.backend.New(synth.SampleChunk, m.net.Dim())
+	s.codes = m.backend.New(synth.SampleChunk, width)
+	s.out = m.backend.New(synth.SampleChunk, m.net.Dim())
 	return s
 }
 

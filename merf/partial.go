@@ -16,14 +16,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise
-// is added, so that many shards together get the noise of one release.
+// A Partial is the sum of features of some of the records, for example of one shard. Partials are
+// merged before noise is added, so that many shards together get the noise of one release.
 //
-// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads them; it prints
-// itself as [private] and refuses to be written.
+// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads
+// them; it prints itself as [private] and refuses to be written.
 //
-// Sums are kept in fixed point: they depend neither on the order of records nor on how these were spread over shards
-// and workers. A Partial is not safe for concurrent use; give each goroutine its own.
+// Sums are kept in fixed point: they depend neither on the order of records nor on how these were
+// spread over shards and workers. A Partial is not safe for concurrent use; give each goroutine its
+// own.
 type Partial struct {
 	work    *work
 	be      device.Backend
@@ -34,8 +35,8 @@ type Partial struct {
 }
 
 // NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
-// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is an
-// error.
+// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
+// an error.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 	if p.made() != nil {
 		return new(Partial)
@@ -59,8 +60,9 @@ func (w *work) newPartial(be device.Backend) *Partial {
 // Add adds every record of data, none of which may be added to this or another shard again; where a
 // ledger is to protect users, all of a user must be in data.
 //
-// Errors: synth.ErrSchema; *param.Error for a sum that Plan.NewPartial has not made. After synth.ErrData
-// and the context's error some of the records are in the sums, and the Partial is of no use any more.
+// Errors: synth.ErrSchema; *param.Error for a sum that Plan.NewPartial has not made. After
+// synth.ErrData and the context's error some of the records are in the sums, and the Partial is of
+// no use any more.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if a == nil || a.work == nil || a.broken {
 		return param.New("merf.Partial", redacted,
@@ -74,7 +76,9 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
 	a.note(records.UnitOf(data))
-	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) { w.add(w.reader.read(data, lo, hi)) })
+	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
+		w.add(w.reader.read(data, lo, hi))
+	})
 	if records.Failed(data) {
 		err = fmt.Errorf("merf: %w", synth.ErrData)
 	}
@@ -82,7 +86,8 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	return err
 }
 
-// note keeps the unit of the records while all of them have the same one, and falls back to the weakest.
+// note keeps the unit of the records while all of them have the same one, and falls back to the
+// weakest.
 func (a *Partial) note(unit string) {
 	if a.who == "" {
 		a.who = unit
@@ -93,7 +98,9 @@ func (a *Partial) note(unit string) {
 
 // addRows adds some rows.
 func (a *Partial) addRows(ctx context.Context, data records.Data, rows []int32) error {
-	return a.each(ctx, len(rows), func(w *worker, lo, hi int) { w.add(w.reader.gather(data, rows[lo:hi])) })
+	return a.each(ctx, len(rows), func(w *worker, lo, hi int) {
+		w.add(w.reader.gather(data, rows[lo:hi]))
+	})
 }
 
 // each cuts n rows into pieces and lets every worker do its share of them.
@@ -118,8 +125,8 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its records
-// are counted here now.
+// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its
+// records are counted here now.
 //
 // Errors: *param.Error for a shard of another plan, or one whose Add has failed.
 func (a *Partial) Merge(other *Partial) error {

@@ -23,8 +23,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with equal
-// noise the same bits are released.
+// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with
+// equal noise the same bits are released.
 func TestOneSumWhateverTheWay(t *testing.T) {
 	data := drawTable(t, 1000, 1)
 	kernel := rff.RBF{Dim: 40000, Bandwidth: 1} // few rows a piece
@@ -115,8 +115,8 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestStreamsThatFail end the run with their own error; a piece of another schema, of a smaller unit than
-// the ledger's, or that breaks its promises ends it, too.
+// TestStreamsThatFail end the run with their own error; a piece of another schema, of a smaller
+// unit than the ledger's, or that breaks its promises ends it, too.
 func TestStreamsThatFail(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -161,8 +161,8 @@ type panics struct{ records.Data }
 func (panics) Range(int, int, *device.Batch) { panic("private") }
 func (panics) Gather([]int32, *device.Batch) { panic("private") }
 
-// TestSumsThatFailedAreOfNoUse: after a context that ended, or data that panicked, some of the records
-// are in the sums, and nothing can be made of them any more.
+// TestSumsThatFailedAreOfNoUse: after a context that ended, or data that panicked, some of the
+// records are in the sums, and nothing can be made of them any more.
 func TestSumsThatFailedAreOfNoUse(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])

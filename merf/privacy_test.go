@@ -17,8 +17,8 @@ import (
 )
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanism's
-// answers held fixed, ledger, progress, embedding and generator must be the same to the bit, and what
-// the mechanism was given must be no farther apart than declared.
+// answers held fixed, ledger, progress, embedding and generator must be the same to the bit, and
+// what the mechanism was given must be no farther apart than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	turn := 0
 	for _, s := range schemas(t) {
@@ -43,8 +43,11 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
+// run is what privacytest replays.
+type run = func(context.Context, *accountant.Ledger, records.Data) (any, error)
+
 // everythingVisible returns all that leaves a run.
-func everythingVisible(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func everythingVisible(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
 		watch := synth.OnProgress(func(s synth.Progress) {
@@ -71,8 +74,9 @@ func everythingVisible(p *merf.Plan) func(context.Context, *accountant.Ledger, r
 // everyRow lists all rows of a small table, and some that are not in it.
 func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(), records.Categorical("c", "p", "q", "r"),
-		records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
+	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
+		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
+		records.Label("y", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +95,8 @@ func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	return s, rows
 }
 
-// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes or
-// goes beside none or beside another one, and every record in place of every other.
+// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes
+// or goes beside none or beside another one, and every record in place of every other.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -123,7 +127,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-func released(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func released(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		e, err := p.Embed(ctx, ledger, data)
 		if err != nil {
@@ -181,8 +185,8 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 	}
 }
 
-// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all.
-// 2 × 12,000 sums; the false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is
+// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all. 2
+// × 12,000 sums; the false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is
 // 60 standard errors away.
 func TestNoiseHasThePlannedSize(t *testing.T) {
 	for _, r := range relations {
@@ -210,7 +214,8 @@ func TestNoiseHasThePlannedSize(t *testing.T) {
 
 // TestCancelledRunsKeepTheirSpend: nothing is refunded.
 func TestCancelledRunsKeepTheirSpend(t *testing.T) {
-	c := small(table(t, records.Label("class", "a", "b", "c")), accountant.AddOrRemoveOne, kernels()["rbf"])
+	s := table(t, records.Label("class", "a", "b", "c"))
+	c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	ledger := accountant.NewLedger(c.Budget)
@@ -237,8 +242,8 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 	}
 }
 
-// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is generated
-// is in the schema.
+// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is
+// generated is in the schema.
 func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b") // float32 has numbers on neither bound

@@ -9,8 +9,8 @@ import (
 )
 
 // TestFeaturesAreARecordsOwn: whatever other records are in a piece, and however many, a record's
-// features are the same to the bit. A sum over pieces would otherwise change by more than one record's
-// features when pieces are cut elsewhere.
+// features are the same to the bit. A sum over pieces would otherwise change by more than one
+// record's features when pieces are cut elsewhere.
 func TestFeaturesAreARecordsOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, in := range []int{1, 7, 130} {

@@ -49,8 +49,8 @@ func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 	return plainEmbedding{e}, err
 }
 
-// TestDerivative compares the derivative of the loss by the batch's records with central differences of
-// the unbiased statistic, from its definition, for both ways to find it.
+// TestDerivative compares the derivative of the loss by the batch's records with central
+// differences of the unbiased statistic, from its definition, for both ways to find it.
 func TestDerivative(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10,
 		Weights: ByProportion}.withDefaults()
@@ -150,7 +150,8 @@ func TestSizesHaveFloors(t *testing.T) {
 	}
 }
 
-// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts fully.
+// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts
+// fully.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {

@@ -94,7 +94,8 @@ func b2f(b bool) float64 {
 // TestEveryWayToTrain ends in a model for records of every kind.
 func TestEveryWayToTrain(t *testing.T) {
 	for i, s := range schemas(t) {
-		none := mustEmbed(t, mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"])), empty(t, s))
+		c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
+		none := mustEmbed(t, mustPlan(t, c), empty(t, s))
 		g := quick
 		g.Weights, g.Shrink = merf.Weighting(i%3), i%2 == 0
 		if i == 2 {
@@ -217,7 +218,7 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{-1}}, Latent: -1, Steps: -1,
 		Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1, Weights: 9, Labels: 9}
 	c := merf.Config{Schema: records.Binary(3),
-		Budget:     accountant.Budget{Epsilon: -1, Relation: accountant.ReplaceOne},
+		Budget:     accountant.Budget{Epsilon: -1, Delta: 2, Relation: accountant.ReplaceOne},
 		CountShare: 1, NoiseMultiplier: math.Inf(1), Batches: merf.Batches{Probability: 2},
 		Kernel: rff.RBF{}, Generator: merf.GeneratorConfig{Decay: 2}}
 	for err, paths := range map[error][]string{

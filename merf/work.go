@@ -76,8 +76,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches, c.Seed,
-		c.Generator})
+	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches,
+		c.Seed, c.Generator})
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
@@ -89,8 +89,9 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel, CountShare: j.CountShare,
-		Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier, Batches: j.Batches, Seed: j.Seed,
+	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
+		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier, Batches: j.Batches,
+		Seed:      j.Seed,
 		Generator: j.Generator}.Plan()
 	if err != nil {
 		return nil, err
