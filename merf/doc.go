@@ -8,9 +8,9 @@
 // those of the release, at no further cost.
 //
 //	Config    ── Plan:  the noise and the whole bill, before any record is read
-//	Plan      ── Embed: sums, spends, releases
+//	Plan      ── Embed: reserves, sums, releases; Fit: trains a generator as well
 //	Embedding ── released: save it, share it, Train as many generators against it as you like
-//	Model     ── released state only: sample it by class or by noisy proportions
+//	Model     ── what a generator holds: sample it by class or by noisy proportions
 //
 // # Where this differs from the paper
 //
