@@ -123,7 +123,7 @@ func (c Config) validateGenerator(k *param.Checker) {
 		return // reported by itself
 	}
 	g := c.Generator.withDefaults()
-	_, err := network.NewDecoding("merf.GeneratorConfig.Architecture", device.CPU(), g.Architecture,
+	_, err := network.NewGenerator("merf.GeneratorConfig.Architecture", device.CPU(), g.Architecture,
 		codeWidth(g.Latent, c.Schema), c.Schema, g.Seed)
 	k.Add(err)
 }

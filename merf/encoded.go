@@ -18,7 +18,7 @@ import (
 // that has seen the private records without noise makes every record's features depend on all of
 // them, and then nothing is protected.
 type Encoded struct {
-	Encoder models.Decoding // from records, each coordinate in [0,1], to codes; without batch norm
+	Encoder models.Generator // from records, each coordinate in [0,1], to codes; without batch norm
 	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of
 	// package rff do: codes are not held to [0,1].
 	Kernel rff.EmbeddingKernel
@@ -48,7 +48,7 @@ func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 
 // encoded is the embedding of an Encoded kernel.
 type encoded struct {
-	encoder models.Decoding
+	encoder models.Generator
 	inner   rff.Embedding
 
 	mu   sync.Mutex // guards the encoder's training mode

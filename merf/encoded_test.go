@@ -19,10 +19,10 @@ import (
 )
 
 // publicEncoder stands for one that was trained on public records.
-func publicEncoder(t *testing.T, in int, normalised bool) models.Decoding {
+func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	t.Helper()
 	a := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}
-	n, err := a.NewDecoding(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
+	n, err := a.NewGenerator(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	arch, err := models.MarshalDecoding(m.generator.Architecture)
+	arch, err := models.MarshalGenerator(m.generator.Architecture)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, network.Decodings(l)...)
+	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}

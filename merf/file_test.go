@@ -53,7 +53,7 @@ func encoded(t testing.TB, g *synth.Generator) *synth.File {
 }
 
 // decoded reads a model back.
-func decoded(f *synth.File, more ...models.DecodingArchitecture) (*synth.Generator, error) {
+func decoded(f *synth.File, more ...models.GeneratorArchitecture) (*synth.Generator, error) {
 	m, err := merf.System().Model(f, synth.Loading{Backend: device.CPU(), Decodings: more})
 	return synth.NewGenerator("merf", m, accountant.Guarantee{}), err
 }

@@ -117,12 +117,12 @@ type not struct {
 	workers int
 }
 
-func (a not) NewDecoding(be device.Backend, latent int, heads []models.Head,
-	seed uint64) (models.Decoding, error) {
+func (a not) NewGenerator(be device.Backend, latent int, heads []models.Head,
+	seed uint64) (models.Generator, error) {
 	if be.Workers() == a.workers {
 		return nil, errors.New("no such network")
 	}
-	return a.MLP.NewDecoding(be, latent, heads, seed)
+	return a.MLP.NewGenerator(be, latent, heads, seed)
 }
 
 // TestSetsAreNoLongerThanTheSchemaAllows: nor are those that a generator draws.
@@ -170,8 +170,8 @@ func TestHugeGenerators(t *testing.T) {
 // wider is a user-defined architecture that makes records of one coordinate too many.
 type wider struct{ models.MLP }
 
-func (a wider) NewDecoding(be device.Backend, latent int, heads []models.Head,
-	seed uint64) (models.Decoding, error) {
+func (a wider) NewGenerator(be device.Backend, latent int, heads []models.Head,
+	seed uint64) (models.Generator, error) {
 	heads = append(heads, models.Head{Width: 1, Out: models.Linear})
-	return a.MLP.NewDecoding(be, latent, heads, seed)
+	return a.MLP.NewGenerator(be, latent, heads, seed)
 }

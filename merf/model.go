@@ -19,7 +19,7 @@ type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
 	backend   device.Backend
-	net       models.Decoding
+	net       models.Generator
 	shares    []float64 // noisy proportions of classes
 }
 

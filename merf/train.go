@@ -78,7 +78,7 @@ type training struct {
 	e      *Embedding
 	g      GeneratorConfig
 	be     device.Backend
-	net    models.Decoding
+	net    models.Generator
 	source *rand.PCG
 	rng    *rand.Rand // of the source
 	done   int        // steps
@@ -98,7 +98,7 @@ type training struct {
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
 	s := e.config.Schema
 	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := network.NewDecoding("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s,
+	net, err := network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s,
 		g.Seed)
 	if err != nil {
 		return nil, err

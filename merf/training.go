@@ -12,7 +12,7 @@ import (
 // anything, and zero values stand for the defaults named here.
 type GeneratorConfig struct {
 	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
-	Architecture models.DecodingArchitecture
+	Architecture models.GeneratorArchitecture
 	Latent       int     // Gaussian coordinates of a code, beside the class; default 16
 	Steps        int     // default 2000
 	Batch        int     // synthetic records a step, all classes together; default 512

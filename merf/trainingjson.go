@@ -29,7 +29,7 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 		g.Shrink, g.Labels, g.Seed}
 	if g.Architecture != nil {
 		var err error
-		if j.Architecture, err = models.MarshalDecoding(g.Architecture); err != nil {
+		if j.Architecture, err = models.MarshalGenerator(g.Architecture); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	if len(j.Architecture) == 0 || string(j.Architecture) == "null" {
 		return nil
 	}
-	a, err := models.UnmarshalDecoding(j.Architecture)
+	a, err := models.UnmarshalGenerator(j.Architecture)
 	if err != nil {
 		return err
 	}

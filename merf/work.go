@@ -52,7 +52,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 // Judge refuses a generator that cannot be built on the run's backend.
 func (w *work) Judge(r *synth.Run) error {
 	g, s := w.config.Generator.withDefaults(), w.config.Schema
-	_, err := network.NewDecoding("merf.GeneratorConfig.Architecture", r.Backend, g.Architecture,
+	_, err := network.NewGenerator("merf.GeneratorConfig.Architecture", r.Backend, g.Architecture,
 		codeWidth(g.Latent, s), s, g.Seed)
 	return err
 }
