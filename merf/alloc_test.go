@@ -16,7 +16,8 @@ import (
 // TestStepsAllocateNoMatrices once they are warm.
 func TestStepsAllocateNoMatrices(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
-	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3, Batch: 16}.withDefaults()
+	g := GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 3,
+		Batch: 16}.withDefaults()
 	for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 20, Bandwidth: 0.5}, pairs} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
@@ -25,7 +26,8 @@ func TestStepsAllocateNoMatrices(t *testing.T) {
 		i := 0
 		step := func() { tr.step(i); i++ }
 		step()
-		if a := testing.AllocsPerRun(100, step); a > 8 { // closures of the row loops of pairs; no matrices
+		// Pairs allocate closures of their row loops, and no matrices.
+		if a := testing.AllocsPerRun(100, step); a > 8 {
 			t.Errorf("%v allocations a step", a)
 		}
 	}

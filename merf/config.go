@@ -15,23 +15,25 @@ import (
 type Config struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema, from public
-	// data or from experience, never from the private records. Nil is chosen by the schema: rff.Pairs for tables that
-	// are not too wide for it, Gaussian kernels of several length scales (rff.Rule) otherwise.
+	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema,
+	// from public data or from experience, never from the private records. Nil is chosen by the
+	// schema: rff.Pairs for tables that are not too wide for it, Gaussian kernels of several length
+	// scales (rff.Rule) otherwise.
 	Kernel rff.EmbeddingKernel
-	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule whatever the
-	// schema.
+	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule
+	// whatever the schema.
 	Features int
-	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is DefaultCountShare.
+	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is
+	// DefaultCountShare.
 	CountShare float64
-	// Nominal is the public number of records, under replace-one only. Without classes it is required, since nothing
-	// else says how many there are; with classes it makes their noisy counts better.
+	// Nominal is the public number of records, under replace-one only. Without classes it is required,
+	// since nothing else says how many there are; with classes it makes their noisy counts better.
 	Nominal int
-	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its sensitivity; 0 finds
-	// the least that fits the budget.
+	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its
+	// sensitivity; 0 finds the least that fits the budget.
 	NoiseMultiplier float64
-	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records. The zero value
-	// is one release, which is several times more exact at the same ε.
+	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
+	// The zero value is one release, which is several times more exact at the same ε.
 	Batches Batches
 	// Seed is of public randomness: the frequencies of features.
 	Seed uint64
@@ -39,11 +41,13 @@ type Config struct {
 	Generator GeneratorConfig
 }
 
-// Batches is the variant of the paper in which every step of training releases the noisy embedding of its own
-// mini-batch, under accounting that fits its sampler: each step samples every record independently.
+// Batches is the variant of the paper in which every step of training releases the noisy embedding
+// of its own mini-batch, under accounting that fits its sampler: each step samples every record
+// independently.
 //
-// A generator that minimises the squared distance to each step's embedding in turn has the gradient of the distance to
-// their average, plus noise; so only the average is kept, and it is trained against like any other embedding.
+// A generator that minimises the squared distance to each step's embedding in turn has the gradient
+// of the distance to their average, plus noise; so only the average is kept, and it is trained
+// against like any other embedding.
 type Batches struct {
 	Probability float64 `json:"probability"` // with which a record is in a sample
 	Steps       int     `json:"steps"`       // number of samples and releases
@@ -56,14 +60,15 @@ func (c Config) Validate() error {
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
-	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare, "a part in (0, 1), or 0 for the best one")
-	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier", c.NoiseMultiplier,
-		"a positive finite number, or 0 to find it")
+	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare,
+		"a part in (0, 1), or 0 for the best one")
+	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier",
+		c.NoiseMultiplier, "a positive finite number, or 0 to find it")
 	c.validateSize(&k)
-	if !c.Batches.none() {
-		k.OK(c.Batches.Probability > 0 && c.Batches.Probability < 1, "merf.Batches.Probability", c.Batches.Probability,
+	if b := c.Batches; !b.none() {
+		k.OK(b.Probability > 0 && b.Probability < 1, "merf.Batches.Probability", b.Probability,
 			"a probability in (0, 1)")
-		k.OK(c.Batches.Steps > 0, "merf.Batches.Steps", c.Batches.Steps, "a positive integer")
+		k.OK(b.Steps > 0, "merf.Batches.Steps", b.Steps, "a positive integer")
 	}
 	c.validateKernel(&k)
 	c.validateGenerator(&k)
@@ -72,16 +77,18 @@ func (c Config) Validate() error {
 
 func (c Config) validateSize(k *param.Checker) {
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
-		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal, "0: under add_or_remove_one the number of records is private")
+		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal,
+			"0: under add_or_remove_one the number of records is private")
 		return
 	}
-	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal, "the public number of records, or 0 where there are classes")
+	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal,
+		"the public number of records, or 0 where there are classes")
 	k.OK(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
 		"the public number of records: without classes no count is released")
 }
 
-// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what would fail must
-// fail before anything is spent.
+// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what
+// would fail must fail before anything is spent.
 func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
@@ -96,7 +103,8 @@ func (c Config) validateKernel(k *param.Checker) {
 	}
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
-	k.OK(e.In() == c.Schema.Dim(), path, e.In(), fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
+	k.OK(e.In() == c.Schema.Dim(), path, e.In(),
+		fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
 		fmt.Sprintf("a number of features that, times classes, is at most %d", maxSums))
 	k.OK(b.norm >= 0x1p-40 && b.norm <= 0x1p40, path, b.norm, "a bound of the features' norm")
@@ -104,7 +112,8 @@ func (c Config) validateKernel(k *param.Checker) {
 		"a bound of the features' change, at most twice that of the norm")
 }
 
-// validateGenerator builds the network, since an architecture may be sound and yet not fit the records.
+// validateGenerator builds the network, since an architecture may be sound and yet not fit the
+// records.
 func (c Config) validateGenerator(k *param.Checker) {
 	if err := c.Generator.Validate(); err != nil {
 		k.Add(err)
@@ -141,8 +150,7 @@ func (c Config) kernel() rff.EmbeddingKernel {
 
 // features draws the feature map.
 func (c Config) features() (rff.Embedding, error) {
-	e, err := c.kernel().Embedding(layout(c.Schema), c.Seed)
-	return e, err
+	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
 func boundsOf(e rff.Embedding) bounds {
@@ -154,7 +162,8 @@ func (c Config) event(z float64) accountant.Event {
 	if c.Batches.none() {
 		return accountant.Gaussian{NoiseMultiplier: z}
 	}
-	return accountant.PoissonSampled{Probability: c.Batches.Probability, Event: accountant.Gaussian{NoiseMultiplier: z}}
+	return accountant.PoissonSampled{Probability: c.Batches.Probability,
+		Event: accountant.Gaussian{NoiseMultiplier: z}}
 }
 
 // releases is how often it happens.

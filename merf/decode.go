@@ -5,7 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// decode turns what the network states, probabilities and numbers in [0,1], into records of the draw's schema.
+// decode turns what the network states, probabilities and numbers in [0,1], into records of the
+// draw's schema.
 func (s *sampler) decode(flat []float32) (records.Data, error) {
 	if s.schema.Kind() == records.MixedTable {
 		return s.table(s.schema, flat)

@@ -1,25 +1,28 @@
-// Package merf makes labelled synthetic records from one private release: the system of Harder, Adamczewski and Park,
-// "DP-MERF: Differentially Private Mean Embeddings with Random Features for Practical Privacy-Preserving Data
-// Generation" (AISTATS 2021), in a form whose guarantee holds.
+// Package merf makes labelled synthetic records from one private release: the system of Harder,
+// Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random Features for
+// Practical Privacy-Preserving Data Generation" (AISTATS 2021), in a form whose guarantee holds.
 //
-// Every record is mapped to features of bounded norm (package rff). What is released is, for each class, the noisy
-// sum of its records' features and its noisy count: one Gaussian release, whatever the number of classes. A generator
-// is then trained until the mean features of its own records are those of the release, at no further cost.
+// Every record is mapped to features of bounded norm (package rff). What is released is, for each
+// class, the noisy sum of its records' features and its noisy count: one Gaussian release, whatever
+// the number of classes. A generator is then trained until the mean features of its own records are
+// those of the release, at no further cost.
 //
 //	Config    ── Plan:  the noise and the whole bill, before any record is read
-//	Plan      ── Embed: sums, spends, releases
+//	Plan      ── Embed: reserves, sums, releases; Fit: trains a generator as well
 //	Embedding ── released: save it, share it, Train as many generators against it as you like
-//	Model     ── released state only: sample it by class or by noisy proportions
+//	Model     ── what a generator holds: sample it by class or by noisy proportions
 //
 // # Where this differs from the paper
 //
-// Classes are disjoint, so the matrix of all classes' sums and their counts is one release and not one for each
-// class. Its sensitivity is that of the records' features, for columns of every kind; categories are one-hot, since
-// integer codes break the stated sensitivity several times over. Sums are released, never means: dividing by the
-// number of records comes after, by a noisy count with a floor or by a size declared public. Length scales come from
-// the schema or from the caller, never from private records.
+// Classes are disjoint, so the matrix of all classes' sums and their counts is one release and not
+// one for each class. Its sensitivity is that of the records' features, for columns of every kind;
+// categories are one-hot, since integer codes break the stated sensitivity several times over. Sums
+// are released, never means: dividing by the number of records comes after, by a noisy count with a
+// floor or by a size declared public. Length scales come from the schema or from the caller, never
+// from private records.
 //
-// The paper's auto-encoder variant trains its encoder on private records without noise and then clips the decoder's
-// gradients. One record then changes every other record's gradient, so nothing bounds the sum: it is not offered. Encoded
-// takes an encoder that was trained on public records instead.
+// The paper's auto-encoder variant trains its encoder on private records without noise and then
+// clips the decoder's gradients. One record then changes every other record's gradient, so nothing
+// bounds the sum: it is not offered. Encoded takes an encoder that was trained on public records
+// instead.
 package merf

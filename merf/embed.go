@@ -13,37 +13,74 @@ import (
 
 // Embed releases the noisy embedding of private records, without training a generator.
 //
-// Guarantee: everything in the returned embedding is a function of releases that the ledger holds, noise of the exact
-// class; the events are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
+// Guarantee: everything in the returned embedding is a function of releases that the ledger holds,
+// noise of the exact class; the events are the plan's. An interrupted run keeps what it reserved:
+// nothing is refunded.
 // Errors: those of synth.Plan.FitOn.
 func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*Embedding, error) {
 	if data == nil {
 		return nil, param.New("merf.Embed.data", nil, "records")
 	}
-	return p.release(ctx, ledger, data, func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }, opts)
+	fill := func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
+	return p.release(ctx, ledger, data, fill, opts)
 }
 
-// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their number. A piece is
-// read to its end before the next one is asked for, and not kept.
+// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
+// number. A piece is read to its end before the next one is asked for, and not kept. A run that
+// goes on from a checkpoint reads the whole stream again, as long as something is left to release.
 //
-// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream decides what its errors
-// say about the records. A plan with Batches needs random access and is refused.
+// Units: a record must be in one piece only, and where the ledger protects users so must all of a
+// user: pieces do not name users, so that a user who is in two of them cannot be recognised and
+// counts twice. Pieces that state a smaller unit than the ledger's are refused.
+// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
+// decides what its errors say about the records. A plan with Batches needs random access and is
+// refused.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
-	if stream == nil {
-		return nil, param.New("merf.EmbedStream.stream", nil, "records")
-	}
-	if err := p.wholeSums("none for a stream, which is read once"); err != nil {
+	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
 		return nil, err
 	}
-	return p.release(ctx, ledger, nil, func(r *synth.Run, s *Partial) error {
+	return p.release(ctx, ledger, nil, pieces(ctx, stream), opts)
+}
+
+// FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their
+// number. Units and Errors: those of EmbedStream.
+func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
+	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
+	if err := p.streams("merf.FitStream.stream", stream); err != nil {
+		return nil, err
+	}
+	fill := pieces(ctx, stream)
+	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
+		e, err := p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
+		if err != nil {
+			return nil, err
+		}
+		return train(ctx, r, e, p.work.config.Generator)
+	}, opts...)
+}
+
+// streams refuses what no stream can be embedded by.
+func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error {
+	if stream == nil {
+		return param.New(path, nil, "records")
+	}
+	return p.wholeSums("none for a stream, which is read once")
+}
+
+// pieces adds up the records of a stream.
+func pieces(ctx context.Context,
+	stream iter.Seq2[records.Data, error]) func(*synth.Run, *Partial) error {
+	return func(r *synth.Run, s *Partial) error {
 		for data, err := range stream {
 			if err != nil {
 				return err
 			}
+			data = records.Clamped(data)
 			if data != nil {
-				if err := records.CheckUnit("merf.EmbedStream.stream", records.UnitOf(data), r.Ledger.Unit()); err != nil {
+				unit := records.UnitOf(data)
+				if err := records.CheckUnit("merf.stream", unit, r.Ledger.Unit()); err != nil {
 					return err
 				}
 			}
@@ -52,68 +89,77 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 			}
 		}
 		return nil
-	}, opts)
+	}
 }
 
-// Release adds noise to the sums of shards and releases them as one embedding. The shards are emptied: a record is in one
-// release, however often its shard is named.
+// Release adds noise to the sums of shards and releases them as one embedding. The shards are
+// emptied: a record is in one release, however often its shard is named. Where the run fails, the
+// first shard holds the records of all.
 //
-// Guarantee: that of Embed for the records of all shards together, each of which must be in one shard once.
-// Errors: those of Embed; *param.Error for shards of unequal plans, or a plan with Batches.
+// Guarantee: that of Embed for the records of all shards together, each of which must be in one
+// shard once; where the ledger protects users, all of a user must be in one shard.
+// Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed,
+// or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
-	if err := p.wholeSums("none: a sample is drawn from all shards"); err != nil {
+	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
 	}
-	var k param.Checker
-	for _, s := range shards {
-		k.OK(s != nil && p.work.sameSums(s.work), "merf.Release.shards", "a partial sum", "sums of the plan")
-	}
-	if err := k.Err(); err != nil {
-		return nil, err
-	}
-	if ledger != nil {
-		for _, s := range shards {
-			if s.who != "" {
-				k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
-			}
-		}
-	}
-	if err := k.Err(); err != nil {
-		return nil, err
-	}
-	return p.release(ctx, ledger, nil, func(_ *synth.Run, all *Partial) error {
+	var taken *Partial
+	e, err := p.release(ctx, ledger, nil, func(_ *synth.Run, all *Partial) error {
+		taken = all
 		for _, s := range shards {
 			all.take(s)
 		}
 		return nil
 	}, opts)
+	if err != nil && taken != nil && len(shards) > 0 {
+		shards[0].take(taken)
+	}
+	return e, err
 }
 
-// FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their number.
+func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
+	if err := p.wholeSums("none: a sample is drawn from all shards"); err != nil {
+		return err
+	}
+	var k param.Checker
+	for _, s := range shards {
+		k.OK(p.work.adds(s), "merf.Release.shards", redacted,
+			"whole sums of an equal plan, each of whose Add has succeeded")
+		if ledger != nil && s != nil && s.who != "" {
+			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
+		}
+	}
+	return k.Err()
+}
+
+// Refit trains the plan's generator against an embedding that was released before. It reads no
+// record and costs nothing.
 //
-// Errors: those of EmbedStream.
-func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
-	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
-	e, err := p.EmbedStream(ctx, ledger, stream, opts...)
-	if err != nil {
+// Errors: those of Train.
+func (p *Plan) Refit(ctx context.Context, e *Embedding,
+	opts ...synth.Option) (*synth.Generator, error) {
+	if err := p.made(); err != nil {
 		return nil, err
 	}
-	return p.Refit(ctx, e, opts...)
+	return Train(ctx, e, p.work.config.Generator, opts...)
 }
 
-// Refit trains the plan's generator against an embedding that was released before. It reads no record and costs
-// nothing.
-func (p *Plan) Refit(ctx context.Context, e *Embedding, opts ...synth.Option) (*synth.Generator, error) {
-	return Train(ctx, e, p.Config.Generator, opts...)
-}
-
-// wholeSums refuses plans that release samples, and such as Config.Plan has not made.
-func (p *Plan) wholeSums(want string) error {
-	if p.work == nil {
+// made refuses plans that Config.Plan has not made.
+func (p *Plan) made() error {
+	if p == nil || p.work == nil {
 		return param.New("merf.Plan", nil, "a plan made by Config.Plan or read from a file")
 	}
-	if b := p.Config.Batches; !b.none() {
+	return nil
+}
+
+// wholeSums refuses plans that release samples.
+func (p *Plan) wholeSums(want string) error {
+	if err := p.made(); err != nil {
+		return err
+	}
+	if b := p.work.config.Batches; !b.none() {
 		return param.New("merf.Config.Batches", b, want)
 	}
 	return nil
@@ -121,8 +167,12 @@ func (p *Plan) wholeSums(want string) error {
 
 // release carries out the plan's one stage and no training.
 func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fill func(*synth.Run, *Partial) error, opts []synth.Option) (e *Embedding, err error) {
-	_, err = p.Carry(ctx, ledger, data, func(r *synth.Run) (synth.Model, error) {
+	fill func(*synth.Run, *Partial) error, opts []synth.Option) (*Embedding, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	var e *Embedding
+	_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (m synth.Model, err error) {
 		e, err = p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
 		return nil, err
 	}, opts...)
@@ -133,38 +183,50 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 }
 
 // embed releases the embedding of what fill adds up, or those of samples of the run's records.
-func (w *work) embed(ctx context.Context, r *synth.Run, fill func(*Partial) error) (*Embedding, error) {
-	e := w.newEmbedding()
-	if !w.config.Batches.none() {
-		if err := w.sampled(ctx, r, e); err != nil {
-			return nil, err
-		}
+func (w *work) embed(ctx context.Context, r *synth.Run,
+	fill func(*Partial) error) (*Embedding, error) {
+	e, err := w.newEmbedding()
+	if err != nil {
+		return nil, err
+	}
+	if w.config.Batches.none() {
+		err = w.once(r, e, fill)
 	} else {
-		sizes := []int{len(e.sums)}
-		if w.noise.count > 0 {
-			sizes = append(sizes, len(e.counts))
-		}
-		out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
-			sums := w.newPartial(r.Backend)
-			if err := fill(sums); err != nil {
-				return 0, nil, err
-			}
-			if sums.loose {
-				r.NoteReal(PurposeEmbed)
-			}
-			return w.noise.effect, w.parts(sums.total()), nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		copy(e.sums, out[0])
-		if len(out) > 1 {
-			copy(e.counts, out[1])
-		}
-		r.Report(PurposeEmbed, 1, 1)
+		err = w.sampled(ctx, r, e)
+	}
+	if err != nil {
+		return nil, err
 	}
 	e.guarantee = r.Ledger.Guarantee()
 	return e, nil
+}
+
+// once releases the sums of all records.
+func (w *work) once(r *synth.Run, e *Embedding, fill func(*Partial) error) error {
+	sizes := []int{len(e.sums)}
+	if w.noise.count > 0 {
+		sizes = append(sizes, len(e.counts))
+	}
+	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
+		sums := w.newPartial(r.Backend)
+		if err := fill(sums); err != nil {
+			return 0, nil, err
+		}
+		if sums.loose {
+			r.NoteReal(PurposeEmbed)
+		}
+		return w.noise.effect, w.parts(sums.total()), nil
+	})
+	if err != nil {
+		return err
+	}
+	copy(e.sums, out[0])
+	if len(out) > 1 {
+		copy(e.counts, out[1])
+	}
+	e.noise.widen(r.Wider(PurposeEmbed))
+	r.Report(PurposeEmbed, 1, 1)
+	return nil
 }
 
 // parts are the sums, and the counts where they are released.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
@@ -17,11 +18,11 @@ type samples struct {
 }
 
 // sampled releases the embedding of one Poisson sample after another and averages them: the mean of
-// all releases divided by the public probability, which stands for all records. What an interruption
-// has lost is left out of the mean.
+// all releases divided by the public probability, which stands for all records. What an
+// interruption has lost is left out of the mean.
 func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 	s := &samples{sums: e}
-	if complete, err := s.restore(r.Saved()); complete || err != nil {
+	if complete, err := s.restore(r.Saved(), w.config.Batches.Steps); complete || err != nil {
 		return err
 	}
 	r.Keep(s.file)
@@ -66,18 +67,22 @@ func (s *samples) add(parts []mechanism.Part, share float64) {
 	s.made++
 }
 
-// finish makes up for releases that were lost.
+// finish makes up for releases that were lost. The checkpoint keeps the releases as they came.
 func (s *samples) finish(w *work) error {
 	if s.made == 0 {
 		return fmt.Errorf("merf: %s: %w", PurposeEmbed, synth.ErrLost)
 	}
-	if steps := w.config.Batches.Steps; s.made < steps {
-		f := float64(steps) / float64(s.made)
-		addScaled(s.sums.sums, f-1, s.sums.sums)
-		addScaled(s.sums.counts, f-1, s.sums.counts)
-		s.sums.noise.sum *= math.Sqrt(f)
-		s.sums.noise.count *= math.Sqrt(f)
+	steps := w.config.Batches.Steps
+	if s.made == steps {
+		return nil
 	}
+	e, f := s.sums, float64(steps)/float64(s.made)
+	s.sums = &Embedding{sums: slices.Clone(e.sums), counts: slices.Clone(e.counts)}
+	addScaled(e.sums, f-1, s.sums.sums)
+	if w.noise.count > 0 { // otherwise the count is public
+		addScaled(e.counts, f-1, s.sums.counts)
+	}
+	e.noise.widen(math.Sqrt(f))
 	return nil
 }
 
@@ -90,13 +95,13 @@ func (s *samples) file() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &synth.File{Header: head, Sections: []synth.Section{
-		{Name: sectionSums, Data: synth.Floats64(s.sums.sums)},
-		{Name: sectionCounts, Data: synth.Floats64(s.sums.counts)}}}, nil
+	return &synth.File{Header: head, Sections: s.sums.sections()}, nil
 }
 
 // restore reads the releases so far. They are complete where the run had begun to train.
-func (s *samples) restore(f *synth.File) (complete bool, err error) {
+//
+// Errors: synth.ErrFormat for a state that no run of so many steps has.
+func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 	if f == nil {
 		return false, nil
 	}
@@ -107,8 +112,9 @@ func (s *samples) restore(f *synth.File) (complete bool, err error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return false, malformed(err)
 	}
-	if h.Made < 0 || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return false, malformed(fmt.Errorf("a state that no run has"))
+	if h.Made < 0 || h.Made > steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
+		return false, malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps,
+			h.SumStd, h.CountStd))
 	}
 	if err := s.sums.readNumbers(f); err != nil {
 		return false, err

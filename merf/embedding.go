@@ -10,9 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and the public
-// description of the features. It holds nothing else: saving it, giving it away and training any number of generators
-// against it reveal nothing beyond its Guarantee. It is immutable and safe for concurrent use.
+// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and
+// the public description of the features. It holds nothing else: saving it, giving it away and
+// training any number of generators against it reveal nothing beyond its Guarantee. It is immutable
+// and safe for concurrent use.
 type Embedding struct {
 	config    Config
 	features  rff.Embedding
@@ -22,21 +23,26 @@ type Embedding struct {
 	guarantee accountant.Guarantee
 }
 
-func (w *work) newEmbedding() *Embedding {
+// newEmbedding has features of its own: those of the plan keep scratch memory of private records.
+func (w *work) newEmbedding() (*Embedding, error) {
 	c := w.config
-	e := &Embedding{config: c, features: w.features, noise: w.noise.perRecord(c.Batches),
-		sums: make([]float64, classesOf(c.Schema)*w.features.Dim()), counts: make([]float64, classesOf(c.Schema))}
+	features, err := c.features()
+	if err != nil {
+		return nil, err
+	}
+	classes := classesOf(c.Schema)
+	e := &Embedding{config: c, features: features, noise: w.noise.perRecord(c.Batches),
+		sums: make([]float64, classes*w.features.Dim()), counts: make([]float64, classes)}
 	if w.noise.count == 0 {
 		e.counts[0] = float64(c.Nominal)
 	}
-	return e
+	return e, nil
 }
 
 // perRecord is the noise of the average of all releases, in units of sums over all records.
 func (n noise) perRecord(b Batches) noise {
 	if !b.none() {
-		f := 1 / (b.Probability * math.Sqrt(float64(b.Steps)))
-		n.sum, n.count = f*n.sum, f*n.count
+		n.widen(1 / (b.Probability * math.Sqrt(float64(b.Steps))))
 	}
 	return n
 }
@@ -47,7 +53,8 @@ func (e *Embedding) Guarantee() accountant.Guarantee { return e.guarantee }
 // Schema is the schema of the records.
 func (e *Embedding) Schema() records.Schema { return e.config.Schema }
 
-// Classes is the number of sums: one for each class, or one of all records where there are no classes.
+// Classes is the number of sums: one for each class, or one of all records where there are no
+// classes.
 func (e *Embedding) Classes() int { return len(e.counts) }
 
 // Features is the number of features.
@@ -58,8 +65,13 @@ func (e *Embedding) Features() int {
 	return e.features.Dim()
 }
 
-// Sum is a copy of the noisy sum of a class's features.
-func (e *Embedding) Sum(class int) []float64 { return slices.Clone(e.sum(class)) }
+// Sum is a copy of the noisy sum of a class's features; nil for a class that does not exist.
+func (e *Embedding) Sum(class int) []float64 {
+	if class < 0 || class >= e.Classes() {
+		return nil
+	}
+	return slices.Clone(e.sum(class))
+}
 
 func (e *Embedding) sum(class int) []float64 {
 	d := e.Features()
@@ -81,8 +93,8 @@ func (e *Embedding) String() string {
 		e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
 }
 
-// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is public, and never below
-// floor standard deviations of their noise.
+// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is
+// public, and never below floor standard deviations of their noise.
 func (e *Embedding) sizes(floor float64) []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -91,7 +103,8 @@ func (e *Embedding) sizes(floor float64) []float64 {
 	return out
 }
 
-// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is positive.
+// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
+// positive.
 func (e *Embedding) proportions() []float64 {
 	out, total := e.adjusted(), 0.0
 	for i, v := range out {
@@ -108,8 +121,8 @@ func (e *Embedding) proportions() []float64 {
 	return out
 }
 
-// adjusted are the counts with their sum brought to the public number of records where there is one: the most probable
-// counts given both.
+// adjusted are the counts with their sum brought to the public number of records where there is
+// one: the most probable counts given both.
 func (e *Embedding) adjusted() []float64 {
 	out := slices.Clone(e.counts)
 	if e.config.Nominal == 0 || e.noise.count == 0 {

@@ -17,7 +17,7 @@ const KindEmbedding = "merf embedding"
 // embeddingHeader is everything an embedding consists of but its numbers.
 type embeddingHeader struct {
 	Schema    records.Schema       `json:"schema"`
-	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if only its owner can write it down
+	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if user-defined
 	Seed      uint64               `json:"seed,string"`
 	Nominal   int                  `json:"nominal,omitempty"`
 	SumStd    float64              `json:"sum_std"`
@@ -30,8 +30,9 @@ const (
 	sectionCounts = "counts"
 )
 
-// Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A kernel that is not
-// package rff's own is left out and has to be given to LoadEmbedding. Errors are the writer's.
+// Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A
+// kernel that is not package rff's own is left out and has to be given to LoadEmbedding. Errors are
+// the writer's.
 func (e *Embedding) Save(w io.Writer) error {
 	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal,
 		SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
@@ -42,14 +43,21 @@ func (e *Embedding) Save(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("merf: %w", err)
 	}
-	return (&synth.File{Kind: KindEmbedding, Header: head, Sections: []synth.Section{
-		{Name: sectionSums, Data: synth.Floats64(e.sums)}, {Name: sectionCounts, Data: synth.Floats64(e.counts)}}}).Write(w)
+	f := synth.File{Kind: KindEmbedding, Header: head, Sections: e.sections()}
+	return f.Write(w)
 }
 
-// LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file holds none.
+// sections are the embedding's numbers as a file holds them.
+func (e *Embedding) sections() []synth.Section {
+	return []synth.Section{{Name: sectionSums, Data: synth.Floats64(e.sums)},
+		{Name: sectionCounts, Data: synth.Floats64(e.counts)}}
+}
+
+// LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file
+// holds none.
 //
-// Errors: synth.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small multiple of the
-// file's size.
+// Errors: synth.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small
+// multiple of the file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
 	f, err := synth.DecodeFile(r)
 	if err != nil {
@@ -87,8 +95,9 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	if err := h.Schema.Validate(); err != nil {
 		return nil, malformed(err)
 	}
-	if !(h.SumStd > 0) || !finite(h.SumStd) || !(h.CountStd >= 0) || !finite(h.CountStd) || h.Nominal < 0 {
-		return nil, malformed(fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd, h.Nominal))
+	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite numbers
+		return nil, malformed(fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd,
+			h.Nominal))
 	}
 	c := Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal}
 	switch {
@@ -107,7 +116,8 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	if err != nil {
 		return nil, malformed(err)
 	}
-	return &Embedding{config: c, features: features, noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}, nil
+	return &Embedding{config: c, features: features, noise: noise{sum: h.SumStd, count: h.CountStd},
+		guarantee: h.Guarantee}, nil
 }
 
 func readSection(f *synth.File, name string, want int64) ([]float64, error) {

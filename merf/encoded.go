@@ -10,16 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// Encoded is a kernel on codes: a record goes through a public encoder first, and the features are those of its code.
-// It is a sound form of the paper's auto-encoder variant.
+// Encoded is a kernel on codes: a record goes through a public encoder first, and the features are
+// those of its code. It is a sound form of the paper's auto-encoder variant.
 //
-// Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is public: it must have been
-// trained on public records alone and not change any more. An encoder that has seen the private records without noise
-// makes every record's features depend on all of them, and then nothing is protected.
+// Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is
+// public: it must have been trained on public records alone and not change any more. An encoder
+// that has seen the private records without noise makes every record's features depend on all of
+// them, and then nothing is protected.
 type Encoded struct {
 	Encoder models.Generator // from records, each coordinate in [0,1], to codes; without batch norm
-	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of package rff do: codes are
-	// not held to [0,1].
+	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of
+	// package rff do: codes are not held to [0,1].
 	Kernel rff.EmbeddingKernel
 }
 
@@ -30,8 +31,10 @@ func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 	c.OK(k.Encoder != nil, "merf.Encoded.Encoder", nil, "a public network")
 	if k.Encoder != nil {
 		in := k.Encoder.Latent()
-		c.OK(in == l.In, "merf.Encoded.Encoder", in, fmt.Sprintf("a network that takes records of %d coordinates", l.In))
-		c.OK(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state", "no batch norm, which mixes records")
+		c.OK(in == l.In, "merf.Encoded.Encoder", in,
+			fmt.Sprintf("a network that takes records of %d coordinates", l.In))
+		c.OK(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state",
+			"no batch norm, which mixes records")
 	}
 	if err := c.Err(); err != nil {
 		return nil, err

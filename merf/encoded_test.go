@@ -21,21 +21,26 @@ import (
 // publicEncoder stands for one that was trained on public records.
 func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	t.Helper()
-	n, err := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}.NewGenerator(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
+	a := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}
+	n, err := a.NewGenerator(device.CPU(), in, []models.Head{{Width: 3, Out: models.SigmoidHead}}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// TestPublicEncoders: runs on neighbours differ by no more than declared, and generators are trained through the encoder.
+// TestPublicEncoders: runs on neighbours differ by no more than declared, and generators are
+// trained through the encoder.
 func TestPublicEncoders(t *testing.T) {
-	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")), records.Interval(5, -1, 1), records.Sets(20, 4)} {
+	inner := []rff.EmbeddingKernel{rff.RBF{Dim: 8, Bandwidth: 1}, rff.Pairs{Knots: 3}}
+	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")),
+		records.Interval(5, -1, 1), records.Sets(20, 4)} {
 		for i, r := range relations {
-			c := small(s, r, merf.Encoded{Encoder: publicEncoder(t, s.Dim(), false), Kernel: []rff.EmbeddingKernel{rff.RBF{Dim: 8, Bandwidth: 1}, rff.Pairs{Knots: 3}}[i]})
+			c := small(s, r, merf.Encoded{Encoder: publicEncoder(t, s.Dim(), false), Kernel: inner[i]})
 			plan := mustPlan(t, c)
 			for _, pair := range privacytest.Neighbours(t, s, r, 8, 3)[:6] {
-				privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+				privacytest.Replay[records.Data]{Run: everythingVisible(plan), Budget: c.Budget,
+					Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 			}
 		}
 	}
@@ -43,7 +48,8 @@ func TestPublicEncoders(t *testing.T) {
 
 // TestEncodedDerivative compares the way back with difference quotients.
 func TestEncodedDerivative(t *testing.T) {
-	e, err := merf.Encoded{Encoder: publicEncoder(t, 4, false), Kernel: rff.RBF{Dim: 10, Bandwidth: 0.5}}.Embedding(rff.Layout{In: 4}, 2)
+	k := merf.Encoded{Encoder: publicEncoder(t, 4, false), Kernel: rff.RBF{Dim: 10, Bandwidth: 0.5}}
+	e, err := k.Embedding(rff.Layout{In: 4}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +76,8 @@ func TestEncodedDerivative(t *testing.T) {
 		x.Data[i] = save - h
 		down := loss()
 		x.Data[i] = save
-		if want := (up - down) / (2 * h); math.Abs(want-float64(dx.Data[i])) > 2e-3*(1+math.Abs(want)) {
+		want := (up - down) / (2 * h)
+		if math.Abs(want-float64(dx.Data[i])) > 2e-3*(1+math.Abs(want)) {
 			t.Errorf("coordinate %d: %v, difference quotient %v", i, dx.Data[i], want)
 		}
 	}
@@ -80,15 +87,18 @@ func TestEncodedDerivative(t *testing.T) {
 func TestEncodersThatDoNotFit(t *testing.T) {
 	s := records.Binary(6).WithLabels("a", "b")
 	var param *param.Error
-	for i, k := range []merf.Encoded{{}, {Encoder: publicEncoder(t, 5, false), Kernel: rff.RBF{Dim: 4, Bandwidth: 1}},
-		{Encoder: publicEncoder(t, 6, true), Kernel: rff.RBF{Dim: 4, Bandwidth: 1}}, {Encoder: publicEncoder(t, 6, false), Kernel: rff.RBF{}}} {
+	inner := rff.RBF{Dim: 4, Bandwidth: 1}
+	for i, k := range []merf.Encoded{{}, {Encoder: publicEncoder(t, 5, false), Kernel: inner},
+		{Encoder: publicEncoder(t, 6, true), Kernel: inner},
+		{Encoder: publicEncoder(t, 6, false), Kernel: rff.RBF{}}} {
 		if _, err := small(s, accountant.AddOrRemoveOne, k).Plan(); !errors.As(err, &param) {
 			t.Errorf("mistake %d: %v", i, err)
 		}
 	}
-	k := merf.Encoded{Encoder: publicEncoder(t, 6, false), Kernel: rff.RBF{Dim: 4, Bandwidth: 1}}
+	k := merf.Encoded{Encoder: publicEncoder(t, 6, false), Kernel: inner}
+	plan := mustPlan(t, small(s, accountant.AddOrRemoveOne, k))
 	var file bytes.Buffer
-	if err := mustEmbed(t, mustPlan(t, small(s, accountant.AddOrRemoveOne, k)), empty(t, s)).Save(&file); err != nil {
+	if err := mustEmbed(t, plan, empty(t, s)).Save(&file); err != nil {
 		t.Fatal(err)
 	}
 	e, err := merf.LoadEmbedding(&file, k)

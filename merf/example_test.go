@@ -12,12 +12,13 @@ import (
 
 // One release, two generators.
 func Example() {
-	schema, err := records.NewSchema(records.Integer("age", 17, 90), records.Categorical("work", "private", "state"),
-		records.Label("income", "low", "high"))
+	schema, err := records.NewSchema(records.Integer("age", 17, 90),
+		records.Categorical("work", "private", "state"), records.Label("income", "low", "high"))
 	if err != nil {
 		panic(err)
 	}
-	private, err := records.FromValues(schema, []any{31, "private", "low"}, []any{58, "state", "high"})
+	private, err := records.FromValues(schema, []any{31, "private", "low"},
+		[]any{58, "state", "high"})
 	if err != nil {
 		panic(err)
 	}
@@ -27,16 +28,17 @@ func Example() {
 		panic(err)
 	}
 	ctx, ledger := context.Background(), accountant.NewLedger(budget)
-	embedding, err := merf.Embed(ctx, plan, private, ledger)
+	embedding, err := plan.Embed(ctx, ledger, private)
 	if err != nil {
 		panic(err)
 	}
 	for _, hidden := range []int{10, 20} { // neither costs anything
-		model, err := merf.Train(ctx, embedding, merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{hidden}}, Steps: 10})
+		g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{hidden}}, Steps: 10}
+		gen, err := merf.Train(ctx, embedding, g)
 		if err != nil {
 			panic(err)
 		}
-		for rows, err := range model.Chunks(ctx, 500, merf.All()) {
+		for rows, err := range gen.Stream(ctx, 500) {
 			if err != nil {
 				panic(err)
 			}
@@ -51,7 +53,7 @@ func Example() {
 }
 
 // Shards are summed apart, merged before any noise is added, and released once.
-func ExampleRelease() {
+func ExamplePlan_Release() {
 	schema := records.Binary(4)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plan, err := merf.Config{Schema: schema, Budget: budget, Features: 50}.Plan()
@@ -72,7 +74,7 @@ func ExampleRelease() {
 		fmt.Println(sum)
 		shards = append(shards, sum)
 	}
-	embedding, err := merf.Release(ctx, plan, accountant.NewLedger(budget), shards)
+	embedding, err := plan.Release(ctx, accountant.NewLedger(budget), shards)
 	if err != nil {
 		panic(err)
 	}

@@ -21,7 +21,12 @@ type fileHeader struct {
 }
 
 // Encode writes released state, and nothing else.
+//
+// Errors: *param.Error for the zero value; an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	arch, err := models.MarshalGenerator(m.generator.Architecture)
 	if err != nil {
 		return nil, err
@@ -34,8 +39,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	return &synth.File{Header: head, Sections: network.Sections(m.backend, m.net)}, nil
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there are
-// before anything is allocated for them.
+// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
+// are before anything is allocated for them.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
@@ -48,9 +53,10 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	m := &Model{schema: h.Schema, generator: GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels},
-		backend: l.Backend, shares: h.Shares}
-	if m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema); err != nil {
+	g := GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels}
+	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
+	m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema)
+	if err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -64,7 +70,8 @@ func (h fileHeader) check() error {
 		return malformed(fmt.Errorf("codes of %d coordinates", h.Latent))
 	}
 	if len(h.Shares) != classesOf(h.Schema) {
-		return malformed(fmt.Errorf("proportions of %d classes, not %d", len(h.Shares), classesOf(h.Schema)))
+		return malformed(fmt.Errorf("proportions of %d classes, not %d", len(h.Shares),
+			classesOf(h.Schema)))
 	}
 	total := 0.0
 	for _, p := range h.Shares {

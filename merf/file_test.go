@@ -10,20 +10,21 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 func embedded(t testing.TB, n int) *merf.Embedding {
 	data := drawTable(t, n, 1)
-	return mustEmbed(t, mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])), data)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	return mustEmbed(t, mustPlan(t, c), data)
 }
 
-func trained(t testing.TB, g merf.GeneratorConfig) *merf.Model {
+func trained(t testing.TB, g merf.GeneratorConfig) *synth.Generator {
 	t.Helper()
 	m, err := merf.Train(context.Background(), embedded(t, 100), g)
 	if err != nil {
@@ -32,20 +33,29 @@ func trained(t testing.TB, g merf.GeneratorConfig) *merf.Model {
 	return m
 }
 
-func collectAll(t testing.TB, m *merf.Model, n int, d merf.Draw) *records.Frame {
+func collectAll(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *records.Frame {
 	t.Helper()
-	var parts []records.Data
-	for chunk, err := range m.Chunks(context.Background(), n, d) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, chunk)
-	}
-	all, err := records.Concat(m.DrawSchema(d), parts...)
+	drawn, err := g.Sample(context.Background(), n, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.(*records.Frame)
+	return drawn.(*records.Frame)
+}
+
+// encoded is the model as a file.
+func encoded(t testing.TB, g *synth.Generator) *synth.File {
+	t.Helper()
+	f, err := g.Model().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// decoded reads a model back.
+func decoded(f *synth.File, more ...models.GeneratorArchitecture) (*synth.Generator, error) {
+	m, err := merf.System().Model(f, synth.Loading{Backend: device.CPU(), Decodings: more})
+	return synth.NewGenerator("merf", m, accountant.Guarantee{}), err
 }
 
 func text(t testing.TB, f *records.Frame) string {
@@ -57,25 +67,22 @@ func text(t testing.TB, f *records.Frame) string {
 	return b.String()
 }
 
-// TestModelsAreSaved: the model read back draws the same records.
-func TestModelsAreSaved(t *testing.T) {
+// TestProportionsAreSaved, and the way labels are drawn.
+func TestProportionsAreSaved(t *testing.T) {
 	g := quick
 	g.Labels = merf.UniformLabels
 	m := trained(t, g)
-	f, err := m.Encode()
+	back, err := decoded(encoded(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := merf.Decode(f, release.Loading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := merf.Draw{Cluster: -1, Class: -1, Seed: 9}
-	if a, b := text(t, collectAll(t, m, 1500, d)), text(t, collectAll(t, back, 1500, d)); a != b {
+	drawn := func(g *synth.Generator) string { return text(t, collectAll(t, g, 1500, synth.Seed(9))) }
+	if drawn(m) != drawn(back) {
 		t.Error("another model comes back")
 	}
-	if !reflect.DeepEqual(m.Proportions(), back.Proportions()) || back.Guarantee().Epsilon != m.Guarantee().Epsilon {
-		t.Errorf("proportions %v, %v", m.Proportions(), back.Proportions())
+	proportions := func(g *synth.Generator) []float64 { return g.Model().(*merf.Model).Proportions() }
+	if !reflect.DeepEqual(proportions(m), proportions(back)) {
+		t.Errorf("proportions %v, %v", proportions(m), proportions(back))
 	}
 }
 
@@ -96,9 +103,7 @@ func TestEmbeddingsAreSaved(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	f, _ := one.Encode()
-	g, _ := two.Encode()
-	if !reflect.DeepEqual(f, g) {
+	if !reflect.DeepEqual(encoded(t, one), encoded(t, two)) {
 		t.Error("another generator is trained against what was read back")
 	}
 	for i := range file {
@@ -108,49 +113,44 @@ func TestEmbeddingsAreSaved(t *testing.T) {
 	}
 }
 
-// TestSomebodyElsesKernel is not in the file and has to be given again.
-func TestSomebodyElsesKernel(t *testing.T) {
+// TestUserDefinedKernel is not in the file and has to be given again.
+func TestUserDefinedKernel(t *testing.T) {
 	data, kernel := drawTable(t, 20, 1), kernels()["too long"]
 	e := mustEmbed(t, mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel)), data)
 	var b bytes.Buffer
 	if err := e.Save(&b); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := merf.LoadEmbedding(bytes.NewReader(b.Bytes())); !errors.Is(err, artefact.ErrFormat) {
+	if _, err := merf.LoadEmbedding(bytes.NewReader(b.Bytes())); !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("without its kernel: %v", err)
 	}
-	if back, err := merf.LoadEmbedding(&b, kernel); err != nil || !reflect.DeepEqual(back.Sum(0), e.Sum(0)) {
+	back, err := merf.LoadEmbedding(&b, kernel)
+	if err != nil || !reflect.DeepEqual(back.Sum(0), e.Sum(0)) {
 		t.Errorf("with its kernel: %v", err)
 	}
 }
 
-type theirs struct{ models.MLP }
+type userDefined struct{ models.MLP }
 
-func (theirs) Name() string { return "theirs" }
+func (userDefined) Name() string { return "user-defined" }
 
-// TestSomebodyElsesDecoding comes back by the name it was saved under.
-func TestSomebodyElsesDecoding(t *testing.T) {
+// TestUserDefinedDecoding comes back by the name it was saved under.
+func TestUserDefinedDecoding(t *testing.T) {
 	g := quick
-	g.Architecture = theirs{models.MLP{Hidden: []int{4}}}
-	f, err := trained(t, g).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := merf.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+	g.Architecture = userDefined{models.MLP{Hidden: []int{4}}}
+	f := encoded(t, trained(t, g))
+	if _, err := decoded(f); !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("an unknown architecture: %v", err)
 	}
-	if _, err := merf.Decode(f, release.Loading{Decodings: []models.GeneratorArchitecture{g.Architecture}}); err != nil {
+	if _, err := decoded(f, g.Architecture); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a file is right:
-// whoever writes a hostile file can compute it.
+// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a
+// file is right: whoever writes a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
-	f, err := trained(t, quick).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{
 		"a huge layer":            {`"hidden":[8]`, `"hidden":[2000000000]`},
 		"many layers":             {`"hidden":[8]`, `"hidden":[8,8]`},
@@ -163,8 +163,8 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		"proportions of nothing":  {`"shares":[`, `"shares":[0,0,0],"x":[`},
 		"another way with labels": {`"labels":"proportions"`, `"labels":"all"`},
 	} {
-		refused(t, name, f, change, func(lie *artefact.File) error {
-			_, err := merf.Decode(lie, release.Loading{})
+		refused(t, name, f, change, func(lie *synth.File) error {
+			_, err := decoded(lie)
 			return err
 		})
 	}
@@ -176,20 +176,20 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 	if err := embedded(t, 20).Save(&b); err != nil {
 		t.Fatal(err)
 	}
-	f, err := artefact.Read(&b)
+	f, err := synth.DecodeFile(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string][2]string{
 		"many features":      {`"dim":12`, `"dim":100000000`},
 		"no features":        {`"dim":12`, `"dim":0`},
-		"no noise":           {`"sumStd":`, `"sumStd":-1,"x":`},
+		"no noise":           {`"sum_std":`, `"sum_std":-1,"x":`},
 		"an unknown kernel":  {`"kernel":"rbf"`, `"kernel":"none"`},
 		"a negative nominal": {`"seed":`, `"nominal":-1,"seed":`},
 	} {
-		refused(t, name, f, change, func(lie *artefact.File) error {
+		refused(t, name, f, change, func(lie *synth.File) error {
 			var b bytes.Buffer
-			if err := artefact.Write(&b, lie); err != nil {
+			if err := lie.Write(&b); err != nil {
 				t.Fatal(err)
 			}
 			_, err := merf.LoadEmbedding(&b)
@@ -198,7 +198,8 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, name string, f *artefact.File, change [2]string, read func(*artefact.File) error) {
+func refused(t *testing.T, name string, f *synth.File, change [2]string,
+	read func(*synth.File) error) {
 	t.Helper()
 	lie := *f
 	lie.Header = bytes.Replace(f.Header, []byte(change[0]), []byte(change[1]), 1)
@@ -210,7 +211,7 @@ func refused(t *testing.T, name string, f *artefact.File, change [2]string, read
 	runtime.ReadMemStats(&before)
 	err := read(&lie)
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, artefact.ErrFormat) {
+	if !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("%s: %v", name, err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
@@ -220,34 +221,30 @@ func refused(t *testing.T, name string, f *artefact.File, change [2]string, read
 
 // FuzzDecode: whatever the header says, an error or a model that samples.
 func FuzzDecode(f *testing.F) {
-	good, err := trained(f, quick).Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := encoded(f, trained(f, quick))
 	f.Add([]byte(good.Header))
 	f.Fuzz(func(t *testing.T, header []byte) {
 		if !json.Valid(header) {
 			return
 		}
-		m, err := merf.Decode(&artefact.File{Kind: merf.Kind, Header: header, Sections: good.Sections}, release.Loading{})
+		g, err := decoded(&synth.File{Header: header, Sections: good.Sections})
 		if err != nil {
 			return
 		}
-		for _, err := range m.Chunks(context.Background(), 3, merf.All()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		if _, err := g.Sample(context.Background(), 3); err != nil {
+			t.Fatal(err)
 		}
 	})
 }
 
-// FuzzLoadEmbedding: whatever the header says, an error or an embedding that a generator can be trained against.
+// FuzzLoadEmbedding: whatever the header says, an error or an embedding that a generator can be
+// trained against.
 func FuzzLoadEmbedding(f *testing.F) {
 	var b bytes.Buffer
 	if err := embedded(f, 20).Save(&b); err != nil {
 		f.Fatal(err)
 	}
-	good, err := artefact.Read(&b)
+	good, err := synth.DecodeFile(&b)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -257,35 +254,46 @@ func FuzzLoadEmbedding(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := artefact.Write(&b, &artefact.File{Kind: merf.KindEmbedding, Header: header, Sections: good.Sections}); err != nil {
+		lie := synth.File{Kind: merf.KindEmbedding, Header: header, Sections: good.Sections}
+		if err := lie.Write(&b); err != nil {
 			t.Fatal(err)
 		}
 		e, err := merf.LoadEmbedding(&b)
 		if err != nil || e.Schema().Dim() > 1000 {
 			return
 		}
-		if _, err := merf.Train(context.Background(), e, merf.GeneratorConfig{Architecture: models.MLP{}, Latent: 1, Steps: 1, Batch: 2}); err != nil {
+		g := merf.GeneratorConfig{Architecture: models.MLP{}, Latent: 1, Steps: 1, Batch: 2}
+		if _, err := merf.Train(context.Background(), e, g); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is worked out again.
+// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is worked out
+// again.
 func TestPlansAreSaved(t *testing.T) {
+	systems := synth.Systems{merf.System()}
 	for _, r := range relations {
-		c := small(records.Image(4, 4).WithLabels("a", "b"), r, rff.RBF{Dim: 8, Bandwidth: 2, Orthogonal: true})
+		c := small(records.Image(4, 4).WithLabels("a", "b"), r,
+			rff.RBF{Dim: 8, Bandwidth: 2, Orthogonal: true})
 		c.Batches, c.CountShare = merf.Batches{Probability: 0.1, Steps: 3}, 0.3
+		c.Generator.Labels, c.Generator.Weights = merf.UniformLabels, merf.ByProportion
 		p := mustPlan(t, c)
 		text, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back merf.Plan
-		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Config, p.Config) || back.Total != p.Total || back.SumStd != p.SumStd {
-			t.Errorf("%s became %+v, %v", text, back, err)
+		read, err := systems.ReadPlan(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := read.(*merf.Plan)
+		if !reflect.DeepEqual(back.Config, p.Config) || back.Total() != p.Total() ||
+			back.SumStd != p.SumStd || back.CountStd != p.CountStd {
+			t.Errorf("%s became %+v", text, back)
 		}
 		cheap := bytes.Replace(text, []byte(`"epsilon":4`), []byte(`"epsilon":1`), 1)
-		if err := json.Unmarshal(cheap, &back); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		if _, err := systems.ReadPlan(cheap); !errors.Is(err, accountant.ErrBudgetExceeded) {
 			t.Errorf("a plan that claims to fit a smaller budget: %v", err)
 		}
 	}

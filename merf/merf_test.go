@@ -13,8 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// helpers that every test shares
-
 // relations are the two promises.
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
@@ -30,7 +28,8 @@ func kernels() map[string]rff.EmbeddingKernel {
 	}
 }
 
-// modest is a kernel that claims half the norm its features have: rows have to be held to what was claimed.
+// modest is a kernel that claims half the norm its features have: rows have to be held to what was
+// claimed.
 type modest struct{ rff.EmbeddingKernel }
 
 func (k modest) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
@@ -76,7 +75,8 @@ func schemas(t testing.TB) []records.Schema {
 
 // small is a configuration with room for every schema.
 func small(s records.Schema, r accountant.Relation, k rff.EmbeddingKernel) merf.Config {
-	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5, Relation: r}, Kernel: k, Seed: 3}
+	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5, Relation: r},
+		Kernel: k, Seed: 3, Generator: quick}
 	if r == accountant.ReplaceOne && s.Classes() < 2 {
 		c.Nominal = 12
 	}
@@ -94,7 +94,7 @@ func mustPlan(t testing.TB, c merf.Config) *merf.Plan {
 
 func mustEmbed(t testing.TB, p *merf.Plan, data records.Data) *merf.Embedding {
 	t.Helper()
-	e, err := merf.Embed(context.Background(), p, data, accountant.NewLedger(p.Config.Budget))
+	e, err := p.Embed(context.Background(), accountant.NewLedger(p.Budget()), data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func mustEmbed(t testing.TB, p *merf.Plan, data records.Data) *merf.Embedding {
 }
 
 // quick is training that takes milliseconds.
-var quick = merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true}, Latent: 2, Steps: 5, Batch: 12}
+var quick = merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, BatchNorm: true},
+	Latent: 2, Steps: 5, Batch: 12}
 
 // drawTable draws rows of a labelled table in which classes differ by colour and number.
 func drawTable(t testing.TB, n int, seed uint64) *records.Frame {
@@ -121,7 +122,9 @@ func drawTable(t testing.TB, n int, seed uint64) *records.Frame {
 			x = nil
 		}
 		old := []string{"no", "yes"}[rng.IntN(3)/2]
-		if err := b.Append(x, class*2+rng.IntN(2)-rng.IntN(2)*min(class, 1), []string{"s", "m", "l"}[class], colour, old, []string{"a", "b", "c"}[class]); err != nil {
+		n := class*2 + rng.IntN(2) - rng.IntN(2)*min(class, 1)
+		size, label := []string{"s", "m", "l"}[class], []string{"a", "b", "c"}[class]
+		if err := b.Append(x, n, size, colour, old, label); err != nil {
 			t.Fatal(err)
 		}
 	}

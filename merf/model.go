@@ -12,8 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a generator trained against an embedding: its network and the noisy proportions of classes. It holds
-// nothing else, and everything done with it is free. It is safe for concurrent use.
+// A Model is a generator trained against an embedding: its network and the noisy proportions of
+// classes. It holds nothing else, and everything done with it is free. It is safe for concurrent
+// use.
 type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
@@ -38,20 +39,36 @@ func (m *Model) Proportions() []float64 {
 
 // WithLabels is the same generator with another way to draw labels.
 //
-// Errors: *param.Error for a generator of another system.
+// Errors: *param.Error for a generator of another system, or an unknown way.
 func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
-	if !ok {
-		return nil, param.New("merf.WithLabels.g", g.System(), "a generator of merf")
+	var k param.Checker
+	k.OK(ok && m.made() == nil, "merf.WithLabels.g", g.System(), "a generator of merf")
+	k.OK(l.known(), "merf.WithLabels.l", int(l), "a known way to draw labels")
+	if err := k.Err(); err != nil {
+		return nil, err
 	}
 	c := *m
 	c.generator.Labels = l
 	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
 }
 
+// made refuses the zero value.
+func (m *Model) made() error {
+	if m == nil || m.net == nil {
+		return param.New("merf.Model", nil, "a trained generator's model")
+	}
+	return nil
+}
+
 // Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
 // probable level of each column instead of a drawn one.
+//
+// Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	if err := m.made(); err != nil {
+		return synth.Sampler{}, err
+	}
 	schema := m.schema
 	if d.Means && schema.IsBinary() {
 		schema = network.MeansOf(schema)
@@ -74,7 +91,8 @@ type sampler struct {
 }
 
 func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
-	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)), blocks: network.TableBlocks(m.schema)}
+	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6d657267)),
+		blocks: network.TableBlocks(m.schema)}
 	total := 0.0
 	for _, w := range m.Proportions() {
 		total += w
@@ -82,7 +100,8 @@ func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
 	}
 	width := codeWidth(m.generator.Latent, m.schema)
 	s.host = make([]float32, synth.SampleChunk*width)
-	s.codes, s.out = m.backend.New(synth.SampleChunk, width), m.backend.New(synth.SampleChunk, m.net.Dim())
+	s.codes = m.backend.New(synth.SampleChunk, width)
+	s.out = m.backend.New(synth.SampleChunk, m.net.Dim())
 	return s
 }
 
@@ -93,7 +112,8 @@ func (s *sampler) next(n int) (records.Data, error) {
 		s.labels[i] = int32(s.pick())
 	}
 	codes, out := s.codes.RowRange(0, n), s.out.RowRange(0, n)
-	fillCodes(s.rng, s.host[:n*codes.Cols], codes.Cols, s.model.generator.Latent, func(i int) int { return int(s.labels[i]) })
+	fillCodes(s.rng, s.host[:n*codes.Cols], codes.Cols, s.model.generator.Latent,
+		func(i int) int { return int(s.labels[i]) })
 	s.model.backend.Upload(codes, s.host[:n*codes.Cols])
 	s.model.net.Generate(codes, out)
 	flat := make([]float32, n*out.Cols)

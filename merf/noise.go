@@ -14,17 +14,23 @@ type noise struct {
 	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
 }
 
-// bounds are the sensitivities that features state: the largest norm B of a record's features, and the largest
-// distance Δ between two records'.
+// widen makes the noise so many times wider; the effect of a release is no longer of use then.
+func (n *noise) widen(f float64) {
+	n.sum, n.count = f*n.sum, f*n.count
+}
+
+// bounds are the sensitivities that features state: the largest norm B of a record's features, and
+// the largest distance Δ between two records'.
 type bounds struct {
 	norm, change float64
 	dim          int
 }
 
-// slack is what reading a row as float32, scaling it into the ball of radius B and rounding it toward zero on the
-// grid of the sum may add to the distance of two rows, relative to B: each row is scaled by a factor of its own
-// between 1 − 2⁻¹⁹ and 1, which moves it by at most 2⁻¹⁹·B, and its coordinates carry the errors of float32
-// arithmetic. Norms need no slack: clipping comes after the arithmetic, and rounding toward zero makes no row longer.
+// slack is what reading a row as float32, scaling it into the ball of radius B and rounding it
+// toward zero on the grid of the sum may add to the distance of two rows, relative to B: each row
+// is scaled by a factor of its own between 1 − 2⁻¹⁹ and 1, which moves it by at most 2⁻¹⁹·B, and
+// its coordinates carry the errors of float32 arithmetic. Norms need no slack: clipping comes after
+// the arithmetic, and rounding toward zero makes no row longer.
 const slack = 0x1p-17
 
 // held are the bounds of the rows that are really added, on a grid no coarser than the given one.
@@ -33,29 +39,32 @@ func (b bounds) held(grid float64) bounds {
 	return b
 }
 
-// spread finds standard deviations at which the whole release has noise multiplier z, that is effect 1/z, with the
-// part share of the squared effect for counts.
+// spread finds standard deviations at which the whole release has noise multiplier z, that is
+// effect 1/z, with the part share of the squared effect for counts.
 //
-// What is released is one vector: for every class c the sum S_c of its records' features, with noise of standard
-// deviation s on each coordinate, and its count n_c, with noise s_c. Classes are disjoint, so a record is in one S_c.
+// What is released is one vector: for every class c the sum S_c of its records' features, with
+// noise of standard deviation s on each coordinate, and its count n_c, with noise s_c. Classes are
+// disjoint, so a record is in one S_c.
 //
 // Add or remove: the record's class gains or loses φ(x), of norm at most B, and 1:
 //
 //	μ² = B²/s² + 1/s_c².
 //
-// Replace one: either the class stays and one sum changes by φ(x) − φ(x′), of norm at most Δ, or the class changes
-// too, and two sums change by at most B each and two counts by 1 each:
+// Replace one: either the class stays and one sum changes by φ(x) − φ(x′), of norm at most Δ, or
+// the class changes too, and two sums change by at most B each and two counts by 1 each:
 //
 //	μ² = max(Δ²/s², 2B²/s² + 2/s_c²).
 //
-// With one class only the first case is there, and the number of records, which all neighbours share, is public.
-// Where Δ² > 2B², noise that covers the first case leaves room in the second, and counts are free up to that.
+// With one class only the first case is there, and the number of records, which all neighbours
+// share, is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and
+// counts are free up to that.
 //
-// A record may be labelled in one data set and unlabelled in another: an unlabelled record is read as one of the
-// declared unknown class, so that it is in exactly one class, too.
+// A record may be labelled in one data set and unlabelled in another: an unlabelled record is read
+// as one of the declared unknown class, so that it is in exactly one class, too.
 func spread(r accountant.Relation, b bounds, classes int, z, share float64) noise {
 	if r == accountant.AddOrRemoveOne {
-		return measured(r, b, classes, noise{sum: b.norm * z / math.Sqrt(1-share), count: z / math.Sqrt(share)})
+		return measured(r, b, classes, noise{sum: b.norm * z / math.Sqrt(1-share),
+			count: z / math.Sqrt(share)})
 	}
 	b = b.held(mechanism.GridFor(2 * b.norm * z))
 	if classes == 1 {
@@ -83,10 +92,13 @@ func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 	return n
 }
 
-// DefaultCountShare is the part of the squared effect that counts get if nothing else is said: the part that makes
-// the expected squared error of a class's mean least. Dividing a noisy sum of dim coordinates by a noisy count errs
-// by about (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is least at a = 1/(1+√dim). It is never less than one
-// hundredth, which makes sums half a percent noisier at most: proportions of small classes rest on counts alone.
-func DefaultCountShare(dim int) float64 { return max(1/(1+math.Sqrt(float64(dim))), leastCountShare) }
+// DefaultCountShare is the part of the squared effect that counts get if nothing else is said: the
+// part that makes the expected squared error of a class's mean least. Dividing a noisy sum of dim
+// coordinates by a noisy count errs by about (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is
+// least at a = 1/(1+√dim). It is never less than one hundredth, which makes sums half a percent
+// noisier at most: proportions of small classes rest on counts alone.
+func DefaultCountShare(dim int) float64 {
+	return max(1/(1+math.Sqrt(float64(dim))), leastCountShare)
+}
 
 const leastCountShare = 0.01

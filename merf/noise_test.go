@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSpreadFillsTheEvent: whatever the features and the split, the effect is the event's, no more and no less.
+// TestSpreadFillsTheEvent: whatever the features and the split, the effect is the event's, no more
+// and no less.
 func TestSpreadFillsTheEvent(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, ratio := range []float64{1, math.Sqrt2, 1.7, 2} {
@@ -17,7 +18,8 @@ func TestSpreadFillsTheEvent(t *testing.T) {
 						b := bounds{norm: 1.3, change: 1.3 * ratio, dim: 5000}
 						n := spread(r, b, classes, z, share)
 						if got := n.effect * z; got > 1+1e-12 || got < 1-1e-9 {
-							t.Errorf("%v, Δ/B = %.2f, %d classes, z = %v, share %v: effect·z = %v", r, ratio, classes, z, share, got)
+							t.Errorf("%v, Δ/B = %.2f, %d classes, z = %v, share %v: effect·z = %v", r, ratio,
+								classes, z, share, got)
 						}
 						if released := n.count > 0; released != (classes > 1 || r == accountant.AddOrRemoveOne) {
 							t.Errorf("%v, %d classes: counts ±%v", r, classes, n.count)
@@ -35,7 +37,8 @@ func TestSumKernelBounds(t *testing.T) {
 	b := bounds{norm: math.Sqrt(1 + c/float64(d)), change: math.Sqrt(4 + 2*c/float64(d)), dim: 1000}
 	n := spread(accountant.ReplaceOne, b, 2, z, 0.02)
 	square := func(x float64) float64 { return x * x }
-	want := math.Sqrt(max((4+2*c/float64(d))/square(n.sum), (2+2*c/float64(d))/square(n.sum)+2/square(n.count)))
+	want := math.Sqrt(max((4+2*c/float64(d))/square(n.sum),
+		(2+2*c/float64(d))/square(n.sum)+2/square(n.count)))
 	if math.Abs(n.effect/want-1) > 1e-4 {
 		t.Errorf("effect %v, by the formula %v", n.effect, want)
 	}
@@ -44,8 +47,8 @@ func TestSumKernelBounds(t *testing.T) {
 	}
 }
 
-// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller, as long as counts get their
-// least.
+// TestDefaultShareIsBest: no other share makes the expected error of a mean smaller, as long as
+// counts get their least.
 func TestDefaultShareIsBest(t *testing.T) {
 	risk := func(dim int, a float64) float64 { return float64(dim)/(1-a) + 1/a }
 	for _, dim := range []int{1, 10, 9000} {

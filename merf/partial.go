@@ -9,35 +9,43 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Partial is the sum of features of some of the records, for example of one shard. Partials are merged before noise
-// is added, so that many shards together get the noise of one release.
+// A Partial is the sum of features of some of the records, for example of one shard. Partials are
+// merged before noise is added, so that many shards together get the noise of one release.
 //
-// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads them; it prints
-// itself as [private] and refuses to be written.
+// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads
+// them; it prints itself as [private] and refuses to be written.
 //
-// Sums are kept in fixed point: they depend neither on the order of records nor on how these were spread over shards
-// and workers. A Partial is not safe for concurrent use; give each goroutine its own.
+// Sums are kept in fixed point: they depend neither on the order of records nor on how these were
+// spread over shards and workers. A Partial is not safe for concurrent use; give each goroutine its
+// own.
 type Partial struct {
 	work    *work
 	be      device.Backend
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
-	loose   bool   // some features come from a backend without promises: they may depend on other records in their last bits
+	broken  bool   // some of the records of a failed Add are in the sums
+	loose   bool   // the backend promises no exact features: see device.Promises
 }
 
-// NewPartial returns the sum over no records. That of a plan that Config.Plan has not made is of no use: to add to it is an
-// error.
-func (p *Plan) NewPartial() *Partial {
-	if p.work == nil {
+// NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
+// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
+// an error.
+func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
+	if p.made() != nil {
 		return new(Partial)
 	}
-	return p.work.newPartial(device.CPU())
+	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
+	if err != nil { // a checkpoint, which sums without noise cannot have
+		return new(Partial)
+	}
+	return p.work.newPartial(r.Backend)
 }
 
 func (w *work) newPartial(be device.Backend) *Partial {
@@ -49,23 +57,37 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return a
 }
 
-// Add adds every record of data.
+// Add adds every record of data, none of which may be added to this or another shard again; where a
+// ledger is to protect users, all of a user must be in data.
 //
-// Errors: ErrSchema; *param.Error for a sum that Plan.NewPartial has not made; the context's, after which some
-// of the records may have been added.
+// Errors: synth.ErrSchema; *param.Error for a sum that Plan.NewPartial has not made. After
+// synth.ErrData and the context's error some of the records are in the sums, and the Partial is of
+// no use any more.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
-	if a == nil || a.work == nil {
-		return &param.Error{Path: "merf.Partial", Value: redacted, Want: "a partial sum made by Plan.NewPartial"}
+	if a == nil || a.work == nil || a.broken {
+		return param.New("merf.Partial", redacted,
+			"a partial sum made by Plan.NewPartial, each of whose Add has succeeded")
+	}
+	data = records.Clamped(data)
+	if data != nil && records.Failed(data) {
+		return fmt.Errorf("merf: %w", synth.ErrData)
 	}
 	if data == nil || !data.Schema().Equal(a.work.config.Schema) {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
 	a.note(records.UnitOf(data))
-	data = records.Clamped(data)
-	return a.each(ctx, data.Len(), func(w *worker, lo, hi int) { w.add(w.reader.read(data, lo, hi)) })
+	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
+		w.add(w.reader.read(data, lo, hi))
+	})
+	if records.Failed(data) {
+		err = fmt.Errorf("merf: %w", synth.ErrData)
+	}
+	a.broken = err != nil
+	return err
 }
 
-// note keeps the unit of the records while all of them have the same one, and falls back to the weakest.
+// note keeps the unit of the records while all of them have the same one, and falls back to the
+// weakest.
 func (a *Partial) note(unit string) {
 	if a.who == "" {
 		a.who = unit
@@ -76,7 +98,9 @@ func (a *Partial) note(unit string) {
 
 // addRows adds some rows.
 func (a *Partial) addRows(ctx context.Context, data records.Data, rows []int32) error {
-	return a.each(ctx, len(rows), func(w *worker, lo, hi int) { w.add(w.reader.gather(data, rows[lo:hi])) })
+	return a.each(ctx, len(rows), func(w *worker, lo, hi int) {
+		w.add(w.reader.gather(data, rows[lo:hi]))
+	})
 }
 
 // each cuts n rows into pieces and lets every worker do its share of them.
@@ -101,19 +125,21 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its records are counted here now.
+// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its
+// records are counted here now.
 //
-// Errors: *param.Error for a shard of another plan.
+// Errors: *param.Error for a shard of another plan, or one whose Add has failed.
 func (a *Partial) Merge(other *Partial) error {
-	var k param.Checker
-	k.OK(a != nil && other != nil && other != a && a.work.sameSums(other.work), "merf.Partial.Merge", "a partial sum",
-		"another one, of an equal plan")
-	if err := k.Err(); err != nil {
-		return err
+	if a == nil || a.broken || other == a || !a.work.adds(other) {
+		return param.New("merf.Partial.Merge", redacted,
+			"another partial sum of an equal plan, each of whose Add has succeeded")
 	}
 	a.take(other)
 	return nil
 }
+
+// adds reports whether the sums of a shard are those of the plan, and whole.
+func (w *work) adds(s *Partial) bool { return s != nil && !s.broken && w.sameSums(s.work) }
 
 // take moves another's sums here, so that no record is counted in both.
 func (a *Partial) take(other *Partial) {

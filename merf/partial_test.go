@@ -20,13 +20,15 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with equal noise the same
-// bits are released.
+// TestOneSumWhateverTheWay: all at once, as a stream, over shards, on one core or on two, with
+// equal noise the same bits are released.
 func TestOneSumWhateverTheWay(t *testing.T) {
 	data := drawTable(t, 1000, 1)
-	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 40000, Bandwidth: 1})) // few rows a piece
+	kernel := rff.RBF{Dim: 40000, Bandwidth: 1} // few rows a piece
+	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel))
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
 	ledger := func() *accountant.Ledger { return accountant.NewLedger(p.Config.Budget) }
 	cuts := []int{0, 17, 500, 501, 1000}
@@ -39,7 +41,7 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 	}
 	var shards []*merf.Partial
 	for i := len(cuts) - 1; i > 0; i-- {
-		s := p.NewPartial(merf.WithBackend(device.CPUWith(1 + i%2)))
+		s := p.NewPartial(synth.On(device.CPUWith(1 + i%2)))
 		if err := s.Add(context.Background(), data.Slice(cuts[i-1], cuts[i])); err != nil {
 			t.Fatal(err)
 		}
@@ -49,10 +51,10 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	shards = slices.Delete(shards, 1, 2)
-	one, err1 := merf.Embed(seeded(), p, data, ledger(), merf.WithBackend(device.CPUWith(1)))
-	two, err2 := merf.Embed(seeded(), p, data, ledger(), merf.WithBackend(device.CPUWith(2)))
-	three, err3 := merf.EmbedStream(seeded(), p, stream, ledger())
-	four, err4 := merf.Release(seeded(), p, ledger(), shards)
+	one, err1 := p.Embed(seeded(), ledger(), data, synth.On(device.CPUWith(1)))
+	two, err2 := p.Embed(seeded(), ledger(), data, synth.On(device.CPUWith(2)))
+	three, err3 := p.EmbedStream(seeded(), ledger(), stream)
+	four, err4 := p.Release(seeded(), ledger(), shards)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,8 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	other := mustPlan(t, c)
 	ledger := accountant.NewLedger(c.Budget)
 	var wrong *param.Error
-	if _, err := merf.Release(context.Background(), p, ledger, []*merf.Partial{other.NewPartial()}); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+	_, err := p.Release(context.Background(), ledger, []*merf.Partial{other.NewPartial()})
+	if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("another plan's sums: %v, ledger %v", err, ledger.Entries())
 	}
 	s := p.NewPartial()
@@ -112,37 +115,85 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestWhatIsPublicIsJudgedFirst: wrong schemas, ledgers and streams are told before anything is spent.
-func TestWhatIsPublicIsJudgedFirst(t *testing.T) {
-	ctx, data := context.Background(), drawTable(t, 10, 1)
+// TestStreamsThatFail end the run with their own error; a piece of another schema, of a smaller
+// unit than the ledger's, or that breaks its promises ends it, too.
+func TestStreamsThatFail(t *testing.T) {
+	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
-	ledger := accountant.NewLedger(c.Budget)
-	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: accountant.ReplaceOne})
-	var param *param.Error
-	if _, err := merf.Embed(ctx, p, data.WithoutLabels(), ledger); !errors.Is(err, merf.ErrSchema) {
-		t.Errorf("another schema: %v", err)
+	broken := errors.New("no more")
+	users := accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	run := func(ledger *accountant.Ledger, d records.Data, failed error) error {
+		if ledger == nil {
+			ledger = accountant.NewLedger(c.Budget)
+		}
+		_, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
+			if yield(records.WithUnit(data, records.UnitUser), nil) {
+				yield(d, failed)
+			}
+		})
+		return err
 	}
-	_, err1 := merf.Embed(ctx, p, nil, ledger)
-	_, err2 := merf.Embed(ctx, p, data, nil)
-	_, err3 := merf.Embed(ctx, p, data, other)
-	_, err4 := merf.Embed(ctx, &merf.Plan{}, data, ledger)
-	_, err5 := merf.EmbedStream(ctx, p, nil, ledger)
-	c.Batches = merf.Batches{Probability: 0.1, Steps: 2}
-	batches := mustPlan(t, c)
-	_, err6 := merf.EmbedStream(ctx, batches, func(func(records.Data, error) bool) {}, ledger)
-	_, err7 := merf.Release(ctx, batches, ledger, nil)
-	_, err8 := merf.Train(ctx, nil, quick)
-	for i, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8} {
-		if !errors.As(err, &param) {
-			t.Errorf("mistake %d: %v", i+1, err)
+	var wrong *param.Error
+	if err := run(nil, nil, broken); !errors.Is(err, broken) {
+		t.Errorf("a stream that breaks: %v", err)
+	}
+	if err := run(nil, data.WithoutLabels(), nil); !errors.Is(err, synth.ErrSchema) {
+		t.Errorf("a piece of another schema: %v", err)
+	}
+	if err := run(nil, nil, nil); !errors.Is(err, synth.ErrSchema) {
+		t.Errorf("no piece: %v", err)
+	}
+	if err := run(nil, panics{data}, nil); !errors.Is(err, synth.ErrData) {
+		t.Errorf("a piece that panics: %v", err)
+	}
+	if err := run(users, data, nil); !errors.As(err, &wrong) {
+		t.Errorf("records on a ledger for users: %v", err)
+	}
+	if err := run(nil, records.WithUnit(data, records.UnitUser), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// panics are records whose rows cannot be read.
+type panics struct{ records.Data }
+
+func (panics) Range(int, int, *device.Batch) { panic("private") }
+func (panics) Gather([]int32, *device.Batch) { panic("private") }
+
+// TestSumsThatFailedAreOfNoUse: after a context that ended, or data that panicked, some of the
+// records are in the sums, and nothing can be made of them any more.
+func TestSumsThatFailedAreOfNoUse(t *testing.T) {
+	data := drawTable(t, 10, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, fail := range map[string]func(*merf.Partial) error{
+		"context": func(s *merf.Partial) error { return s.Add(ended, data) },
+		"panic":   func(s *merf.Partial) error { return s.Add(t.Context(), panics{data}) },
+	} {
+		s := p.NewPartial()
+		if err := fail(s); !errors.Is(err, context.Canceled) && !errors.Is(err, synth.ErrData) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, released := p.Release(t.Context(), ledger, []*merf.Partial{p.NewPartial(), s})
+		var wrong *param.Error
+		for use, err := range map[string]error{"add": s.Add(t.Context(), data), "release": released,
+			"merge": p.NewPartial().Merge(s), "merge into": s.Merge(p.NewPartial())} {
+			if !errors.As(err, &wrong) {
+				t.Errorf("%s, then %s: %v", name, use, err)
+			}
 		}
 	}
-	if len(ledger.Entries()) > 0 {
-		t.Errorf("something was spent: %v", ledger.Entries())
+	whole := p.NewPartial()
+	if err := whole.Add(t.Context(), data.WithoutLabels()); !errors.Is(err, synth.ErrSchema) {
+		t.Errorf("another schema: %v", err)
 	}
-	broken := errors.New("no more")
-	if _, err := merf.EmbedStream(ctx, p, func(yield func(records.Data, error) bool) { yield(nil, broken) }, ledger); !errors.Is(err, broken) {
-		t.Errorf("a stream that breaks: %v", err)
+	if err := whole.Add(t.Context(), data); err != nil {
+		t.Errorf("data that were refused whole leave the sums as they were: %v", err)
+	}
+	if len(ledger.Entries()) > 0 {
+		t.Errorf("%v is reserved", ledger.Entries())
 	}
 }

@@ -10,9 +10,9 @@ import (
 // PurposeEmbed is the stage, and the ledger's line, of the release.
 const PurposeEmbed = "mean embedding"
 
-// A Plan is a Config with its noise decided, and the bill. Besides what every plan does, it releases
-// embeddings of records that come in pieces or in shards, and trains generators against embeddings
-// that were released before.
+// A Plan is a Config with its noise decided, and the bill. Besides what every plan does, it
+// releases embeddings of records that come in pieces or in shards, and trains generators against
+// embeddings that were released before.
 type Plan struct {
 	synth.Program
 	Config   Config
@@ -25,8 +25,8 @@ type Plan struct {
 // Plan decides what the configuration leaves open and adds up the bill.
 //
 // Guarantee: the event of the plan is the one that a run reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
-// than the budget.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
+// caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -47,9 +47,9 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
 	p := &Plan{Config: c, SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
-	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget, []synth.Stage{{Purpose: PurposeEmbed,
-		Event: c.event(c.NoiseMultiplier), Count: c.releases(), NoiseMultiplier: c.NoiseMultiplier,
-		Once: c.Batches.none()}}, w)
+	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget, []synth.Stage{{
+		Purpose: PurposeEmbed, Event: c.event(c.NoiseMultiplier), Count: c.releases(),
+		NoiseMultiplier: c.NoiseMultiplier, Once: c.Batches.none()}}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c Config) Plan() (*Plan, error) {
 
 // Features is the number of features of a record; 0 for a plan that Config.Plan has not made.
 func (p *Plan) Features() int {
-	if p.work == nil {
+	if p.made() != nil {
 		return 0
 	}
 	return p.work.features.Dim()

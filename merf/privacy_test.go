@@ -13,11 +13,12 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanism's answers held fixed,
-// ledger, progress, embedding and generator must be the same to the bit, and what the mechanism was given must be
-// no farther apart than declared.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanism's
+// answers held fixed, ledger, progress, embedding and generator must be the same to the bit, and
+// what the mechanism was given must be no farther apart than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	turn := 0
 	for _, s := range schemas(t) {
@@ -42,23 +43,26 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
+// run is what privacytest replays.
+type run = func(context.Context, *accountant.Ledger, records.Data) (any, error)
+
 // everythingVisible returns all that leaves a run.
-func everythingVisible(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func everythingVisible(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		var told []merf.Progress
-		watch := merf.WithProgress(func(s merf.Progress) {
+		var told []synth.Progress
+		watch := synth.OnProgress(func(s synth.Progress) {
 			s.Elapsed = 0
 			told = append(told, s)
 		})
-		e, err := merf.Embed(ctx, p, data, ledger, watch)
+		e, err := p.Embed(ctx, ledger, data, watch)
 		if err != nil {
 			return told, err
 		}
-		m, err := merf.Train(ctx, e, quick, watch)
+		g, err := merf.Train(ctx, e, quick, watch)
 		if err != nil {
 			return told, err
 		}
-		file, err := m.Encode()
+		file, err := g.Model().Encode()
 		var sums [][]float64
 		for c := range e.Classes() {
 			sums = append(sums, e.Sum(c))
@@ -70,8 +74,9 @@ func everythingVisible(p *merf.Plan) func(context.Context, *accountant.Ledger, r
 // everyRow lists all rows of a small table, and some that are not in it.
 func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(), records.Categorical("c", "p", "q", "r"),
-		records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
+	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
+		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
+		records.Label("y", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +95,8 @@ func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	return s, rows
 }
 
-// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes or goes beside
-// none or beside another one, and every record in place of every other.
+// TestSensitivityByBruteForce runs every pair of neighbours of a small table: one record that comes
+// or goes beside none or beside another one, and every record in place of every other.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, rows := everyRow(t)
 	for _, r := range relations {
@@ -99,12 +104,14 @@ func TestSensitivityByBruteForce(t *testing.T) {
 			c := small(s, r, k)
 			p := mustPlan(t, c)
 			check := func(data, neighbour records.Data) {
-				privacytest.Replay[records.Data]{Run: released(p), Budget: c.Budget, Data: data, Neighbour: neighbour, Seeds: 1}.Check(t)
+				privacytest.Replay[records.Data]{Run: released(p), Budget: c.Budget, Data: data,
+					Neighbour: neighbour, Seeds: 1}.Check(t)
 			}
 			for i, a := range rows {
 				if r == accountant.AddOrRemoveOne {
 					check(join(t, s), join(t, s, a))
-					check(join(t, s, rows[(7*i+1)%len(rows)]), join(t, s, rows[(7*i+1)%len(rows)], a))
+					beside := rows[(7*i+1)%len(rows)]
+					check(join(t, s, beside), join(t, s, beside, a))
 					continue
 				}
 				for j, b := range rows {
@@ -120,9 +127,9 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-func released(p *merf.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func released(p *merf.Plan) run {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		e, err := merf.Embed(ctx, p, data, ledger)
+		e, err := p.Embed(ctx, ledger, data)
 		if err != nil {
 			return nil, err
 		}
@@ -139,12 +146,14 @@ func join(t *testing.T, s records.Schema, parts ...records.Data) records.Data {
 	return d
 }
 
-// TestTheStatedEffectIsAttained by features whose norm is the bound for every record: no noise is wasted.
+// TestTheStatedEffectIsAttained by features whose norm is the bound for every record: no noise is
+// wasted.
 func TestTheStatedEffectIsAttained(t *testing.T) {
 	s, _ := everyRow(t)
 	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"]))
 	e := mustEmbed(t, p, join(t, s))
-	if want := math.Hypot(1/e.SumStd(), 1/e.CountStd()) * p.Config.NoiseMultiplier; math.Abs(want-1) > 1e-9 {
+	want := math.Hypot(1/e.SumStd(), 1/e.CountStd()) * p.Config.NoiseMultiplier
+	if math.Abs(want-1) > 1e-9 {
 		t.Errorf("a record of norm 1 moves the release by %v of what is declared", want)
 	}
 }
@@ -157,16 +166,17 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			c.Batches = b
 			p := mustPlan(t, c)
 			ledger := accountant.NewLedger(c.Budget)
-			e, err := merf.Embed(context.Background(), p, drawTable(t, 100, 1), ledger)
+			e, err := p.Embed(context.Background(), ledger, drawTable(t, 100, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			entries := ledger.Entries()
-			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, p.Event) || entries[0].Reserved != p.Count || entries[0].Spent != p.Count {
-				t.Errorf("ledger %+v, plan %d × %v", entries, p.Count, p.Event)
+			entries, stage := ledger.Entries(), p.Stages()[0]
+			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, stage.Event) ||
+				entries[0].Reserved != stage.Count || entries[0].Spent != stage.Count {
+				t.Errorf("ledger %+v, plan %d × %v", entries, stage.Count, stage.Event)
 			}
-			if got := ledger.Epsilon().Upper; got != p.Total.Upper || got > c.Budget.Epsilon {
-				t.Errorf("ledger ε %v, plan %v, budget %v", got, p.Total.Upper, c.Budget.Epsilon)
+			if got := ledger.Epsilon().Upper; got != p.Total().Upper || got > c.Budget.Epsilon {
+				t.Errorf("ledger ε %v, plan %v, budget %v", got, p.Total().Upper, c.Budget.Epsilon)
 			}
 			if g := e.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise {
 				t.Errorf("noise of class %v", g.NoiseClass)
@@ -175,8 +185,9 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 	}
 }
 
-// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all. 2 × 12,000 sums; the
-// false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is 60 standard errors away.
+// TestNoiseHasThePlannedSize: the standard deviation of what is released about no records at all. 2
+// × 12,000 sums; the false-alarm rate of ±6 standard errors is 4e-9, and noise off by 0.7 or 1.3 is
+// 60 standard errors away.
 func TestNoiseHasThePlannedSize(t *testing.T) {
 	for _, r := range relations {
 		c := small(records.Binary(6).WithLabels("a", "b"), r, kernels()["rbf"])
@@ -201,9 +212,10 @@ func TestNoiseHasThePlannedSize(t *testing.T) {
 	}
 }
 
-// TestCancelledRunsKeepTheirSpend.
+// TestCancelledRunsKeepTheirSpend: nothing is refunded.
 func TestCancelledRunsKeepTheirSpend(t *testing.T) {
-	c := small(table(t, records.Label("class", "a", "b", "c")), accountant.AddOrRemoveOne, kernels()["rbf"])
+	s := table(t, records.Label("class", "a", "b", "c"))
+	c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	ledger := accountant.NewLedger(c.Budget)
@@ -213,26 +225,30 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 			yield(drawTable(t, 10, 2), nil)
 		}
 	}
-	if _, err := merf.EmbedStream(ctx, p, stream, ledger); !errors.Is(err, context.Canceled) {
+	if _, err := p.EmbedStream(ctx, ledger, stream); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if ledger.Epsilon().Upper != p.Total.Upper {
-		t.Errorf("ε %v is kept, %v was reserved", ledger.Epsilon().Upper, p.Total.Upper)
+	if ledger.Epsilon().Upper != p.Total().Upper {
+		t.Errorf("ε %v is kept, %v was reserved", ledger.Epsilon().Upper, p.Total().Upper)
 	}
-	if _, err := merf.Embed(context.Background(), p, drawTable(t, 10, 1), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	data := drawTable(t, 10, 1)
+	_, err := p.Embed(context.Background(), ledger, data)
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("the budget is spent, yet: %v", err)
 	}
-	if _, err := merf.Embed(ctx, p, drawTable(t, 10, 1), accountant.NewLedger(c.Budget)); !errors.Is(err, context.Canceled) {
+	_, err = p.Embed(ctx, accountant.NewLedger(c.Budget), data)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is generated is in the
-// schema.
+// TestHostileRecordsAreEmbedded: no record makes a run fail, none at all is fine, and what is
+// generated is in the schema.
 func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b") // float32 has numbers on neither bound
-	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1)
+	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0},
+		{5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,23 +261,23 @@ func TestHostileRecordsAreEmbedded(t *testing.T) {
 		for _, labels := range []merf.LabelDraw{merf.NoisyProportions, merf.UniformLabels} {
 			g := quick
 			g.Labels = labels
-			m, err := merf.Train(context.Background(), mustEmbed(t, p, data), g)
+			gen, err := merf.Train(context.Background(), mustEmbed(t, p, data), g)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			for chunk, err := range m.Chunks(context.Background(), 100, merf.All()) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := records.Check(chunk); err != nil {
-					t.Errorf("%s: synthetic records outside the schema: %v", name, err)
-				}
+			drawn, err := gen.Sample(context.Background(), 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := records.Check(drawn); err != nil {
+				t.Errorf("%s: synthetic records outside the schema: %v", name, err)
 			}
 		}
 	}
 }
 
-// TestEpsilonIsTheBudgets for random configurations: the plan never costs more than it may, and not much less.
+// TestEpsilonIsTheBudgets for random configurations: the plan never costs more than it may, and not
+// much less.
 func TestEpsilonIsTheBudgets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -270,7 +286,7 @@ func TestEpsilonIsTheBudgets(t *testing.T) {
 		c.Budget.Epsilon = math.Exp(4*rng.Float64() - 2)
 		c.CountShare = rng.Float64()
 		p := mustPlan(t, c)
-		if e := p.Total.Upper; e > c.Budget.Epsilon || e < 0.99*c.Budget.Epsilon {
+		if e := p.Total().Upper; e > c.Budget.Epsilon || e < 0.99*c.Budget.Epsilon {
 			t.Errorf("%v, share %.3f: ε = %v of %v", r, c.CountShare, e, c.Budget.Epsilon)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestFeaturesAreARecordsOwn: whatever other records are in a piece, and however many, a record's features are the
-// same to the bit. A sum over pieces would otherwise change by more than one record's features when pieces are cut
-// elsewhere.
+// TestFeaturesAreARecordsOwn: whatever other records are in a piece, and however many, a record's
+// features are the same to the bit. A sum over pieces would otherwise change by more than one
+// record's features when pieces are cut elsewhere.
 func TestFeaturesAreARecordsOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, in := range []int{1, 7, 130} {
-		for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 300, Bandwidth: 1}, rff.RBF{Dim: 33, Bandwidth: 1, Phase: true}, rff.Rule(64, in), rff.Pairs{Knots: 3},
+		for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 300, Bandwidth: 1},
+			rff.RBF{Dim: 33, Bandwidth: 1, Phase: true}, rff.Rule(64, in), rff.Pairs{Knots: 3},
 			rff.Hermite{Order: 4, Bandwidth: 0.3}} {
 			e, err := k.Embedding(rff.Layout{In: in}, 1)
 			if err != nil {
@@ -29,14 +30,16 @@ func TestFeaturesAreARecordsOwn(t *testing.T) {
 				be := device.CPUWith(workers)
 				all := be.New(most, e.Dim())
 				e.Transform(be, device.Batch{Rows: most, Dense: x}, all)
-				for _, cut := range [][2]int{{0, 1}, {0, 2}, {3, 8}, {1, 14}, {0, 15}, {20, 53}, {5, 70}, {69, 70}} {
+				for _, cut := range [][2]int{{0, 1}, {0, 2}, {3, 8}, {1, 14}, {0, 15}, {20, 53}, {5, 70},
+					{69, 70}} {
 					lo, hi := cut[0], cut[1]
 					part := be.New(hi-lo, e.Dim())
 					e.Transform(be, device.Batch{Rows: hi - lo, Dense: x.RowRange(lo, hi)}, part)
 					for i := range hi - lo {
 						for j, v := range part.Row(i) {
-							if v != all.Row(lo + i)[j] {
-								t.Fatalf("%T, %d coordinates, rows %d to %d: feature %d of row %d is %v, among others %v", k, in, lo, hi, j, lo+i, v, all.Row(lo + i)[j])
+							if among := all.Row(lo + i)[j]; v != among {
+								t.Fatalf("%T, %d coordinates, rows %d to %d: feature %d of row %d is %v, among others %v",
+									k, in, lo, hi, j, lo+i, v, among)
 							}
 						}
 					}

@@ -19,7 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-var streamRows = flag.Int("stream", 0, "embed a generated stream of that many rows of 50 columns and report time and memory")
+var streamRows = flag.Int("stream", 0,
+	"embed a generated stream of that many rows of 50 columns and report time and memory")
 
 // wide is a table of 50 columns and a label.
 func wide(t testing.TB) records.Schema {
@@ -73,21 +74,25 @@ func generated(t testing.TB, s records.Schema, rows int) iter.Seq2[records.Data,
 	}
 }
 
-// TestStreamsNeedConstantMemory: with -stream 10000000 the real thing, without it a short one. Peak memory is reported
-// where the system tells it.
+// TestStreamsNeedConstantMemory: with -stream 10000000 a long stream, without it a short one. Peak
+// memory is reported where the system tells it.
 func TestStreamsNeedConstantMemory(t *testing.T) {
 	rows := max(*streamRows, 5000)
 	s := wide(t)
-	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
+	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
 	p := mustPlan(t, c)
 	start := time.Now()
-	if _, err := merf.EmbedStream(context.Background(), p, generated(t, s, rows), accountant.NewLedger(c.Budget)); err != nil {
+	ledger := accountant.NewLedger(c.Budget)
+	if _, err := p.EmbedStream(context.Background(), ledger, generated(t, s, rows)); err != nil {
 		t.Fatal(err)
 	}
+	took := time.Since(start).Seconds()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("%d rows of %d columns (%d encoded), %d features: %.1f s, %.0f rows/s, heap %d MB of the system, peak %s",
-		rows, len(s.Columns())-1, s.Dim(), p.Features(), time.Since(start).Seconds(), float64(rows)/time.Since(start).Seconds(), m.Sys>>20, peak())
+	t.Logf("%d rows of %d columns (%d encoded), %d features: %.1f s, %.0f rows/s", rows,
+		len(s.Columns())-1, s.Dim(), p.Features(), took, float64(rows)/took)
+	t.Logf("heap %d MB of the system, peak %s", m.Sys>>20, peak())
 	if m.Sys > 1<<30 {
 		t.Errorf("%d MB", m.Sys>>20)
 	}
@@ -111,7 +116,8 @@ func peak() string {
 // BenchmarkEmbed is the cost of a row.
 func BenchmarkEmbed(b *testing.B) {
 	s := wide(b)
-	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
+	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		Kernel: rff.RBF{Dim: 1000, Bandwidth: 2}}
 	p := mustPlan(b, c)
 	var frames []records.Data
 	for f := range generated(b, s, 8192) {

@@ -1,6 +1,7 @@
 package merf
 
-// target is what a generator is trained towards: for each class the mean of features, and what its distance counts.
+// target is what a generator is trained towards: for each class the mean of features, and what its
+// distance counts.
 type target struct {
 	means  [][]float32
 	weight []float32

@@ -16,13 +16,14 @@ import (
 // StageTrain is the stage of training a generator, which costs nothing.
 const StageTrain = "generator"
 
-// Train fits a generator to a released embedding: the mean features of its records, class by class, to the released
-// means.
+// Train fits a generator to a released embedding: the mean features of its records, class by class,
+// to the released means.
 //
-// Guarantee: training sees nothing but the embedding, so the generator has the embedding's guarantee and costs nothing
-// more, however many are trained and compared.
+// Guarantee: training sees nothing but the embedding, so the generator has the embedding's
+// guarantee and costs nothing more, however many are trained and compared.
 // Errors: *param.Error values, joined; ctx.Err().
-func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...synth.Option) (*synth.Generator, error) {
+func Train(ctx context.Context, e *Embedding, g GeneratorConfig,
+	opts ...synth.Option) (*synth.Generator, error) {
 	if e == nil || e.features == nil {
 		return nil, param.New("merf.Train.embedding", nil, "a released embedding")
 	}
@@ -37,7 +38,8 @@ func Train(ctx context.Context, e *Embedding, g GeneratorConfig, opts ...synth.O
 	return synth.NewGenerator(systemName, m, e.guarantee), nil
 }
 
-func train(ctx context.Context, r *synth.Run, e *Embedding, g GeneratorConfig) (synth.Model, error) {
+func train(ctx context.Context, r *synth.Run, e *Embedding,
+	g GeneratorConfig) (synth.Model, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
@@ -88,7 +90,7 @@ type training struct {
 	codes, dx          device.Matrix
 	batch              rff.BatchEmbedding // nil where features are written down row by row
 	features           device.Matrix      // of the batch, then the derivative of the loss by them
-	mean, pull         device.Matrix      // the sum of one class's features, and what all its records are pulled by
+	mean, pull         device.Matrix      // one class's sum, and what pulls its records
 	means              []device.Matrix
 	hostCodes, factors []float32
 }
@@ -96,11 +98,13 @@ type training struct {
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
 	s := e.config.Schema
 	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s, g.Seed)
+	net, err := network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s,
+		g.Seed)
 	if err != nil {
 		return nil, err
 	}
-	t := &training{e: e, g: g, be: be, net: net, source: rand.NewPCG(g.Seed, 0x6d657266), target: e.target(g)}
+	t := &training{e: e, g: g, be: be, net: net, source: rand.NewPCG(g.Seed, 0x6d657266),
+		target: e.target(g)}
 	t.rng = rand.New(t.source)
 	t.each = max(g.Batch/classes, 2)
 	rows, p := t.each*classes, net.Params()
@@ -144,7 +148,8 @@ func (t *training) draw() {
 	t.be.Upload(t.codes, t.hostCodes)
 }
 
-// deriveByRow sets dx to the derivative of the loss by the batch's records, by way of the features of each.
+// deriveByRow sets dx to the derivative of the loss by the batch's records, by way of the features
+// of each.
 func (t *training) deriveByRow(x device.Matrix) {
 	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
 	for c := range t.means {
@@ -170,11 +175,12 @@ func (t *training) deriveByClass(x device.Matrix) {
 	}
 }
 
-// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull + own·φᵢ, from the sum
-// of features in mean.
+// aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull +
+// own·φᵢ, from the sum of features in mean.
 //
-// The squared distance of a batch's mean to the target is larger, in expectation, than that of the generator's mean,
-// by the batch's own variance, so minimising it costs diversity. Products of two different records have no such term:
+// The squared distance of a batch's mean to the target is larger, in expectation, than that of the
+// generator's mean, by the batch's own variance, so minimising it costs diversity. Products of two
+// different records have no such term:
 //
 //	w·( Σ_{i≠j} φᵢ·φⱼ / (B(B−1)) − 2 μ·Σ φᵢ/B ),
 //
@@ -190,7 +196,8 @@ func (t *training) aim(class int) (own float32) {
 	return -scale / (b - 1)
 }
 
-// move takes one step of Adam, at a rate that falls evenly on a logarithmic scale, and moves the average after it.
+// move takes one step of Adam, at a rate that falls evenly on a logarithmic scale, and moves the
+// average after it.
 func (t *training) move(step int) {
 	p := t.net.Params().Flat
 	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))
@@ -210,8 +217,8 @@ func (t *training) finish() {
 	}
 }
 
-// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where there is room for
-// it.
+// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where
+// there is room for it.
 func fillCodes(rng *rand.Rand, dst []float32, width, latent int, class func(i int) int) {
 	for i := range len(dst) / width {
 		row := dst[i*width : (i+1)*width]

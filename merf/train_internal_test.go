@@ -15,7 +15,8 @@ import (
 
 func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "c"), records.Label("y", "p", "q"))
+	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "c"),
+		records.Label("y", "p", "q"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func internalEmbedding(t *testing.T, k rff.EmbeddingKernel) *Embedding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Embed(context.Background(), p, data, accountant.NewLedger(c.Budget))
+	e, err := p.Embed(context.Background(), accountant.NewLedger(c.Budget), data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +49,13 @@ func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 	return plainEmbedding{e}, err
 }
 
-// TestDerivative compares the derivative of the loss by the batch's records with central differences of the unbiased
-// statistic, from its definition, for both ways to find it.
+// TestDerivative compares the derivative of the loss by the batch's records with central
+// differences of the unbiased statistic, from its definition, for both ways to find it.
 func TestDerivative(t *testing.T) {
-	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10, Weights: ByProportion}.withDefaults()
-	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5}, "pairs": pairs, "pairs row by row": rowwise{pairs}} {
+	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10,
+		Weights: ByProportion}.withDefaults()
+	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5},
+		"pairs": pairs, "pairs row by row": rowwise{pairs}} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +66,8 @@ func TestDerivative(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		x := device.HostMatrix(2*tr.each, 4, make([]float32, 8*tr.each))
 		for i := range x.Data {
-			x.Data[i] = 0.05 + 0.4*rng.Float32() // between two knots, where the derivative is that of both sides
+			// Between two knots the derivative is that of both sides.
+			x.Data[i] = 0.05 + 0.4*rng.Float32()
 		}
 		if tr.batch != nil {
 			tr.deriveByClass(x)
@@ -78,8 +82,9 @@ func TestDerivative(t *testing.T) {
 			x.Data[i] = save - h
 			down := loss(tr, x)
 			x.Data[i] = save
-			if want := (up - down) / (2 * h); math.Abs(want-float64(tr.dx.Data[i])) > 1e-3*(1+math.Abs(want)) {
-				t.Errorf("%s, number %d: %v, difference quotient %v", name, i, tr.dx.Data[i], want)
+			want := (up - down) / (2 * h)
+			if got := float64(tr.dx.Data[i]); math.Abs(want-got) > 1e-3*(1+math.Abs(want)) {
+				t.Errorf("%s, number %d: %v, difference quotient %v", name, i, got, want)
 			}
 		}
 	}
@@ -104,8 +109,8 @@ func loss(tr *training, x device.Matrix) float64 {
 	return total
 }
 
-// unbiased is the squared distance of the generator's mean to the target as products of different records estimate it,
-// without the target's own square.
+// unbiased is the squared distance of the generator's mean to the target as products of different
+// records estimate it, without the target's own square.
 func unbiased(rows [][]float64, mean []float32) float64 {
 	b, sum := float64(len(rows)), 0.0
 	for i, x := range rows {
@@ -145,7 +150,8 @@ func TestSizesHaveFloors(t *testing.T) {
 	}
 }
 
-// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts fully.
+// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts
+// fully.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {

@@ -38,9 +38,8 @@ func (t *training) file() (*synth.File, error) {
 	for _, s := range t.moments() {
 		f.Sections = append(f.Sections, synth.Section{Name: s.name, Data: network.Floats(t.be, s.at)})
 	}
-	f.Sections = append(f.Sections, synth.Section{Name: sectionRandom, Data: random},
-		synth.Section{Name: sectionSums, Data: synth.Floats64(t.e.sums)},
-		synth.Section{Name: sectionCounts, Data: synth.Floats64(t.e.counts)})
+	f.Sections = append(f.Sections, synth.Section{Name: sectionRandom, Data: random})
+	f.Sections = append(f.Sections, t.e.sections()...)
 	return f, nil
 }
 
@@ -50,10 +49,12 @@ type namedMatrix struct {
 }
 
 func (t *training) moments() []namedMatrix {
-	return []namedMatrix{{sectionAverage, t.average.Flat}, {sectionFirst, t.first}, {sectionSecond, t.second}}
+	return []namedMatrix{{sectionAverage, t.average.Flat}, {sectionFirst, t.first},
+		{sectionSecond, t.second}}
 }
 
-// restore goes on from a state of training; a state of releases, or none, leaves the start as it is.
+// restore goes on from a state of training; a state of releases, or none, leaves the start as it
+// is.
 func (t *training) restore(f *synth.File) error {
 	var h trainingHeader
 	if f == nil {

@@ -16,31 +16,33 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // learned is a generator of drawTable's records.
-func learned(t *testing.T) (*merf.Model, *records.Frame) {
+func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	t.Helper()
 	data := drawTable(t, 4000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
 	// The noise is a fixed one: the test is of learning.
-	e, err := merf.Embed(privacytest.Seeded(t, context.Background(), 1), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1), accountant.NewLedger(c.Budget), data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := merf.Train(context.Background(), e,
-		merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{40}, BatchNorm: true}, Latent: 5, Steps: 400, Batch: 240, LR: 0.01, Seed: 1})
+		merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{40}, BatchNorm: true}, Latent: 5,
+			Steps: 400, Batch: 240, LR: 0.01, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m, data
 }
 
-// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of numbers, shares of
-// missing values. The tolerances are several times what a run is off.
+// TestGeneratorsLearnWhatWasReleased: proportions of classes, of levels within a class, means of
+// numbers, shares of missing values. The tolerances are several times what a run is off.
 func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 	m, data := learned(t)
-	synthetic := collectAll(t, m, 6000, merf.Draw{Cluster: -1, Class: -1, Seed: 4})
+	synthetic := collectAll(t, m, 6000, synth.Seed(4))
 	if err := records.Check(synthetic); err != nil {
 		t.Error(err)
 	}
@@ -52,7 +54,11 @@ func TestGeneratorsLearnWhatWasReleased(t *testing.T) {
 			}
 		}
 	}
-	balanced := statistics(collectAll(t, m.WithLabels(merf.UniformLabels), 6000, merf.Draw{Cluster: -1, Class: -1, Seed: 4}), 2)
+	uniform, err := merf.WithLabels(m, merf.UniformLabels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	balanced := statistics(collectAll(t, uniform, 6000, synth.Seed(4)), 2)
 	if math.Abs(balanced["share"]-1.0/3) > 0.05 {
 		t.Errorf("a third of uniform labels is %v", balanced["share"])
 	}
@@ -94,7 +100,8 @@ func b2f(b bool) float64 {
 // TestEveryWayToTrain ends in a model for records of every kind.
 func TestEveryWayToTrain(t *testing.T) {
 	for i, s := range schemas(t) {
-		none := mustEmbed(t, mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["rbf"])), empty(t, s))
+		c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
+		none := mustEmbed(t, mustPlan(t, c), empty(t, s))
 		g := quick
 		g.Weights, g.Shrink = merf.Weighting(i%3), i%2 == 0
 		if i == 2 {
@@ -105,20 +112,17 @@ func TestEveryWayToTrain(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", s, err)
 		}
-		for _, means := range []bool{false, true} {
-			d := merf.Draw{Cluster: -1, Class: min(s.Classes()-1, 1), Means: means}
-			n := 0
-			for chunk, err := range m.Chunks(context.Background(), 1100, d) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				n += chunk.Len()
-				if err := records.Check(chunk); err != nil || !chunk.Schema().Equal(m.DrawSchema(d)) {
-					t.Errorf("%v: %v", chunk.Schema(), err)
-				}
+		class := synth.OfClass(min(s.Classes()-1, 1))
+		for _, opts := range [][]synth.DrawOption{{class}, {class, synth.Means()}} {
+			drawn, err := m.Sample(context.Background(), 1100, opts...)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if n != 1100 {
-				t.Errorf("%v: %d records", s, n)
+			if err := records.Check(drawn); err != nil || drawn.Len() != 1100 {
+				t.Errorf("%v: %d records: %v", drawn.Schema(), drawn.Len(), err)
+			}
+			if want := s.IsBinary() && len(opts) == 2; drawn.Schema().Equal(s) == want {
+				t.Errorf("records of %v, of %v are modelled", drawn.Schema(), s)
 			}
 		}
 	}
@@ -137,8 +141,10 @@ func empty(t *testing.T, s records.Schema) records.Data {
 func TestConvolutionalGenerator(t *testing.T) {
 	s := records.Image(4, 4).WithLabels("a", "b")
 	g := quick
-	g.Architecture = models.ConvDecoder{Height: 4, Width: 4, Channels: 1, Maps: []int{4}, Size: 3, BatchNorm: true}
-	e := mustEmbed(t, mustPlan(t, small(s, accountant.ReplaceOne, kernels()["rbf"])), empty(t, s))
+	g.Architecture = models.ConvDecoder{Height: 4, Width: 4, Channels: 1, Maps: []int{4}, Size: 3,
+		BatchNorm: true}
+	c := small(s, accountant.ReplaceOne, kernels()["rbf"])
+	e := mustEmbed(t, mustPlan(t, c), empty(t, s))
 	if _, err := merf.Train(context.Background(), e, g); err != nil {
 		t.Fatal(err)
 	}
@@ -147,62 +153,85 @@ func TestConvolutionalGenerator(t *testing.T) {
 	if _, err := merf.Train(context.Background(), e, g); !errors.As(err, &param) {
 		t.Errorf("images of another size: %v", err)
 	}
+	if c.Generator = g; c.Validate() == nil {
+		t.Error("a plan takes a generator of images of another size")
+	}
 }
 
 // TestDrawsAreSafeForConcurrentUse and a function of their seed.
 func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 	m := trained(t, quick)
-	want := collectAll(t, m, 2000, merf.Draw{Cluster: -1, Class: -1, Seed: 1})
+	want := text(t, collectAll(t, m, 2000, synth.Seed(1)))
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			n := 0
-			for chunk, err := range m.Chunks(context.Background(), 2000, merf.Draw{Cluster: -1, Class: -1, Seed: 1}) {
-				if err != nil || chunk.(*records.Frame).Value(0, 3) != want.Value(n, 3) {
-					t.Errorf("other records: %v", err)
-					return
-				}
-				n += chunk.Len()
+			drawn, err := m.Sample(context.Background(), 2000, synth.Seed(1))
+			if err != nil || text(t, drawn.(*records.Frame)) != want {
+				t.Errorf("other records: %v", err)
 			}
 		})
 	}
 	group.Wait()
 }
 
-func TestWrongDraws(t *testing.T) {
-	m := trained(t, quick)
-	var param *param.Error
-	for _, d := range []merf.Draw{{Cluster: -1, Class: 3}, {Cluster: 1, Class: -1}, {Cluster: -1, Class: -2}} {
-		for _, err := range m.Chunks(context.Background(), 1, d) {
-			if !errors.As(err, &param) {
-				t.Errorf("%+v: %v", d, err)
-			}
+// TestLabelsAreDrawnAsAsked, and another generator's labels or an unknown way are refused.
+func TestLabelsAreDrawnAsAsked(t *testing.T) {
+	g := trained(t, quick)
+	uniform, err := merf.WithLabels(g, merf.UniformLabels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := []float64{1. / 3, 1. / 3, 1. / 3}
+	if p := uniform.Model().(*merf.Model).Proportions(); !reflect.DeepEqual(p, third) {
+		t.Errorf("proportions %v", p)
+	}
+	if p := g.Model().(*merf.Model).Proportions(); reflect.DeepEqual(p, third) {
+		t.Error("the generator itself has changed")
+	}
+	if uniform.Guarantee().Epsilon != g.Guarantee().Epsilon {
+		t.Error("another guarantee")
+	}
+	var wrong *param.Error
+	for name, of := range map[string]*synth.Generator{"nil": nil, "zero": {},
+		"an empty model": synth.NewGenerator("merf", new(merf.Model), g.Guarantee())} {
+		if _, err := merf.WithLabels(of, merf.UniformLabels); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, err := range m.Chunks(context.Background(), -1, merf.All()) {
-		if !errors.As(err, &param) {
-			t.Errorf("a negative number: %v", err)
-		}
+	if _, err := merf.WithLabels(g, 9); !errors.As(err, &wrong) {
+		t.Errorf("an unknown way: %v", err)
 	}
+}
+
+// TestTrainingStops when its context does.
+func TestTrainingStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, err := range m.Chunks(ctx, 1, merf.All()) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
+	defer cancel()
+	stop := synth.OnProgress(func(p synth.Progress) {
+		if p.Step == 2 {
+			cancel()
 		}
-	}
-	if _, err := merf.Train(ctx, embedded(t, 5), quick); !errors.Is(err, context.Canceled) {
+		if p.Stage != merf.StageTrain || p.Step > 2 || p.Of != quick.Steps || !(p.Epsilon > 0) {
+			t.Errorf("%+v", p)
+		}
+	})
+	if _, err := merf.Train(ctx, embedded(t, 5), quick, stop); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 func TestConfigMistakesAreToldTogether(t *testing.T) {
-	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{-1}}, Latent: -1, Steps: -1, Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1, Weights: 9, Labels: 9}
-	c := merf.Config{Schema: records.Binary(3), Budget: accountant.Budget{Epsilon: -1, Relation: accountant.ReplaceOne}, CountShare: 1, NoiseMultiplier: math.Inf(1),
-		Batches: merf.Batches{Probability: 2}, Kernel: rff.RBF{}}
+	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{-1}}, Latent: -1, Steps: -1,
+		Batch: -1, LR: math.NaN(), Decay: 2, Average: 1, Floor: -1, Weights: 9, Labels: 9}
+	c := merf.Config{Schema: records.Binary(3),
+		Budget:     accountant.Budget{Epsilon: -1, Delta: 2, Relation: accountant.ReplaceOne},
+		CountShare: 1, NoiseMultiplier: math.Inf(1), Batches: merf.Batches{Probability: 2},
+		Kernel: rff.RBF{}, Generator: merf.GeneratorConfig{Decay: 2}}
 	for err, paths := range map[error][]string{
-		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor", "Weights", "Labels"},
-		c.Validate(): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier", "merf.Batches.Probability", "merf.Batches.Steps", "Nominal", "rff.RBF.Dim"},
+		g.Validate(): {"Hidden[0]", "Latent", "Steps", "Batch", "LR", "Decay", "Average", "Floor",
+			"Weights", "Labels"},
+		c.Validate(): {"Epsilon", "Delta", "CountShare", "NoiseMultiplier", "merf.Batches.Probability",
+			"merf.Batches.Steps", "Nominal", "rff.RBF.Dim", "Decay"},
 	} {
 		for _, p := range paths {
 			if err == nil || !strings.Contains(err.Error(), p) {
@@ -212,8 +241,10 @@ func TestConfigMistakesAreToldTogether(t *testing.T) {
 	}
 	add := small(records.Binary(3).WithLabels("a", "b"), accountant.AddOrRemoveOne, nil)
 	add.Nominal, add.Features, add.Kernel = 10, 8, kernels()["rbf"]
-	if err := add.Validate(); err == nil || !strings.Contains(err.Error(), "Nominal") || !strings.Contains(err.Error(), "Features") {
-		t.Errorf("a nominal size where the size is private, and a number of features beside a kernel: %v", err)
+	for _, path := range []string{"Nominal", "Features"} {
+		if err := add.Validate(); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is not reported: %v", path, err)
+		}
 	}
 }
 
@@ -222,13 +253,15 @@ func TestKernelsBySchema(t *testing.T) {
 	for s, want := range map[*records.Schema]rff.EmbeddingKernel{
 		ptr(table(t)): rff.Pairs{}, ptr(records.Image(3, 3)): rff.Rule(10000, 9),
 	} {
-		if got := mustPlan(t, small(*s, accountant.AddOrRemoveOne, nil)).Config.Kernel; !reflect.DeepEqual(got, want) {
+		p := mustPlan(t, small(*s, accountant.AddOrRemoveOne, nil))
+		if got := p.Config.Kernel; !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: %+v", *s, got)
 		}
 	}
 	c := small(table(t), accountant.AddOrRemoveOne, nil)
 	c.Features = 200
-	if p := mustPlan(t, c); p.Features() != 200 || !reflect.DeepEqual(p.Config.Kernel, rff.Rule(200, c.Schema.Dim())) {
+	want := rff.Rule(200, c.Schema.Dim())
+	if p := mustPlan(t, c); p.Features() != 200 || !reflect.DeepEqual(p.Config.Kernel, want) {
 		t.Errorf("%d features of %+v", p.Features(), p.Config.Kernel)
 	}
 }

@@ -9,29 +9,32 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GeneratorConfig says which generator is trained against an embedding, and how. None of it costs anything, and zero
-// values stand for the defaults named here.
+// GeneratorConfig says which generator is trained against an embedding, and how. None of it costs
+// anything, and zero values stand for the defaults named here.
 type GeneratorConfig struct {
-	Architecture models.GeneratorArchitecture // default models.MLP with two hidden layers of 200 and batch norm
-	Latent       int                          // Gaussian coordinates of a code, beside the class; default 16
-	Steps        int                          // default 2000
-	Batch        int                          // synthetic records a step, all classes together; default 512
-	LR           float64                      // learning rate of Adam; default 0.005
-	Decay        float64                      // what the learning rate has fallen to, by and by, at the end; default 0.05
-	Average      float64                      // decay of the moving average of parameters that is kept, in [0, 1); default 0.98
-	Weights      Weighting                    // of the classes' distances
-	Floor        float64                      // a count is taken for at least this many standard deviations of its noise; default 3
-	Shrink       bool                         // shrink each released mean by its own signal and noise (Wiener), see Embedding
-	Labels       LabelDraw                    // how often each class is generated
-	Seed         uint64                       // of initial weights and of codes
+	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
+	Architecture models.GeneratorArchitecture
+	Latent       int     // Gaussian coordinates of a code, beside the class; default 16
+	Steps        int     // default 2000
+	Batch        int     // synthetic records a step, all classes together; default 512
+	LR           float64 // learning rate of Adam; default 0.005
+	Decay        float64 // what the learning rate has fallen to at the end; default 0.05
+	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
+	Average float64
+	Weights Weighting // of the classes' distances
+	// Floor is the least count, in standard deviations of its noise; default 3.
+	Floor  float64
+	Shrink bool      // shrink each released mean by its own signal and noise (Wiener)
+	Labels LabelDraw // how often each class is generated
+	Seed   uint64    // of initial weights and of codes
 }
 
 // Weighting is how much each class's squared distance counts.
 type Weighting int
 
 const (
-	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for classes that are
-	// large enough to be seen, near 0 for those that drown in the noise.
+	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for classes
+	// that are large enough to be seen, near 0 for those that drown in the noise.
 	BySignal Weighting = iota
 	// Uniform gives all classes weight 1.
 	Uniform
@@ -62,7 +65,8 @@ type LabelDraw int
 const (
 	// NoisyProportions draws labels as often as the released counts say, clamped at zero.
 	NoisyProportions LabelDraw = iota
-	// UniformLabels draws every class equally often: what a learner wants that is judged by its balanced accuracy.
+	// UniformLabels draws every class equally often: what a learner wants that is judged by its
+	// balanced accuracy.
 	UniformLabels
 )
 
@@ -109,16 +113,22 @@ func (g GeneratorConfig) withDefaults() GeneratorConfig {
 func (g GeneratorConfig) Validate() error {
 	g = g.withDefaults()
 	var k param.Checker
-	positive := func(path string, n int) { k.OK(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer") }
+	positive := func(path string, n int) {
+		k.OK(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer")
+	}
 	positive("Latent", g.Latent)
 	positive("Steps", g.Steps)
 	positive("Batch", g.Batch)
-	k.OK(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent, fmt.Sprintf("at most %d", maxLatent))
-	k.OK(g.Batch <= maxBatch, "merf.GeneratorConfig.Batch", g.Batch, fmt.Sprintf("at most %d", maxBatch))
+	k.OK(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent,
+		fmt.Sprintf("at most %d", maxLatent))
+	k.OK(g.Batch <= maxBatch, "merf.GeneratorConfig.Batch", g.Batch,
+		fmt.Sprintf("at most %d", maxBatch))
 	k.OK(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
 	k.OK(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
-	k.OK(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average, "a decay in [0, 1)")
-	k.OK(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor, "a positive number of standard deviations")
+	k.OK(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average,
+		"a decay in [0, 1)")
+	k.OK(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor,
+		"a positive number of standard deviations")
 	k.OK(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
 	k.OK(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
@@ -130,7 +140,8 @@ func (g GeneratorConfig) Validate() error {
 // Codes and batches are bounded, so that sizes stay far from overflowing.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// codeWidth is the width of what a generator reads: the latent coordinates, then the class, one-hot.
+// codeWidth is the width of what a generator reads: the latent coordinates, then the class,
+// one-hot.
 func codeWidth(latent int, s records.Schema) int {
 	if s.Classes() > 1 {
 		return latent + s.Classes()

@@ -25,7 +25,8 @@ type generatorJSON struct {
 
 // MarshalJSON writes the configuration, defaults left out.
 func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
-	j := generatorJSON{nil, g.Latent, g.Steps, g.Batch, g.LR, g.Decay, g.Average, g.Weights, g.Floor, g.Shrink, g.Labels, g.Seed}
+	j := generatorJSON{nil, g.Latent, g.Steps, g.Batch, g.LR, g.Decay, g.Average, g.Weights, g.Floor,
+		g.Shrink, g.Labels, g.Seed}
 	if g.Architecture != nil {
 		var err error
 		if j.Architecture, err = models.MarshalGenerator(g.Architecture); err != nil {
@@ -35,7 +36,8 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; an architecture that is not package models' own is an error.
+// UnmarshalJSON reads what MarshalJSON wrote; an architecture that is not package models' own is an
+// error.
 func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	var j generatorJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -48,6 +49,14 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return train(ctx, r, e, w.config.Generator)
 }
 
+// Judge refuses a generator that cannot be built on the run's backend.
+func (w *work) Judge(r *synth.Run) error {
+	g, s := w.config.Generator.withDefaults(), w.config.Schema
+	_, err := network.NewGenerator("merf.GeneratorConfig.Architecture", r.Backend, g.Architecture,
+		codeWidth(g.Latent, s), s, g.Seed)
+	return err
+}
+
 // configJSON is the system's part of a plan.
 type configJSON struct {
 	Kernel          json.RawMessage `json:"kernel"`
@@ -67,8 +76,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches, c.Seed,
-		c.Generator})
+	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches,
+		c.Seed, c.Generator})
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
@@ -80,8 +89,9 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel, CountShare: j.CountShare,
-		Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier, Batches: j.Batches, Seed: j.Seed,
+	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
+		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier, Batches: j.Batches,
+		Seed:      j.Seed,
 		Generator: j.Generator}.Plan()
 	if err != nil {
 		return nil, err

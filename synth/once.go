@@ -78,6 +78,15 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 	return r.keeper.releases[purpose].mean(), nil
 }
 
+// Wider is how many times the noise of a release that Once returned is wider than planned: 1, or more
+// where interruptions have lost some of its shares.
+func (r *Run) Wider(purpose string) float64 {
+	if r.keeper == nil || r.keeper.releases[purpose] == nil {
+		return 1
+	}
+	return math.Sqrt(shares / float64(r.keeper.releases[purpose].made))
+}
+
 // draw makes one release with noise that is wider by a factor.
 func (r *Run) draw(a *mechanism.Allowance, purpose string, effect float64, parts []mechanism.Part,
 	wider float64) ([][]float64, error) {

@@ -1,0 +1,205 @@
+package merf_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// The contract suite interrupts fits. These tests interrupt what only this system does.
+
+// interrupting ends the run while a sample is added up: after its use was taken, before its
+// release.
+type interrupting struct {
+	records.Data
+	reads  *int
+	at     int
+	cancel context.CancelFunc
+}
+
+func (d interrupting) Gather(rows []int32, b *device.Batch) {
+	if *d.reads++; *d.reads == d.at {
+		d.cancel()
+	}
+	d.Data.Gather(rows, b)
+}
+
+// TestLostSamplesAreMadeUpForOnce: the sums of what is left stand for all records, their noise is
+// said to be wider, and the same call gives the same embedding again. A public number of records
+// stays what it is. Sampling moves a mean of three samples by less than 20 records, noise by less
+// than 10.
+func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
+	const n, steps = 9000, 4 // two pieces a sample
+	for _, c := range []merf.Config{
+		small(records.Binary(6).WithLabels("a", "b"), accountant.AddOrRemoveOne, kernels()["rbf"]),
+		small(records.Binary(6), accountant.ReplaceOne, kernels()["rbf"]),
+	} {
+		c.Batches = merf.Batches{Probability: 0.9, Steps: steps}
+		if c.Nominal > 0 {
+			c.Nominal = n
+		}
+		p := mustPlan(t, c)
+		var labels []int32
+		if c.Schema.Classes() > 0 {
+			labels = make([]int32, n)
+		}
+		data, err := records.FromFlat(c.Schema, make([]float32, 6*n), labels...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := synth.CheckpointEvery(filepath.Join(t.TempDir(), "run"), 3)
+		ledger := accountant.NewLedger(c.Budget)
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := interrupting{data, new(int), 3, cancel} // in the second sample
+		one := synth.On(device.CPUWith(1))
+		_, err = p.Embed(ctx, ledger, stop, kept, one)
+		var interrupted *synth.Interrupted
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &interrupted) {
+			t.Fatalf("interrupted: %v", err)
+		}
+		e, err := p.Embed(t.Context(), ledger, data, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0.0
+		for _, v := range e.Counts() {
+			total += v
+		}
+		if math.Abs(total-n) > n/20 || c.Nominal > 0 && total != n {
+			t.Errorf("%v records, there are %d", total, n)
+		}
+		whole := p.SumStd / (0.9 * math.Sqrt(steps))
+		if wider := e.SumStd() / whole; math.Abs(wider-math.Sqrt(steps/3.)) > 1e-9 {
+			t.Errorf("the noise is said to be %v times as wide, with 3 of 4 samples", wider)
+		}
+		line := ledger.Entries()[0]
+		again, err := p.Embed(t.Context(), ledger, data, kept)
+		spent := ledger.Entries()[0].Spent
+		if err != nil || !sameSums(e, again) || spent != steps || line.Spent != steps {
+			t.Errorf("the same call: %v, %d of %d drawn", err, spent, steps)
+		}
+	}
+}
+
+func sameSums(a, b *merf.Embedding) bool {
+	return reflect.DeepEqual(a.Sum(0), b.Sum(0)) && reflect.DeepEqual(a.Counts(), b.Counts()) &&
+		a.SumStd() == b.SumStd() && a.CountStd() == b.CountStd()
+}
+
+// failing loses the release number at, after its noise was drawn.
+type failing struct{ releases, at int }
+
+var errLost = errors.New("a release is lost")
+
+func (*failing) Source() (*entropy.Source, error) { return entropy.New() }
+func (*failing) Sample(entropy.Sample)            {}
+func (*failing) Refuse(string, error)             {}
+func (*failing) Spend(string, any, int, error)    {}
+
+func (f *failing) Release(*entropy.Release) error {
+	if f.releases++; f.releases == f.at {
+		return errLost
+	}
+	return nil
+}
+
+// TestReleasesOfShardsGoOn: a release that fails leaves the records in the shards, the same call
+// goes on with what is left of the noise, and the embedding says how wide that is. With emptied
+// shards the count would be 600 of 2100.
+func TestReleasesOfShardsGoOn(t *testing.T) {
+	data := drawTable(t, 2100, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	shards := []*merf.Partial{p.NewPartial(), p.NewPartial()}
+	for i, cut := range [][2]int{{0, 700}, {700, 2100}} {
+		if err := shards[i].Add(t.Context(), data.Slice(cut[0], cut[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
+	ctx := entropy.WithTap(t.Context(), &failing{at: 3})
+	if _, err := p.Release(ctx, ledger, shards, kept); !errors.Is(err, errLost) {
+		t.Fatalf("a release that fails: %v", err)
+	}
+	e, err := p.Release(t.Context(), ledger, shards, kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for _, v := range e.Counts() {
+		total += v
+	}
+	if math.Abs(total-2100) > 8*math.Sqrt(3)*e.CountStd() {
+		t.Errorf("%v records, noise ±%v each of 3 classes; there are 2100", total, e.CountStd())
+	}
+	if wider := e.SumStd() / p.SumStd; math.Abs(wider-math.Sqrt(8/7.)) > 1e-9 {
+		t.Errorf("the noise is said to be %v times as wide, with 7 of 8 shares", wider)
+	}
+	_, err = p.Release(t.Context(), ledger, shards)
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("the budget is spent, yet: %v", err)
+	}
+}
+
+// TestFitsToStreamsGoOn from their checkpoint: the embedding is released once, and training goes on
+// where it stood.
+func TestFitsToStreamsGoOn(t *testing.T) {
+	data := drawTable(t, 100, 1)
+	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["pairs"]))
+	read := 0
+	var stream iter.Seq2[records.Data, error] = func(yield func(records.Data, error) bool) {
+		read++
+		if yield(data.Slice(0, 30), nil) {
+			yield(data.Slice(30, 100), nil)
+		}
+	}
+	kept := synth.CheckpointEvery(filepath.Join(t.TempDir(), "run"), 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var steps []int
+	watch := synth.OnProgress(func(s synth.Progress) {
+		if s.Stage != merf.StageTrain {
+			return
+		}
+		if steps = append(steps, s.Step); len(steps) == 2 {
+			cancel()
+		}
+	})
+	ledger := accountant.NewLedger(p.Budget())
+	if _, err := p.FitStream(ctx, ledger, stream, kept, watch); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	one, err := p.FitStream(t.Context(), ledger, stream, kept, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := p.FitStream(t.Context(), accountant.NewLedger(p.Budget()), stream, kept, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(encoded(t, one), encoded(t, two)) {
+		t.Error("the same call gives another generator")
+	}
+	if read != 1 || !reflect.DeepEqual(steps, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("the stream was read %d times; steps of training %v", read, steps)
+	}
+	e, err := p.Embed(t.Context(), ledger, data, kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refit, err := p.Refit(t.Context(), e)
+	if err != nil || !reflect.DeepEqual(encoded(t, one), encoded(t, refit)) {
+		t.Errorf("trained again against the release of the checkpoint: another generator, %v", err)
+	}
+}

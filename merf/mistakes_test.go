@@ -1,0 +1,177 @@
+package merf_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// someSets are records of three items of six, with a plan for them that reserves little.
+func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
+	t.Helper()
+	s := records.Sets(6, 3)
+	data, err := records.FromItems(s, [][]uint32{{1}, {2, 3}, {0, 4, 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 8, Bandwidth: 1}}
+	return mustPlan(t, c), data, b
+}
+
+// TestMistakesReserveNothing: what Config.Plan or a run has not made is refused, and nothing is
+// reserved for it.
+func TestMistakesReserveNothing(t *testing.T) {
+	p, data, b := someSets(t)
+	ctx, ledger := context.Background(), accountant.NewLedger(b)
+	other := accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5,
+		Relation: accountant.ReplaceOne})
+	second := func(_ any, err error) error { return err }
+	part := p.NewPartial(nil, synth.On(nil))
+	c := p.Config
+	c.Batches = merf.Batches{Probability: 0.1, Steps: 2}
+	c.NoiseMultiplier = 0
+	batches := mustPlan(t, c)
+	stream := func(func(records.Data, error) bool) {}
+	kept := synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
+	e := mustEmbed(t, p, data)
+	mistakes := map[string]error{
+		"train on nothing":          second(merf.Train(ctx, nil, merf.GeneratorConfig{})),
+		"train on no embedding":     second(merf.Train(ctx, new(merf.Embedding), merf.GeneratorConfig{})),
+		"train with a checkpoint":   second(merf.Train(ctx, e, quick, kept)),
+		"embed nothing":             second(p.Embed(ctx, ledger, nil)),
+		"embed on no ledger":        second(p.Embed(ctx, nil, data)),
+		"embed on another relation": second(p.Embed(ctx, other, data)),
+		"stream nothing":            second(p.EmbedStream(ctx, ledger, nil)),
+		"fit to a stream of none":   second(p.FitStream(ctx, ledger, nil)),
+		"samples of a stream":       second(batches.EmbedStream(ctx, ledger, stream)),
+		"a fit to such samples":     second(batches.FitStream(ctx, ledger, stream)),
+		"samples of shards":         second(batches.Release(ctx, ledger, nil)),
+		"release no sum":            second(p.Release(ctx, ledger, []*merf.Partial{nil})),
+		"release a sum of no plan":  second(p.Release(ctx, ledger, []*merf.Partial{new(merf.Partial)})),
+		"add to no sum":             (*merf.Partial)(nil).Add(ctx, data),
+		"add to a sum of no plan":   new(merf.Partial).Add(ctx, data),
+		"add to a kept sum":         p.NewPartial(kept).Add(ctx, data),
+		"merge into no sum":         (*merf.Partial)(nil).Merge(part),
+		"merge no sum":              part.Merge(nil),
+		"merge sums of no plan":     new(merf.Partial).Merge(new(merf.Partial)),
+		"draw from no model":        second(new(merf.Model).Sampler(synth.Draw{})),
+		"write no model":            second(new(merf.Model).Encode()),
+	}
+	for name, none := range map[string]*merf.Plan{"nil": nil, "zero": {}} {
+		mistakes["embed "+name] = second(none.Embed(ctx, ledger, data))
+		mistakes["stream "+name] = second(none.EmbedStream(ctx, ledger, stream))
+		mistakes["fit "+name] = second(none.FitStream(ctx, ledger, stream))
+		mistakes["release "+name] = second(none.Release(ctx, ledger, nil))
+		mistakes["train "+name] = second(none.Refit(ctx, e))
+		mistakes["add to a sum of "+name] = none.NewPartial().Add(ctx, data)
+		if none.Features() != 0 {
+			t.Errorf("%s plan: %d features", name, none.Features())
+		}
+	}
+	for name, err := range mistakes {
+		var wrong *param.Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if e := ledger.Entries(); len(e) != 0 {
+		t.Errorf("something was set aside: %v", e)
+	}
+	var file bytes.Buffer
+	none := new(merf.Embedding)
+	if none.String() == "" || none.Sum(0) != nil || e.Sum(1) != nil || e.Sum(-1) != nil ||
+		none.Save(&file) == nil && file.Len() == 0 {
+		t.Error("the zero embedding")
+	}
+}
+
+// TestBackendsThatCannotBuildTheGenerator are refused before anything is reserved.
+func TestBackendsThatCannotBuildTheGenerator(t *testing.T) {
+	p, data, _ := someSets(t)
+	c := p.Config
+	c.Generator.Architecture = not{workers: 7}
+	p = mustPlan(t, c)
+	ledger := accountant.NewLedger(c.Budget)
+	if _, err := p.FitOn(t.Context(), ledger, data, synth.On(device.CPUWith(7))); err == nil ||
+		len(ledger.Entries()) > 0 {
+		t.Errorf("%v; %v is reserved", err, ledger.Entries())
+	}
+}
+
+// not is an architecture without networks on one kind of backend.
+type not struct {
+	models.MLP
+	workers int
+}
+
+func (a not) NewGenerator(be device.Backend, latent int, heads []models.Head,
+	seed uint64) (models.Generator, error) {
+	if be.Workers() == a.workers {
+		return nil, errors.New("no such network")
+	}
+	return a.MLP.NewGenerator(be, latent, heads, seed)
+}
+
+// TestSetsAreNoLongerThanTheSchemaAllows: nor are those that a generator draws.
+func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
+	s := records.Sets(9, 1)
+	data, err := records.FromItems(s, [][]uint32{{1}, {2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, rff.RBF{Dim: 8, Bandwidth: 1}))
+	g, err := p.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := g.Sample(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := records.Check(drawn); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHugeGenerators: networks and batches that no memory holds are mistakes, not panics.
+func TestHugeGenerators(t *testing.T) {
+	p, data, _ := someSets(t)
+	e := mustEmbed(t, p, data)
+	for _, g := range []merf.GeneratorConfig{
+		{Batch: math.MaxInt},
+		{Architecture: models.MLP{Hidden: []int{math.MaxInt}}},
+		{Architecture: wider{}},
+	} {
+		g.Steps = 1
+		var wrong *param.Error
+		if _, err := merf.Train(t.Context(), e, g); !errors.As(err, &wrong) {
+			t.Errorf("%+v: %v", g, err)
+		}
+		c := p.Config
+		if c.Generator = g; !errors.As(c.Validate(), &wrong) {
+			t.Errorf("a plan with %+v", g)
+		}
+	}
+}
+
+// wider is a user-defined architecture that makes records of one coordinate too many.
+type wider struct{ models.MLP }
+
+func (a wider) NewGenerator(be device.Backend, latent int, heads []models.Head,
+	seed uint64) (models.Generator, error) {
+	heads = append(heads, models.Head{Width: 1, Out: models.Linear})
+	return a.MLP.NewGenerator(be, latent, heads, seed)
+}

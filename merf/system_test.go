@@ -1,0 +1,43 @@
+package merf_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/synth/synthtest"
+)
+
+var kills = flag.Int("kills", 4, "how many processes to kill")
+
+// subject is the system with one release of all records, or one of each of some samples.
+func subject(b merf.Batches) synthtest.Subject {
+	return synthtest.Subject{System: merf.System(),
+		Plan: func(s records.Schema, budget accountant.Budget, n int) (synth.Plan, error) {
+			c := merf.Config{Schema: s, Budget: budget, Kernel: rff.RBF{Dim: 12, Bandwidth: 1}, Batches: b,
+				Generator: quick}
+			if budget.Relation == accountant.ReplaceOne {
+				c.Nominal = n
+			}
+			p, err := c.Plan()
+			if err != nil {
+				return nil, err
+			}
+			return p, nil
+		}}
+}
+
+// some are samples enough to be interrupted among them.
+var some = merf.Batches{Probability: 0.3, Steps: 12}
+
+func TestContract(t *testing.T)          { synthtest.Run(t, subject(merf.Batches{})) }
+func TestContractOfSamples(t *testing.T) { synthtest.Run(t, subject(some)) }
+func TestKilledRunsGoOn(t *testing.T)    { synthtest.Kill(t, subject(merf.Batches{}), *kills) }
+func TestKilledSamplesGoOn(t *testing.T) { synthtest.Kill(t, subject(some), *kills) }
+func TestRunsOnOneCheckpoint(t *testing.T) {
+	synthtest.Race(t, subject(merf.Batches{}), max(*kills/4, 1))
+}
