@@ -79,8 +79,8 @@ func (d *DPNorm) bin(squared float64, squaredEdges []float64) int {
 	return min(sort.SearchFloat64s(squaredEdges, squared), d.Bins-1)
 }
 
-// estimate releases the clip norm. The grant pays for one histogram.
-func (d *DPNorm) estimate(ctx context.Context, r accountant.Relation, g *mechanism.Grant, s *store) (float64, error) {
+// estimate releases the clip norm. One use of the allowance pays for one histogram.
+func (d *DPNorm) estimate(ctx context.Context, r accountant.Relation, a *mechanism.Allowance, s *store) (float64, error) {
 	edges := make([]float64, d.Bins)
 	for j := range edges {
 		edges[j] = d.edge(j) * d.edge(j)
@@ -92,6 +92,10 @@ func (d *DPNorm) estimate(ctx context.Context, r accountant.Relation, g *mechani
 		}
 		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
+	g, err := a.Next()
 	if err != nil {
 		return 0, err
 	}
