@@ -33,8 +33,7 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	hostile := strings.Replace(string(text), `"hidden":[6]`, `"hidden":[16777216,16777216]`, 1)
-	var read dpgm.Plan
-	if err := json.Unmarshal([]byte(hostile), &read); err == nil || !strings.Contains(hostile, "16777216") {
+	if _, err := systems.ReadPlan([]byte(hostile)); err == nil || !strings.Contains(hostile, "16777216") {
 		t.Errorf("a hostile plan: %v", err)
 	}
 }

@@ -1,0 +1,42 @@
+package network
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Digest tells public records from others: a SHA-256 sum of their number and of every record as
+// training reads it; "" for none. It reads them all.
+func Digest(public records.Data) string {
+	if public == nil {
+		return ""
+	}
+	const chunk = 1024
+	sum := sha256.New()
+	number := func(n int) { _, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
+	data := records.Clamped(public)
+	number(data.Len())
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += chunk {
+		data.Range(lo, min(lo+chunk, data.Len()), &b)
+		for i := range b.Rows {
+			if b.Sparse == nil {
+				_, _ = sum.Write(synth.Floats32(b.Dense.Row(i)))
+			} else {
+				number(len(b.Sparse.Row(i)))
+				for _, item := range b.Sparse.Row(i) {
+					number(int(item))
+				}
+			}
+			if b.Labels != nil {
+				number(int(b.Labels[i]))
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
