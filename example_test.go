@@ -32,7 +32,7 @@ func ExampleDPGM_plan() {
 	}
 	// Output:
 	// within the budget: true
-	// k-means 1
+	// k-means 8
 	// training 500
 }
 

@@ -54,9 +54,9 @@ func TestGANChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back privgen.GANPlan
-	if err := json.Unmarshal(text, &back); err != nil || back.String() != plan.String() || back.Total() != plan.Total() {
-		t.Errorf("%v: %v", err, &back)
+	back, err := privgen.ReadPlan(text)
+	if err != nil || back.String() != plan.String() || back.Total() != plan.Total() {
+		t.Fatalf("%v: %v", err, back)
 	}
 	steps, seen := 0, []int{}
 	gen, err := back.Fit(t.Context(), data, privgen.OnProgress(func(privgen.Progress) { steps++ }),
@@ -90,7 +90,7 @@ func TestGANChain(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "run")
 	for range 2 { // the second call finds a finished run
-		if _, err := plan.FitFrom(t.Context(), path, 10, data); err != nil {
+		if _, err := plan.Fit(t.Context(), data, privgen.CheckpointEvery(path, 10)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -35,7 +35,7 @@ var policy = map[string][]string{
 	"models":            {"device"},
 	"rff":               {"device"},
 	"kmeans":            {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
-	"draft":             {"accountant", "mechanism", "records", "internal/network", "synth"},
+	"draft":             {"accountant", "mechanism", "records"},
 	"sgd":               {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
 	"internal/counts":   {},
 	"synth":             {"accountant", "mechanism", "records", "device", "models", "internal/durable"},

@@ -108,19 +108,19 @@ func TestMERFPlanJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back privgen.MERFPlan
-	if err := json.Unmarshal(text, &back); err != nil {
+	back, err := privgen.ReadPlan(text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := json.Marshal(&back); err != nil || !bytes.Equal(text, again) {
+	if again, err := json.Marshal(back); err != nil || !bytes.Equal(text, again) {
 		t.Errorf("%s became %s, %v", text, again, err)
 	}
 	cheaper := bytes.Replace(text, []byte(`"epsilon":2,`), []byte(`"epsilon":0.5,`), 1)
-	if err := json.Unmarshal(cheaper, &back); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := privgen.ReadPlan(cheaper); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a plan that claims to cost less than it does: %v", err)
 	}
-	for _, bad := range []string{`{}`, `{"embed":null}`, `{"embed":{}}`, `{"embed":{"version":9}}`} {
-		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+	for _, bad := range []string{`{}`, `{"version":2}`, `{"version":2,"system":"merf"}`, `{"version":9,"system":"merf"}`} {
+		if _, err := privgen.ReadPlan([]byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
 		}
 	}
@@ -129,6 +129,34 @@ func TestMERFPlanJSON(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not reported: %v", want, err)
 		}
+	}
+}
+
+// TestOrderOfStepsMeansNothing: the same steps in another order make the same plan.
+func TestOrderOfStepsMeansNothing(t *testing.T) {
+	schema, _ := earners(t)
+	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
+	embed := merf.Config{Kernel: rff.RBF{Dim: 60, Bandwidth: 0.5}, Seed: 3}
+	train := merf.GeneratorConfig{Steps: 20, Seed: 4, Architecture: models.MLP{Hidden: []int{3}}}
+	mlp := models.MLP{Hidden: []int{20}}
+	var texts []string
+	for _, c := range []privgen.MERFChain{
+		privgen.MERF(schema, b).Seed(7).Embed(embed).Generator(mlp).Train(train),
+		privgen.MERF(schema, b).Train(train).Generator(mlp).Embed(embed).Seed(7),
+		privgen.MERF(schema, b).Generator(mlp).Seed(7).Train(train).Embed(embed),
+	} {
+		p, err := c.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	if texts[0] != texts[1] || texts[0] != texts[2] || strings.Contains(texts[0], `"seed":"3"`) {
+		t.Errorf("three orders, three plans:\n%s", strings.Join(texts, "\n"))
 	}
 }
 
@@ -149,7 +177,7 @@ func TestMERFStreamAndRefit(t *testing.T) {
 	if _, err := plan.FitOn(context.Background(), ledger, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a spent ledger: %v", err)
 	}
-	e, err := merf.Embed(context.Background(), plan.Embedding(), data, accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5}))
+	e, err := plan.Embed(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
 	if err != nil {
 		t.Fatal(err)
 	}

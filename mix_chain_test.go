@@ -57,8 +57,8 @@ func TestMixChain(t *testing.T) {
 	if g := gen.Guarantee(); g.Epsilon != plan.Total().Upper || g.Epsilon > 4 {
 		t.Errorf("ε = %v, planned %v", g.Epsilon, plan.Total())
 	}
-	if gen.Mixtures().Len() != 50 {
-		t.Errorf("%d rows", gen.Mixtures().Len())
+	if gen.Model().(*mix.Model).Rows().Len() != 50 {
+		t.Errorf("%d rows", gen.Model().(*mix.Model).Rows().Len())
 	}
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
@@ -197,9 +197,9 @@ func TestMixPlanIsAValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back privgen.MixPlan
-	if err := json.Unmarshal(text, &back); err != nil || back.Total() != a.Total() || back.String() != a.String() {
-		t.Errorf("read back: %v\n%v\n%v", err, &back, a)
+	back, err := privgen.ReadPlan(text)
+	if err != nil || back.Total() != a.Total() || back.String() != a.String() {
+		t.Errorf("read back: %v\n%v\n%v", err, back, a)
 	}
 	if _, err := privgen.Mix(records.Schema{}, accountant.Budget{}).Plan(); err == nil {
 		t.Error("an empty chain is planned")

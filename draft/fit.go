@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -81,7 +80,7 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, ErrSchema
 	}
-	return f, system.CheckUnit("draft.Fit.data", ledger, records.UnitOf(data))
+	return f, records.CheckUnit("draft.Fit.data", records.UnitOf(data), ledger.Unit())
 }
 
 // check judges what is public about a run before it begins.
@@ -89,7 +88,13 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
 	}
-	return system.CheckLedger("draft.Fit.ledger", ledger, p.Config.Budget.Relation)
+	if ledger == nil {
+		return refused("ledger", nil, "a ledger")
+	}
+	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
+		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	return nil
 }
 
 // run reserves, counts, releases and interprets, in this order.

@@ -10,16 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public records, or both.
-// With the zero value Train's own clip is in force; otherwise Train has none.
+// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public
+// records, or both. With the zero value Train's own clip is in force; otherwise Train has none.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered alone
 	Split  sgd.Split   `json:"split,omitempty"`
-	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in that order, or
-	// of each parameter block for PerBlock and Clustered.
+	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in
+	// that order, or of each parameter block for PerBlock and Clustered.
 	Norms []float64 `json:"norms,omitempty"`
-	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for every step.
+	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for
+	// every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
 	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the first step's norms are kept for all
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
@@ -33,12 +34,13 @@ const (
 	Whole            GroupMethod = iota // all in one group
 	WeightsAndBiases                    // two groups
 	PerBlock                            // every parameter block by itself
-	// Clustered keeps biases together and merges blocks of similar clip norms until K groups are left (Algorithm 2 of
-	// the paper).
+	// Clustered keeps biases together and merges blocks of similar clip norms until K groups are left
+	// (Algorithm 2 of the paper).
 	Clustered
 )
 
-var groupNames = [...]string{Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block", Clustered: "clustered"}
+var groupNames = [...]string{Whole: "whole", WeightsAndBiases: "weights-and-biases",
+	PerBlock: "per-block", Clustered: "clustered"}
 
 func (g GroupMethod) known() bool { return g >= 0 && int(g) < len(groupNames) }
 
@@ -73,18 +75,24 @@ func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
 func (c Clipping) validate(k *param.Checker, all Config) {
 	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
-	k.OK(c.Groups == Clustered && c.K > 0 || c.Groups != Clustered && c.K == 0, "gan.Clipping.K", c.K, "a positive number of groups for Clustered, zero otherwise")
-	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale, "a positive number up to 1e9, or zero for 1")
-	k.OK(c.Batch > 0 && c.Batch <= maxBatch, "gan.Clipping.Batch", c.Batch, "a positive number up to 2^20, or zero for the default")
+	k.OK(c.K >= 0 && (c.Groups == Clustered) == (c.K > 0), "gan.Clipping.K", c.K,
+		"a positive number of groups for Clustered, zero otherwise")
+	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale,
+		"a positive number up to 1e9, or zero for 1")
+	k.OK(c.Batch > 0 && c.Batch <= maxBatch, "gan.Clipping.Batch", c.Batch,
+		"a positive number up to 2^20, or zero for the default")
 	if !c.on() {
 		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
 		return
 	}
-	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm, "zero, and no Clip: Clipping clips by groups")
+	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm,
+		"zero, and no Clip: Clipping clips by groups")
 	k.OK(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
-	k.OK(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms, "clip norms, unless they are Adaptive")
+	k.OK(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms,
+		"clip norms, unless they are Adaptive")
 	for i, x := range c.Norms {
-		k.OK(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x, "a number in [2^-60, 2^60]")
+		k.OK(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x,
+			"a number in [2^-60, 2^60]")
 	}
 }
 
@@ -93,7 +101,8 @@ const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 // validateBlocks checks what depends on the critic.
 func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 	blocks := critic.Params().Blocks()
-	k.OK(c.K <= blocks, "gan.Clipping.K", c.K, fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
+	k.OK(c.K <= blocks, "gan.Clipping.K", c.K,
+		fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
 	if c.Norms == nil {
 		return
 	}
@@ -102,6 +111,13 @@ func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 		want = 2
 	}
 	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", len(c.Norms), fmt.Sprintf("%d norms", want))
+	if len(c.Norms) != want || c.K > blocks {
+		return
+	}
+	for _, g := range c.given(critic) {
+		k.OK(g.ClipNorm <= largestNorm, "gan.Clipping.Norms", g.ClipNorm,
+			"norms that are together at most 2^60 in each group")
+	}
 }
 
 // groups puts the blocks of a critic into groups, given a norm of each block.
@@ -128,7 +144,7 @@ func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
 			}
 			return b
 		})
-		return Cluster(together, c.K)
+		return cluster(together, c.K)
 	}
 	return list
 }
@@ -158,14 +174,15 @@ func mergeAll(list []sgd.Group, key func(block int) int) []sgd.Group {
 }
 
 func merge(a, b sgd.Group) sgd.Group {
-	return sgd.Group{Blocks: append(append([]int(nil), a.Blocks...), b.Blocks...), ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
+	return sgd.Group{Blocks: append(append([]int(nil), a.Blocks...), b.Blocks...),
+		ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
 }
 
-// Cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is √(c²+c′²), until k
-// groups are left.
+// cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is
+// √(c²+c′²), until k groups are left.
 //
 // Source: Algorithm 2 of the paper.
-func Cluster(groups []sgd.Group, k int) []sgd.Group {
+func cluster(groups []sgd.Group, k int) []sgd.Group {
 	list := append([]sgd.Group(nil), groups...)
 	for len(list) > max(k, 1) {
 		first, second, least := 0, 1, math.Inf(1)
@@ -197,7 +214,8 @@ func (c Clipping) given(critic models.Critic) []sgd.Group {
 	return c.groups(critic, norms)
 }
 
-// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of them together.
+// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of them
+// together.
 func floored(norms []float64, scale float64) []float64 {
 	total := 0.0
 	for i, x := range norms {

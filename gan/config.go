@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -15,48 +15,54 @@ import (
 
 // Config describes a whole training run. Every field is public.
 type Config struct {
-	Schema records.Schema
-	Budget accountant.Budget
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
 
-	Critic    models.CriticArchitecture   // such as models.MLP or models.CNN
-	Generator models.DecodingArchitecture // such as models.MLP or models.ConvDecoder
-	Latent    int                         // coordinates of a code, the label's not counted
-	Loss      models.CriticLoss           // the zero value is Wasserstein with gradient penalty
-	Penalty   float64                     // λ of Wasserstein; 0 means the papers' 10
+	Critic    models.CriticArchitecture   `json:"-"`                // such as models.MLP or models.CNN
+	Generator models.DecodingArchitecture `json:"-"`                // such as models.MLP
+	Latent    int                         `json:"latent"`           // coordinates of a code, without label
+	Loss      models.CriticLoss           `json:"loss"`             // Wasserstein unless set
+	Penalty   float64                     `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
-	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise, optimiser. A zero
-	// NoiseMultiplier is found by Plan from the budget.
-	Train    sgd.Config
-	Clipping Clipping // by groups, or to norms from public data, in place of Train's clip
+	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise,
+	// optimiser. A zero NoiseMultiplier is found by Plan from the budget.
+	Train sgd.Config `json:"train"`
+	// Clipping clips by groups, or to norms from public data, in place of Train's clip.
+	Clipping Clipping `json:"clipping"`
 
-	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With noise, far more than
-	// without are worth it: tens, even hundreds.
-	CriticSteps        int
-	Frequency          Frequency     // lets CriticSteps grow
-	GeneratorBatch     int           // fakes of a generator step; 0 means 64
-	GeneratorOptimizer sgd.Optimizer // the zero value is Train.Optimizer
-	Average            float64       // decay of a moving average of the generator, in [0, 1); 0 keeps the last parameters
+	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With noise,
+	// far more than without are worth it: tens, even hundreds.
+	CriticSteps int       `json:"critic_steps"`
+	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
 
-	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic records have
-	// none.
-	IgnoreLabels bool
-	// ClassWeights are the public probabilities with which classes are generated; nil for all alike. How often
-	// classes occur in the records is private.
-	ClassWeights []float64
+	GeneratorBatch     int           `json:"generator_batch"`     // fakes of a generator step; 0 means 64
+	GeneratorOptimizer sgd.Optimizer `json:"generator_optimizer"` // Train.Optimizer unless set
+	// Average is the decay of a moving average of the generator, in [0, 1); 0 keeps the last parameters.
+	Average float64 `json:"average,omitzero"`
 
-	// Public are records of the same schema that anybody may see.
-	Public records.Data
-	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records before
-	// training.
-	WarmSteps int
+	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic
+	// records have none.
+	IgnoreLabels bool `json:"ignore_labels,omitempty"`
+	// ClassWeights are the public probabilities with which classes are generated; nil for all alike.
+	// How often classes occur in the records is private.
+	ClassWeights []float64 `json:"class_weights,omitempty"`
 
-	Seed uint64 // of public randomness: initial weights, codes of generator steps, draws of public records
+	// Public are records of the same schema that anybody may see. A run refuses them where they share
+	// storage with its private records (see records.Overlap).
+	Public records.Data `json:"-"`
+	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records
+	// before training.
+	WarmSteps int `json:"warm_steps,omitzero"`
+
+	// Seed is of public randomness: initial weights, codes of generator steps, draws of public records.
+	Seed uint64 `json:"seed,string"`
 }
 
-// Frequency lets the number of critic steps for each generator step grow while the critic does not know fakes well:
-// once the moving average of its accuracy on fakes has not exceeded Threshold for Patience generator steps, the next
-// of 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone, which are public, and at most Train.Steps critic
-// steps are taken whatever it decides. The zero value leaves CriticSteps alone.
+// Frequency lets the number of critic steps for each generator step grow while the critic does not
+// know fakes well: once the moving average of its accuracy on fakes has not exceeded Threshold for
+// Patience generator steps, the next of 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone,
+// which are public, and at most Train.Steps critic steps are taken whatever it decides. The zero value
+// leaves CriticSteps alone.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {
@@ -117,56 +123,78 @@ func (c Config) validateTrain() error {
 	return t.Validate()
 }
 
+func (c Config) validateLatent(k *param.Checker) {
+	k.OK(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent,
+		"an integer from 1 to 2^20")
+}
+
 func (c Config) validateNumbers(k *param.Checker) {
-	k.OK(c.Latent >= 1 && c.Latent <= maxLatent, "gan.Config.Latent", c.Latent, "an integer from 1 to 2^20")
+	c.validateLatent(k)
 	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
-	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty, "a number from 0 to 1e9, 0 meaning 10")
-	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty, "zero: only Wasserstein has a penalty")
-	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps, "a positive integer, or zero for the default")
-	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch", c.GeneratorBatch, "a number from 2 to 2^20, or zero for the default")
+	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty,
+		"a number from 0 to 1e9, 0 meaning 10")
+	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty,
+		"zero: only Wasserstein has a penalty")
+	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps,
+		"a positive integer, or zero for the default")
+	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch",
+		c.GeneratorBatch, "a number from 2 to 2^20, or zero for the default")
 	k.OK(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
 	k.OK(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
 	if c.Train.Optimizer != (sgd.Optimizer{}) {
 		k.Add(c.GeneratorOptimizer.Validate())
 	}
 	if c.Loss != models.Wasserstein {
-		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch, "a positive public number: the loss of fakes is a mean, so that of records must be one")
+		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
+			"a positive public number: the loss of fakes is a mean, so that of records must be one")
 	}
-	if c.Frequency == (Frequency{}) {
+	c.Frequency.validate(k, c.Loss)
+}
+
+func (f Frequency) validate(k *param.Checker, loss models.CriticLoss) {
+	if f == (Frequency{}) {
 		return
 	}
-	k.OK(c.Frequency.Threshold > 0 && c.Frequency.Threshold < 1, "gan.Config.Frequency.Threshold", c.Frequency.Threshold, "an accuracy in (0, 1)")
-	k.OK(c.Frequency.Patience > 0, "gan.Config.Frequency.Patience", c.Frequency.Patience, "a positive number of generator steps, or zero for the default")
-	k.OK(c.Loss != models.Wasserstein, "gan.Config.Frequency", c.Loss, "Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
+	k.OK(f.Threshold > 0 && f.Threshold < 1, "gan.Config.Frequency.Threshold", f.Threshold,
+		"an accuracy in (0, 1)")
+	k.OK(f.Patience > 0, "gan.Config.Frequency.Patience", f.Patience,
+		"a positive number of generator steps, or zero for the default")
+	k.OK(loss != models.Wasserstein, "gan.Config.Frequency", loss,
+		"Logistic or Hinge: scores under Wasserstein have no zero, so there is no accuracy")
 }
 
 func (c Config) validateLabels(k *param.Checker) {
 	if c.ClassWeights == nil {
 		return
 	}
-	k.OK(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights), fmt.Sprintf("a weight for each of %d classes", c.classes()))
+	k.OK(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights),
+		fmt.Sprintf("a weight for each of %d classes", c.classes()))
 	total := 0.0
 	for i, w := range c.ClassWeights {
-		k.OK(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w, "a finite number, zero or more")
+		k.OK(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w,
+			"a finite number, zero or more")
 		total += w
 	}
-	k.OK(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total, "a positive finite sum")
+	k.OK(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total,
+		"a positive finite sum")
 }
 
 func (c Config) validatePublic(k *param.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
 	if c.Public == nil {
-		k.OK(!needed, "gan.Config.Public", nil, "public records, which WarmSteps and Clipping.Adaptive work on")
+		k.OK(!needed, "gan.Config.Public", nil,
+			"public records, which WarmSteps and Clipping.Adaptive work on")
 		return
 	}
 	k.OK(needed, "gan.Config.Public", "records", "none: nothing uses them")
-	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema", "records of the run's schema")
+	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
+		"records of the run's schema")
 	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
 }
 
-// validateNetworks builds both, since architectures may be sound and yet not fit the records: what would fail must fail
-// before anything is spent.
+// validateNetworks builds both, since architectures may be sound and yet not fit the records: what
+// would fail must fail before anything is spent.
 func (c Config) validateNetworks() error {
 	var k param.Checker
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
@@ -188,16 +216,16 @@ func (c Config) validateNetworks() error {
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
 		size := func() int64 { return sizer.CriticSize(c.Schema.Dim(), c.classes()) }
-		if err := system.CheckSize("gan.Config.Critic", c.Critic, size); err != nil {
+		if err := network.CheckSize("gan.Config.Critic", c.Critic, size); err != nil {
 			return nil, err
 		}
 	}
-	n, err := c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
-	return n, err
+	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Decoding, error) {
-	return system.NewDecoding("gan.Config.Generator", be, c.Generator, codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
+	return network.NewDecoding("gan.Config.Generator", be, c.Generator,
+		codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 
 // classes is how many the networks know of, 0 where they see no labels.

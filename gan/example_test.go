@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A run is planned, billed and carried out; the samples of its model cost nothing.
-func ExampleFit() {
+// A run is planned, billed and carried out; samples of its generator cost nothing.
+func ExampleConfig_Plan() {
 	schema := records.Interval(2, 0, 1)
 	data, err := records.FromRows(schema, [][]float32{{0.1, 0.2}, {0.8, 0.9}, {0.2, 0.1}})
 	if err != nil {
@@ -22,20 +22,19 @@ func ExampleFit() {
 	plan, err := gan.Config{
 		Schema: schema, Budget: accountant.Budget{Epsilon: 2, Delta: 1e-5},
 		Critic: models.VectorCritic(), Generator: models.VectorGenerator(), Latent: 8,
-		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 40, Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)},
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 40,
+			Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)},
 	}.Plan()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	ledger := accountant.NewLedger(plan.Config.Budget)
-	model, err := gan.Fit(context.Background(), plan, data, ledger)
+	gen, err := plan.Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for chunk, err := range model.Chunks(context.Background(), 100, gan.All()) {
-		fmt.Println(chunk.Len(), err, model.Guarantee().Epsilon <= 2)
-	}
+	rows, err := gen.Sample(context.Background(), 100)
+	fmt.Println(rows.Len(), err, gen.Guarantee().Epsilon <= 2)
 	// Output: 100 <nil> true
 }

@@ -4,87 +4,76 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Kind is the name of this system's generators in a file.
-const Kind = "gan"
-
-// fileHeader is everything a generator consists of but its numbers.
-type fileHeader struct {
-	Schema       records.Schema       `json:"schema"`
-	Generator    json.RawMessage      `json:"generator"`
-	Latent       int                  `json:"latent"`
-	IgnoreLabels bool                 `json:"ignoreLabels,omitempty"`
-	ClassWeights []float64            `json:"classWeights,omitempty"`
-	Guarantee    accountant.Guarantee `json:"guarantee"`
+// modelHeader is everything a generator consists of but its numbers.
+type modelHeader struct {
+	Schema       records.Schema  `json:"schema"`
+	Generator    json.RawMessage `json:"generator"`
+	Latent       int             `json:"latent"`
+	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
+	ClassWeights []float64       `json:"class_weights,omitempty"`
 }
 
 // Encode writes released state, and nothing else.
-func (m *Model) Encode() (*artefact.File, error) {
-	arch, err := models.MarshalDecoding(m.config.Generator)
-	if err != nil {
+//
+// Errors: *param.Error for the zero value; an architecture that cannot be written.
+func (m *Model) Encode() (*synth.File, error) {
+	if err := m.made(); err != nil {
 		return nil, err
 	}
 	c := m.config
-	head, err := json.Marshal(fileHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights, m.guarantee})
+	arch, err := models.MarshalDecoding(c.Generator)
 	if err != nil {
-		return nil, fmt.Errorf("gan: %w", err)
+		return nil, err
 	}
-	return &artefact.File{Kind: Kind, Header: head, Sections: system.Sections(m.backend, m.net)}, nil
+	head, err := json.Marshal(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights})
+	if err != nil {
+		return nil, err
+	}
+	return &synth.File{Kind: system, Header: head, Sections: network.Sections(m.backend, m.net)}, nil
 }
 
-// Decode rebuilds a generator.
+// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there are
+// before anything is allocated for them.
 //
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes that the header claims are compared
-// with the bytes there are before anything is allocated for them.
-func Decode(f *artefact.File, l release.Loading) (*Model, error) {
-	var h fileHeader
+// Errors: synth.ErrFormat for whatever Encode would not have written.
+func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
+	var h modelHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	arch, err := models.UnmarshalDecoding(h.Generator, system.Decodings(l)...)
+	arch, err := models.UnmarshalDecoding(h.Generator, network.Decodings(l)...)
 	if err != nil {
 		return nil, malformed(err)
 	}
-	m := &Model{config: Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels, ClassWeights: h.ClassWeights},
-		backend: l.Backend, guarantee: h.Guarantee}
-	if m.backend == nil {
-		m.backend = device.CPU()
+	c := Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels,
+		ClassWeights: h.ClassWeights}
+	if err := c.checkReleased(); err != nil {
+		return nil, malformed(err)
 	}
-	if err := m.checkHeader(); err != nil {
+	m := &Model{config: c, backend: l.Backend}
+	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
+	if err != nil {
 		return nil, err
 	}
-	return m, m.decodeNet(f)
+	return m, nil
 }
 
-func (m *Model) checkHeader() error {
-	c := m.config
+// checkReleased judges the part of a configuration that a generator keeps.
+func (c Config) checkReleased() error {
 	if err := c.Schema.Validate(); err != nil {
-		return malformed(err)
-	}
-	if c.Latent < 1 || c.Latent > maxLatent {
-		return malformed(fmt.Errorf("codes of %d coordinates", c.Latent))
+		return err
 	}
 	var k param.Checker
+	c.validateLatent(&k)
 	c.validateLabels(&k)
-	if k.Err() != nil {
-		return malformed(k.Err())
-	}
-	return nil
+	return k.Err()
 }
 
-func (m *Model) decodeNet(f *artefact.File) (err error) {
-	c := m.config
-	m.net, err = system.ReadNet(f, m.backend, c.Generator, codeWidth(c.Latent, c.classes()), c.Schema)
-	return err
-}
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }
+func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

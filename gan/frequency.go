@@ -3,11 +3,11 @@ package gan
 // pace says when a generator step is due.
 type pace struct {
 	rule     Frequency
-	Critic   int     // critic steps for each generator step
-	Since    int     // critic steps since the last generator step
-	Waited   int     // generator steps at this rate
-	Accuracy float64 // moving average of the critic's accuracy on fakes
-	Seen     int     // critic steps that went into it
+	Critic   int     `json:"critic"`   // critic steps for each generator step
+	Since    int     `json:"since"`    // critic steps since the last generator step
+	Waited   int     `json:"waited"`   // generator steps at this rate
+	Accuracy float64 `json:"accuracy"` // moving average of the critic's accuracy on fakes
+	Seen     int     `json:"seen"`     // critic steps that went into it
 }
 
 // accuracyDecay is the source's.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // small is a whole run that takes milliseconds.
@@ -83,6 +84,10 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	add("private norm", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
 	})
+	add("private norm, hinge", func(c *gan.Config) {
+		c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
+		c.Train.Clip = sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
+	})
 	add("quantile", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.NominalBatch = 0, 4
 		c.Train.Clip = sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 9}
@@ -128,31 +133,25 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	return out
 }
 
-func fit(t testing.TB, c gan.Config, data records.Data, opts ...gan.Option) (*gan.Model, *accountant.Ledger) {
+func fit(t testing.TB, c gan.Config, data records.Data,
+	opts ...synth.Option) (*synth.Generator, *accountant.Ledger) {
 	t.Helper()
 	ledger := accountant.NewLedger(c.Budget)
-	m, err := gan.Fit(context.Background(), mustPlan(t, c), data, ledger, opts...)
+	g, err := mustPlan(t, c).FitOn(context.Background(), ledger, data, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, ledger
+	return g, ledger
 }
 
-func draw(t testing.TB, m *gan.Model, n int, d gan.Draw) records.Data {
+func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) records.Data {
 	t.Helper()
-	var parts []records.Data
-	for chunk, err := range m.Chunks(context.Background(), n, d) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := records.Check(chunk); err != nil {
-			t.Fatalf("synthetic records outside the schema: %v", err)
-		}
-		parts = append(parts, chunk)
-	}
-	data, err := records.Concat(m.DrawSchema(d), parts...)
+	data, err := g.Sample(context.Background(), n, opts...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := records.Check(data); err != nil {
+		t.Fatalf("synthetic records outside the schema: %v", err)
 	}
 	return data
 }
@@ -180,14 +179,12 @@ func TestLearnsClasses(t *testing.T) {
 			Critic: models.MLP{Hidden: []int{32}, Activation: models.LeakyReLU, LayerNorm: way.layerNorm}, Generator: models.MLP{Hidden: []int{32}}, Latent: 4,
 			Train:       sgd.Config{ClipNorm: 1, NoiseMultiplier: 0.5, SamplingProbability: 0.02, Steps: 2000, Optimizer: sgd.AdamWith(2e-3, 0.5, 0.9, 1e-8), NominalBatch: 80},
 			CriticSteps: 4, Average: 0.99, Seed: 2}
-		m, err := gan.Fit(privacytest.Seeded(t, t.Context(), 3), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for class, x := range []float64{-1.5, 1.5} {
-			d := gan.All()
-			d.Class, d.Seed = class, 7
-			mean, _ := draw(t, m, 500, d).(*records.Table).Flat()
+			mean, _ := draw(t, g, 500, synth.OfClass(class), synth.Seed(7)).(*records.Table).Flat()
 			a, b := 0.0, 0.0
 			for i := 0; i < len(mean); i += 2 {
 				a, b = a+float64(mean[i])/500, b+float64(mean[i+1])/500

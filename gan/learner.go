@@ -29,8 +29,9 @@ type learner struct {
 
 func newLearner(be device.Backend, critic models.Critic, net models.Decoding, c Config) *learner {
 	p := net.Params()
-	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c), loss: c.Loss, decay: c.Average,
-		descent: c.GeneratorOptimizer.Descent(p.Len()), grad: device.NewParams(be, p.Shapes...), dx: be.New(c.GeneratorBatch, net.Dim()),
+	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c), loss: c.Loss,
+		decay: c.Average, descent: c.GeneratorOptimizer.Descent(p.Len()),
+		grad: device.NewParams(be, p.Shapes...), dx: be.New(c.GeneratorBatch, net.Dim()),
 		labels: make([]int32, c.GeneratorBatch), scores: make([]float64, c.GeneratorBatch),
 		params: make([]float32, p.Len()), flat: make([]float32, p.Len())}
 	be.Download(l.params, p.Flat)
@@ -70,8 +71,8 @@ func (l *learner) follow() {
 	}
 }
 
-// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees what its layers
-// do now.
+// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees
+// what its layers do now.
 func (l *learner) release(into models.Decoding, c Config) error {
 	if l.average == nil {
 		l.be.Upload(into.Params().Flat, l.params)

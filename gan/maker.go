@@ -58,7 +58,8 @@ func (m *maker) pick(rng *rand.Rand) int32 {
 	return int32(m.classes - 1)
 }
 
-// code writes a label into a code whose first coordinates are drawn already. A label that is none leaves it without.
+// code writes a label into a code whose first coordinates are drawn already. A label that is none
+// leaves it without.
 func (m *maker) code(row []float32, label int32) {
 	clear(row[m.latent:])
 	if label >= 0 && int(label) < m.classes {

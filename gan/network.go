@@ -11,11 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// network is the critic as package sgd trains it, against a generator that stands still during a critic step.
+// criticNetwork is the critic as package sgd trains it, against a generator that stands still during a
+// critic step.
 //
-// Guarantee: a record's gradient is a function of the record, its label and key and of released parameters: its own
-// fake comes from its key, in the generator's inference mode, which mixes no codes.
-type network struct {
+// Guarantee: a record's gradient is a function of the record, its label and key and of released
+// parameters: its own fake comes from its key, in the generator's inference mode, which mixes no codes.
+type criticNetwork struct {
 	config Config
 	be     device.Backend
 	critic models.Critic
@@ -25,15 +26,15 @@ type network struct {
 }
 
 // Dim is the number of coordinates of a record.
-func (n *network) Dim() int { return n.critic.Dim() }
+func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 
 // Params are the critic's.
-func (n *network) Params() device.Params { return n.critic.Params() }
+func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
 // Gradients are those of the critic's loss of records.
-func (n *network) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
+func (n *criticNetwork) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
 
-func (n *network) gradients(b device.Batch) models.BlockGradients {
+func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
 	b = n.unit.shrunk(b)
 	if n.config.classes() == 0 {
 		b.Labels = nil
@@ -53,7 +54,7 @@ func (n *network) gradients(b device.Batch) models.BlockGradients {
 
 // groupedNetwork states its clip groups.
 type groupedNetwork struct {
-	*network
+	*criticNetwork
 	public *publicRecords // nil where the norms are given
 	last   []sgd.Group
 }
@@ -61,7 +62,7 @@ type groupedNetwork struct {
 // ClipGroups are given, or follow the gradients of public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
 	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
-		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.network))
+		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.criticNetwork))
 	} else if n.public == nil && n.last == nil {
 		n.last = n.config.Clipping.given(n.critic)
 	}
@@ -81,7 +82,8 @@ type publicRecords struct {
 }
 
 func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
-	return &publicRecords{data: records.Clamped(c.Public), rng: rng, size: c.Clipping.Batch, scale: c.Clipping.Scale}
+	return &publicRecords{data: records.Clamped(c.Public), rng: rng, size: c.Clipping.Batch,
+		scale: c.Clipping.Scale}
 }
 
 // draw is a batch of public records, with replacement.
@@ -97,7 +99,7 @@ func (p *publicRecords) draw() device.Batch {
 }
 
 // norms are the mean norms of each block's gradient over a batch.
-func (p *publicRecords) norms(n *network) []float64 {
+func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	blocks := n.Params().Blocks()
 	for len(p.square) < blocks {
 		p.square = append(p.square, make([]float64, p.size))
@@ -114,10 +116,10 @@ func (p *publicRecords) norms(n *network) []float64 {
 
 // fakeLoss is the public half of the losses whose fakes belong to no record.
 //
-// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not touch, but because a
-// half that is clipped cannot hold its own against one that is not.
+// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not
+// touch, but because a half that is clipped cannot hold its own against one that is not.
 type fakeLoss struct {
-	*network
+	*criticNetwork
 	rng      *rand.Rand
 	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
 	bound    float64
@@ -157,7 +159,8 @@ func (f *fakeLoss) resize(rows, blocks int) {
 	}
 	f.labels, f.scores = make([]int32, rows), make([]float64, rows)
 	for range blocks {
-		f.squares, f.weights = append(f.squares, make([]float64, rows)), append(f.weights, make([]float32, rows))
+		f.squares = append(f.squares, make([]float64, rows))
+		f.weights = append(f.weights, make([]float32, rows))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Algorithm 2, step by step on numbers done by hand: the closest ratios merge first, to √(c²+c′²).
@@ -19,14 +20,14 @@ func TestCluster(t *testing.T) {
 	for b, c := range []float64{8, 1, 3, 1.1, 4} {
 		groups = append(groups, sgd.Group{Blocks: []int{b}, ClipNorm: c})
 	}
-	got := Cluster(groups, 3) // 1 with 1.1, then 3 with 4
+	got := cluster(groups, 3) // 1 with 1.1, then 3 with 4
 	want := []sgd.Group{{Blocks: []int{0}, ClipNorm: 8}, {Blocks: []int{1, 3}, ClipNorm: math.Hypot(1, 1.1)}, {Blocks: []int{2, 4}, ClipNorm: 5}}
 	for j := range want {
 		if !slices.Equal(got[j].Blocks, want[j].Blocks) || math.Abs(got[j].ClipNorm-want[j].ClipNorm) > 1e-12 {
 			t.Errorf("group %d: %v, want %v", j, got[j], want[j])
 		}
 	}
-	if len(got) != 3 || len(Cluster(groups, 1)) != 1 || len(groups) != 5 || len(groups[1].Blocks) != 1 {
+	if len(got) != 3 || len(cluster(groups, 1)) != 1 || len(groups) != 5 || len(groups[1].Blocks) != 1 {
 		t.Errorf("%v; %v", got, groups)
 	}
 }
@@ -135,11 +136,8 @@ func TestFakesAreClippedByGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := records.FromFlat(s, make([]float32, 40))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newRun(p, data, accountant.NewLedger(p.Config.Budget), nil)
+	r, err := newRun(p.Config, &synth.Run{Ledger: accountant.NewLedger(p.Config.Budget),
+		Backend: device.CPU()})
 	if err != nil {
 		t.Fatal(err)
 	}

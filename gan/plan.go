@@ -1,45 +1,47 @@
 package gan
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Plan is a Config with the noise multiplier decided, and the bill. It is made by arithmetic alone, before any
-// record is read.
-type Plan struct {
-	Config Config
-	Stages []Stage
-	Total  accountant.Bound // ε of all stages together at the budget's δ
-}
-
-// A Stage is one line of the bill.
-type Stage struct {
-	Purpose         string
-	Event           accountant.Event // of one of Count equal releases
-	Count           int
-	NoiseMultiplier float64          // of the gradient's release
-	Epsilon         accountant.Bound // of this stage if it were the only one
-}
+const system = "gan"
 
 // PurposeCritic is the purpose under which critic steps are on the ledger: all that costs anything.
 const PurposeCritic = "critic step"
 
+// StageWarm is the stage of training on public records in reports of progress. It costs nothing.
+const StageWarm = "warm start"
+
+// A Plan is a Config with the noise multiplier decided, and the bill. See [synth.Plan].
+type Plan struct {
+	synth.Program
+	Config Config
+}
+
+// System reads this system's plans and generators back.
+func System() synth.System { return synth.System{Name: system, Plan: readPlan, Model: readModel} }
+
 // Plan decides what the configuration leaves open and adds up the bill.
 //
-// Guarantee: the events of the plan are the ones Fit reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the caller costs more
-// than the budget.
+// Guarantee: the events of the plan are the ones that Fit reserves and spends.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
+// caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
-	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
@@ -49,8 +51,20 @@ func (c Config) Plan() (*Plan, error) {
 		}
 		c.Train.NoiseMultiplier = z
 	}
-	p := &Plan{Config: c}
-	return p, p.bill()
+	z := c.Train.NoiseMultiplier
+	critic := synth.Stage{Purpose: PurposeCritic, Event: c.event(z), Count: c.Train.Steps,
+		NoiseMultiplier: z}
+	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c.cloned()})
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{p, c.cloned()}, nil
+}
+
+// cloned is the configuration with lists of its own.
+func (c Config) cloned() Config {
+	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
+	return c
 }
 
 // event is one critic step.
@@ -60,45 +74,110 @@ func (c Config) event(noiseMultiplier float64) accountant.Event {
 	return t.Event(c.Budget.Relation)
 }
 
-func (p *Plan) bill() error {
-	c := p.Config
-	s := Stage{Purpose: PurposeCritic, Event: c.event(c.Train.NoiseMultiplier), Count: c.Train.Steps, NoiseMultiplier: c.Train.NoiseMultiplier}
-	var err error
-	if p.Total, err = accountant.Epsilon(accountant.Repeated{Event: s.Event, Count: s.Count}, c.Budget.Delta, c.Budget.Relation); err != nil {
-		return fmt.Errorf("gan: cost of the critic: %w", err)
+// MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
+//
+// Errors: *param.Error for the zero value; public records, which JSON is no place for; an
+// architecture that cannot be written.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	if p == nil {
+		return nil, param.New("gan.Plan", nil, "a plan made by Config.Plan or read from a file")
 	}
-	s.Epsilon = p.Total
-	p.Stages = []Stage{s}
-	if p.Total.Upper > c.Budget.Epsilon {
-		return fmt.Errorf("gan: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+	if p.Config.Public != nil {
+		return nil, errors.New("gan: a plan with public records cannot be written:" +
+			" write its other fields, and give them to it again")
 	}
-	return nil
+	return p.Program.MarshalJSON()
 }
 
-// made refuses what no call of Config.Plan has made.
-func (p *Plan) made() error {
-	if p == nil || len(p.Stages) == 0 {
-		return &param.Error{Path: "gan.Plan", Value: nil, Want: "a plan made by Config.Plan or read from a file"}
-	}
-	return nil
+// work is what the system adds to a plan.
+type work struct{ config Config }
+
+func (w work) Title() string {
+	c := w.config
+	return fmt.Sprintf("critic %s, generator %s, %v loss, %v", c.Critic.Name(), c.Generator.Name(),
+		c.Loss, c.Schema)
 }
 
-// String is the bill.
-func (p *Plan) String() string {
-	if p.made() != nil {
-		return "plan: gan, not made yet"
-	}
-	c := p.Config
-	var b strings.Builder
-	fmt.Fprintf(&b, "plan: gan, critic %s, generator %s, %v loss, %v\n", c.Critic.Name(), c.Generator.Name(), c.Loss, c.Schema)
-	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
-	for _, s := range p.Stages {
-		fmt.Fprintf(&b, "  %-11s %6d × %s; alone ε = %.4g\n", s.Purpose, s.Count, accountant.Describe(s.Event), s.Epsilon.Upper)
-	}
-	fmt.Fprintf(&b, "  generator steps, one for %d critic steps, cost nothing\n", c.CriticSteps)
+func (w work) Notes() []string {
+	c := w.config
+	notes := []string{
+		fmt.Sprintf("generator steps, one for %d critic steps, cost nothing", c.CriticSteps)}
 	if c.WarmSteps > 0 {
-		fmt.Fprintf(&b, "  %d generator steps on public records come first\n", c.WarmSteps)
+		notes = append(notes,
+			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	fmt.Fprintf(&b, "  together  ε = %.4g", p.Total.Upper)
-	return b.String()
+	return notes
+}
+
+// configJSON is a Config with its networks in a form that can be written, and a digest in the place
+// of its public records.
+type configJSON struct {
+	Config
+	Critic    json.RawMessage `json:"critic"`
+	Generator json.RawMessage `json:"generator"`
+	Public    string          `json:"public,omitempty"`
+}
+
+func (w work) Config() (json.RawMessage, error) {
+	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public)}
+	var err error
+	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
+		return nil, err
+	}
+	if j.Generator, err = models.MarshalDecoding(w.config.Generator); err != nil {
+		return nil, err
+	}
+	return json.Marshal(j)
+}
+
+// readPlan makes a plan again of what Config wrote.
+func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
+	var j configJSON
+	if err := json.Unmarshal(saved.Config, &j); err != nil {
+		return nil, malformed(err)
+	}
+	if j.Public != "" {
+		return nil, malformed(errors.New("a plan whose public records are not in the file"))
+	}
+	c := j.Config
+	c.Schema, c.Budget = saved.Schema, saved.Budget
+	var err error
+	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
+		return nil, malformed(err)
+	}
+	if c.Generator, err = models.UnmarshalDecoding(j.Generator); err != nil {
+		return nil, malformed(err)
+	}
+	p, err := c.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Judge refuses private records that are declared public, and networks that the backend or the
+// trainer refuses.
+func (w work) Judge(r *synth.Run) error {
+	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
+		return param.New("gan.Config.Public", "the private records", "public records")
+	}
+	_, err := newRun(w.config, r)
+	return err
+}
+
+func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	t, err := newRun(w.config, r, sgd.WithAllowance(r.Allowance(PurposeCritic)))
+	if err != nil {
+		return nil, err
+	}
+	if err := t.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.steps(ctx); err != nil {
+		return nil, err
+	}
+	if t.done == 0 {
+		return nil, fmt.Errorf("gan: %s: %w", PurposeCritic, synth.ErrLost)
+	}
+	return t.model()
 }

@@ -5,20 +5,24 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// spy gives every release the same answer.
-type spy struct{}
+// spy gives every release the same answer and is called in the middle of every step that is drawn.
+type spy struct{ drew func() }
 
 // forced is a context in which mechanisms answer alike in every step.
-func forced(ctx context.Context) context.Context { return entropy.WithTap(ctx, spy{}) }
+func forced(ctx context.Context) context.Context { return counted(ctx, new(int)) }
+
+// counted is forced with a count of the steps that were drawn.
+func counted(ctx context.Context, drawn *int) context.Context {
+	return entropy.WithTap(ctx, spy{func() { *drawn++ }})
+}
 
 func (spy) Source() (*entropy.Source, error) { return entropy.Seeded(1) }
 func (spy) Spend(string, any, int, error)    {}
-func (spy) Sample(entropy.Sample)            {}
+func (s spy) Sample(entropy.Sample)          { s.drew() }
 func (spy) Refuse(string, error)             {}
 func (spy) Release(r *entropy.Release) error {
 	for _, out := range r.Outputs {
@@ -29,9 +33,9 @@ func (spy) Release(r *entropy.Release) error {
 	return nil
 }
 
-func encoded(t testing.TB, m *gan.Model) *artefact.File {
+func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
-	f, err := m.Encode()
+	f, err := g.Model().Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

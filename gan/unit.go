@@ -2,16 +2,17 @@ package gan
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 )
 
 // unit is a schema's map to [0,1], where both networks work, with room for a batch.
 type unit struct {
-	system.Unit
+	network.Unit
 	flat []float32
 }
 
-// shrunk is the batch in [0,1], copied if it has to be: it belongs to somebody else. A record depends on itself alone.
+// shrunk is the batch in [0,1], copied if it has to be, since it is the caller's. A record depends on
+// itself alone.
 func (u *unit) shrunk(b device.Batch) device.Batch {
 	if !u.Moves() || b.Rows == 0 {
 		return b

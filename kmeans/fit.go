@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -97,15 +96,10 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, &param.Error{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
 	}
-	if cfg.Init.Method == FromPublic && sameRecords(cfg.Init.Records, data) {
+	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
 		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: "the private records", Want: "public records"})
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
-}
-
-// sameRecords reports whether two data sets are one object, where that can be told.
-func sameRecords(a, b records.Data) bool {
-	return a != nil && reflect.ValueOf(a).Kind() == reflect.Pointer && reflect.TypeOf(b).Kind() == reflect.Pointer && a == b
 }
 
 // reserve sets everything aside that the fit will draw, unless that was done before.

@@ -48,16 +48,23 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	}
 }
 
-// The private records are not public ones: starting at their clusters would
-// release those without noise.
+// The private records are not public ones, nor is a part or a view of them: starting at their
+// clusters would release those without noise.
 func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 2}, {3, 4}})
-	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(data)}
-	l := ledger(accountant.AddOrRemoveOne)
-	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l); err == nil {
-		t.Error("a fit starts at clusters of the very records it protects")
-	}
-	if len(l.Entries()) != 0 {
-		t.Error("a refused fit has spent")
+	for name, public := range map[string]records.Data{
+		"the records": data, "all of them": data.Slice(0, 2), "one of them": data.Slice(1, 2),
+		"a row of them": data.Take([]int32{1}), "a wrapper": &struct{ records.Data }{data},
+		"a statement": records.WithUnit(data, records.UnitUser),
+	} {
+		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(public)}
+		l := ledger(accountant.AddOrRemoveOne)
+		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
+		if err == nil {
+			t.Errorf("%s: a fit starts at clusters of the very records it protects", name)
+		}
+		if len(l.Entries()) != 0 {
+			t.Errorf("%s: a refused fit has spent", name)
+		}
 	}
 }

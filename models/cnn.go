@@ -35,7 +35,7 @@ type CNN struct {
 	Activation   Activation    `json:"activation"`
 	// LayerNorm normalises every hidden layer before its activation, as MLP's does, over all places and maps of one
 	// record, with a gain and a shift for each map. It is for critics.
-	LayerNorm bool `json:"layerNorm,omitempty"`
+	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
 // Name is "cnn".

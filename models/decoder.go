@@ -54,7 +54,7 @@ type ConvDecoder struct {
 	Output     device.Func `json:"output"`     // of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
 	// BatchNorm normalises every layer but the last over the batch. It is for generators that see records only
 	// through a private release.
-	BatchNorm bool `json:"batchNorm,omitempty"`
+	BatchNorm bool `json:"batch_norm,omitempty"`
 }
 
 // Name is "conv-decoder".

@@ -229,7 +229,7 @@ func TestLayerNormJSON(t *testing.T) {
 	vector.LayerNorm, small.LayerNorm = true, true
 	for _, a := range []CriticArchitecture{vector, small} {
 		text, err := MarshalCritic(a)
-		if err != nil || !strings.Contains(string(text), `"layerNorm":true`) {
+		if err != nil || !strings.Contains(string(text), `"layer_norm":true`) {
 			t.Errorf("%s, %v", text, err)
 		}
 		back, err := UnmarshalCritic(text)

@@ -15,10 +15,10 @@ type MLP struct {
 	Activation Activation `json:"activation"` // of hidden layers
 	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records only through a
 	// private release; a Classifier, whose records need gradients of their own, refuses it.
-	BatchNorm bool `json:"batchNorm,omitempty"`
+	BatchNorm bool `json:"batch_norm,omitempty"`
 	// LayerNorm normalises every hidden layer before its activation to (x−mean)/√(variance + 1e-5) over the outputs of
 	// one record, which are then multiplied by a gain and shifted. It is for critics.
-	LayerNorm bool `json:"layerNorm,omitempty"`
+	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
 // Name is "mlp".

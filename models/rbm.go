@@ -22,12 +22,12 @@ type RBM struct {
 	Sweeps int `json:"sweeps"` // Gibbs sweeps of the chains before each step; 0 means 1
 	// SampleSweeps is how many Gibbs sweeps, from the state of a random chain,
 	// separate a sample from the chains; 0 means 200.
-	SampleSweeps int `json:"sampleSweeps,omitempty"`
+	SampleSweeps int `json:"sample_sweeps,omitempty"`
 	// WeightStd is the standard deviation of the initial weights; 0 means 0.01.
-	WeightStd float64 `json:"weightStd,omitempty"`
+	WeightStd float64 `json:"weight_std,omitempty"`
 	// VisibleBias is the initial bias of every visible unit, a public constant:
 	// the logit of the expected share of ones.
-	VisibleBias float64 `json:"visibleBias,omitempty"`
+	VisibleBias float64 `json:"visible_bias,omitempty"`
 }
 
 // Name is "rbm".

@@ -21,12 +21,12 @@ type VAE struct {
 	Hidden     []int      `json:"hidden"`               // widths of the encoder's hidden layers
 	Latent     int        `json:"latent"`               // latent coordinates
 	Activation Activation `json:"activation"`           // of hidden layers
-	OutputBias float64    `json:"outputBias,omitempty"` // initial bias of every output, a public constant: for Bernoulli the logit of the expected share of ones
+	OutputBias float64    `json:"output_bias,omitempty"` // initial bias of every output, a public constant: for Bernoulli the logit of the expected share of ones
 	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in
 	// the encoder's weights scatters the codes of records away from the prior
 	// that samples are drawn from; a β above 1 holds them together.
 	// Source: Higgins et al., "beta-VAE", 2017.
-	KLWeight float64 `json:"klWeight,omitempty"`
+	KLWeight float64 `json:"kl_weight,omitempty"`
 }
 
 // Name is "vae".

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/artefact"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -18,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // system is a whole Fit as an audit meets it.
@@ -33,22 +33,36 @@ type planner func(accountant.Budget) (accountant.Event, trained, error)
 
 type trained func(records.Data) ([]float64, error)
 
-// numbers is every number of a released model's file.
-func numbers(f *artefact.File, err error) ([]float64, error) {
-	if err != nil {
-		return nil, err
-	}
-	var out []float64
-	for _, s := range f.Sections {
-		v, err := artefact.ReadFloats32(s.Data, len(s.Data)/4)
+// fitted fits a plan on a ledger of its own and returns every number of the released model.
+func fitted(p synth.Plan) trained {
+	return func(d records.Data) ([]float64, error) {
+		gen, err := p.Fit(context.Background(), d, synth.On(device.CPUWith(1)))
 		if err != nil {
 			return nil, err
 		}
-		for _, x := range v {
-			out = append(out, float64(x))
+		f, err := gen.Model().Encode()
+		if err != nil {
+			return nil, err
 		}
+		var out []float64
+		for _, s := range f.Sections {
+			v, err := synth.ReadFloats32(s.Data, len(s.Data)/4)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, widened(v)...)
+		}
+		return out, nil
 	}
-	return out, nil
+}
+
+// bill is everything that a plan releases.
+func bill(p synth.Plan) accountant.Event {
+	var all accountant.Composed
+	for _, s := range p.Stages() {
+		all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
+	}
+	return all
 }
 
 // trainer plans a run for a budget.
@@ -139,17 +153,7 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var events []accountant.Event
-	for _, s := range plan.Stages {
-		events = append(events, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	return accountant.Composed{Events: events}, func(d records.Data) ([]float64, error) {
-		m, err := dpgm.Fit(context.Background(), plan, d, accountant.NewLedger(c.Budget), dpgm.WithBackend(device.CPUWith(1)))
-		if err != nil {
-			return nil, err
-		}
-		return numbers(m.Encode())
-	}, nil
+	return bill(plan), fitted(plan), nil
 }
 
 // classifier is a loop of one's own over package sgd: multinomial logistic regression,
@@ -220,8 +224,8 @@ func embeddings(s records.Schema) planner {
 		if err != nil {
 			return nil, nil, err
 		}
-		return plan.Event, func(d records.Data) ([]float64, error) {
-			e, err := merf.Embed(context.Background(), plan, d, accountant.NewLedger(b), merf.WithBackend(device.CPUWith(1)))
+		return bill(plan), func(d records.Data) ([]float64, error) {
+			e, err := plan.Embed(context.Background(), accountant.NewLedger(b), d, synth.On(device.CPUWith(1)))
 			if err != nil {
 				return nil, err
 			}
@@ -245,13 +249,7 @@ func mixtures(s records.Schema) planner {
 		if err != nil {
 			return nil, nil, err
 		}
-		return accountant.Repeated{Event: plan.Event, Count: c.Mixtures}, func(d records.Data) ([]float64, error) {
-			m, err := mix.Fit(context.Background(), plan, d, accountant.NewLedger(b), mix.WithWorkers(1))
-			if err != nil {
-				return nil, err
-			}
-			return numbers(m.Encode())
-		}, nil
+		return bill(plan), fitted(plan), nil
 	}
 }
 
@@ -266,14 +264,7 @@ func adversaries(s records.Schema) planner {
 		if err != nil {
 			return nil, nil, err
 		}
-		stage := plan.Stages[0]
-		return accountant.Repeated{Event: stage.Event, Count: stage.Count}, func(d records.Data) ([]float64, error) {
-			m, err := gan.Fit(context.Background(), plan, d, accountant.NewLedger(b), gan.WithBackend(device.CPUWith(1)))
-			if err != nil {
-				return nil, err
-			}
-			return numbers(m.Encode())
-		}, nil
+		return bill(plan), fitted(plan), nil
 	}
 }
 

@@ -152,7 +152,7 @@ func TestNoRecordInTwoShards(t *testing.T) {
 						return nil, err
 					}
 				}
-				e, err := merf.Release(ctx, plan, ledger, shards)
+				e, err := plan.Release(ctx, ledger, shards)
 				return embedded(ctx, e, err)
 			}}.Check(t)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // fitting is a whole run: what is visible of it.
@@ -113,18 +114,23 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		var told []dpgm.Progress
-		watch := dpgm.WithProgress(func(p dpgm.Progress) {
-			p.Elapsed = 0
-			told = append(told, p)
-		})
-		m, err := dpgm.Fit(ctx, plan, data, ledger, dpgm.WithBackend(device.CPUWith(1)), watch)
-		if err != nil {
-			return told, err
-		}
-		file, err := m.Encode()
-		return []any{told, file, m.Weights(), m.Guarantee()}, err
+		return released(plan.FitOn, ctx, ledger, data)
 	}
+}
+
+// released is everything that leaves a fit on one worker: progress, the generator's file and guarantee.
+func released(fit func(context.Context, *accountant.Ledger, records.Data, ...synth.Option) (*synth.Generator, error),
+	ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+	var told []any
+	gen, err := fit(ctx, ledger, data, synth.On(device.CPUWith(1)), synth.OnProgress(func(p synth.Progress) {
+		p.Elapsed = 0
+		told = append(told, p)
+	}))
+	if err != nil {
+		return told, err
+	}
+	file, err := gen.Model().Encode()
+	return append(told, file, gen.Weights(), gen.Guarantee()), err
 }
 
 // fitMix plans for the number of records under replace-one, where it is public.
@@ -142,12 +148,7 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		m, err := mix.Fit(ctx, plan, data, ledger, mix.WithWorkers(1))
-		if err != nil {
-			return nil, err
-		}
-		file, err := m.Encode()
-		return []any{file, m.Guarantee()}, err
+		return released(plan.FitOn, ctx, ledger, data)
 	}
 }
 
@@ -168,11 +169,11 @@ func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 		return nil, err
 	}
 	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2, Steps: 2, Batch: 8}
-	m, err := merf.Train(ctx, e, g, merf.WithBackend(device.CPUWith(1)))
+	m, err := merf.Train(ctx, e, g, synth.On(device.CPUWith(1)))
 	if err != nil {
 		return nil, err
 	}
-	file, err := m.Encode()
+	file, err := m.Model().Encode()
 	var sums [][]float64
 	for c := range e.Classes() {
 		sums = append(sums, e.Sum(c))
@@ -186,7 +187,7 @@ func fitMerf(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		e, err := merf.Embed(ctx, plan, data, ledger, merf.WithBackend(device.CPUWith(2)))
+		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
 		return embedded(ctx, e, err)
 	}
 }
@@ -198,7 +199,7 @@ func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		e, err := merf.EmbedStream(ctx, plan, one(data), ledger)
+		e, err := plan.EmbedStream(ctx, ledger, one(data))
 		return embedded(ctx, e, err)
 	}
 }
@@ -233,7 +234,7 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 			}
 			shards = append(shards, shard)
 		}
-		e, err := merf.Release(ctx, plan, ledger, shards)
+		e, err := plan.Release(ctx, ledger, shards)
 		return embedded(ctx, e, err)
 	}
 }
@@ -246,16 +247,7 @@ func fitGAN(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		var seen []any
-		m, err := gan.Fit(ctx, plan, data, ledger, gan.WithBackend(device.CPUWith(1)), gan.WithProgress(func(p gan.Progress) {
-			p.Elapsed = 0
-			seen = append(seen, p)
-		}))
-		if err != nil {
-			return seen, err
-		}
-		file, err := m.Encode()
-		return append(seen, file, m.Guarantee()), err
+		return released(plan.FitOn, ctx, ledger, data)
 	}
 }
 
@@ -288,19 +280,6 @@ func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 		if err != nil {
 			return nil, err
 		}
-		g, err := plan.Fit(ctx, data, ledger)
-		if err != nil {
-			return nil, err
-		}
-		sample, err := g.Sample(ctx, 50, 1)
-		if err != nil {
-			return nil, err
-		}
-		var rows [][]uint32
-		err = records.EachSet(sample, func(_ int, items []uint32) error {
-			rows = append(rows, slices.Clone(items))
-			return nil
-		})
-		return []any{rows, g.Guarantee()}, err
+		return released(plan.FitOn, ctx, ledger, data)
 	}
 }

@@ -6,6 +6,7 @@ package records
 // its storage with the result.
 func Binarize(t *Table, threshold float32) *Table {
 	out := *t
+	out.home = t.home.copied()
 	out.schema.kind, out.schema.lo, out.schema.hi = BinaryVector, 0, 1
 	if t.schema.IsImage() {
 		out.schema.kind = BlackWhiteImage

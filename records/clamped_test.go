@@ -82,3 +82,71 @@ func TestClampedKeepsThePromise(t *testing.T) {
 		}
 	}
 }
+
+// TestDataThatFail end in neutral rows and a report, never in a panic, whatever they do.
+func TestDataThatFail(t *testing.T) {
+	for _, s := range []records.Schema{records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
+		good := wild{s, [][]float32{{1, 2, 3}, {3, 2, 1}}, [][]uint32{{1}, {2, 4}}, []int32{0, 1}}
+		for name, d := range map[string]records.Data{
+			"panics":           faulty{wild: good, panics: true},
+			"too long":         faulty{wild: good, claims: 7},
+			"negative":         faulty{wild: good, claims: -1},
+			"beyond every row": faulty{wild: good, claims: math.MaxInt},
+			"other rows":       faulty{wild: good, other: true},
+		} {
+			c := records.Clamped(records.WithUnit(d, records.UnitUser))
+			var b device.Batch
+			b.Keys = []uint64{4, 5}
+			for lo := 0; lo < c.Len(); lo += 2 {
+				c.Range(lo, min(lo+2, c.Len()), &b)
+				c.Gather([]int32{int32(lo)}, &b)
+				if b.Rows != 1 || len(b.Index) != 1 || len(b.Keys) != 2 || b.Dim() != s.Dim() {
+					t.Fatalf("%s: a batch of %d rows, %d coordinates", name, b.Rows, b.Dim())
+				}
+			}
+			if !records.Failed(c) {
+				t.Errorf("%v, %s: no failure is reported", s, name)
+			}
+			if err := records.Check(c); err != nil {
+				t.Errorf("%v, %s: %v", s, name, err)
+			}
+		}
+		if c := records.Clamped(good); records.Check(c) != nil || records.Failed(c) {
+			t.Errorf("%v: sound data are said to fail", s)
+		}
+	}
+}
+
+// failing breaks one promise of Data.
+type faulty struct {
+	wild
+	panics, other bool
+	claims        int
+}
+
+func (f faulty) Len() int {
+	if f.claims != 0 {
+		return f.claims
+	}
+	return f.wild.Len()
+}
+
+func (f faulty) Gather(rows []int32, b *device.Batch) {
+	if f.panics {
+		panic("private value 7")
+	}
+	if f.other {
+		rows = rows[:0]
+	}
+	f.wild.Gather(rows, b)
+}
+
+func (f faulty) Range(lo, hi int, b *device.Batch) {
+	if f.panics {
+		panic("private value 7")
+	}
+	if f.other {
+		hi = lo
+	}
+	f.wild.Range(lo, hi, b)
+}

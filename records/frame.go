@@ -17,6 +17,7 @@ type Frame struct {
 	schema Schema
 	n      int
 	cells  []cells // one a column
+	home   *origin
 }
 
 // cells is the raw content of one column: numbers or level codes.

@@ -91,7 +91,7 @@ func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame is the frame of the rows so far. The builder starts anew.
 func (b *FrameBuilder) Frame() *Frame {
-	f := &Frame{schema: b.schema, n: b.n, cells: b.cells}
+	f := &Frame{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
 	return f
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"sync"
 
@@ -28,6 +30,7 @@ import (
 type MappedSets struct {
 	schema Schema
 	file   io.ReaderAt
+	info   fs.FileInfo // of the file; nil where a reader was given
 	closer io.Closer
 	unit   string
 	n      int
@@ -49,6 +52,9 @@ func OpenSets(path string) (*MappedSets, error) {
 		return nil, closing(f, err)
 	}
 	m.closer = f
+	if m.info, err = os.Stat(path); err != nil {
+		return nil, closing(f, fmt.Errorf("records: %w", err))
+	}
 	return m, nil
 }
 

@@ -95,7 +95,8 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 		return nil, err
 	}
 	b.writer.seal()
-	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit}, nil
+	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c,
+		defects: b.encoder.defects, unit: b.unit, home: new(origin)}, nil
 }
 
 // CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of the set

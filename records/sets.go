@@ -23,6 +23,7 @@ type SetTable struct {
 	labels   column
 	defects  defects
 	unit     string
+	home     *origin
 }
 
 // FromItems makes a set table of a copy of the rows, each a list of item
@@ -139,7 +140,8 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 		}
 	}
 	w.seal()
-	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows), unit: t.unitOf(rows)}
+	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows),
+		unit: t.unitOf(rows), home: t.home.copied()}
 }
 
 func (t *SetTable) unitOf(rows []int32) string {
@@ -154,7 +156,8 @@ func (t *SetTable) unitOf(rows []int32) string {
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *SetTable) Slice(lo, hi int) *SetTable {
 	t.span(lo, hi)
-	return &SetTable{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo, labels: t.labels.slice(lo, hi), unit: t.unit}
+	return &SetTable{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
+		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home}
 }
 
 // WithoutLabels returns the same records without classes, sharing storage.

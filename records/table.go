@@ -23,6 +23,7 @@ type Table struct {
 	bytes  []uint8       // row-major levels …
 	level  *[256]float32 // … and the encoded value each stands for
 	labels column
+	home   *origin
 }
 
 // FromFlat makes a table of the rows of a row-major slice, sharing it.
@@ -123,7 +124,7 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{schema: s, n: n, enc: newEncoder(s), labels: c}, nil
+	return &Table{schema: s, n: n, enc: newEncoder(s), labels: c, home: new(origin)}, nil
 }
 
 // maxRows is what a row number of a batch can say.

@@ -28,7 +28,7 @@ type Hermite struct {
 	// each coordinate are multiplied (0 is Order).
 	Products     int `json:"products,omitempty"`
 	Subset       int `json:"subset,omitempty"`
-	ProductOrder int `json:"productOrder,omitempty"`
+	ProductOrder int `json:"product_order,omitempty"`
 	// Share is the part of the squared norm that single coordinates have where
 	// there are products; 0 is one half.
 	Share float64 `json:"share,omitempty"`

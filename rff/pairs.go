@@ -27,7 +27,7 @@ type Pairs struct {
 	// have fewer levels get one a level.
 	Knots int `json:"knots,omitempty"`
 	// MaxDim refuses layouts with more features; 0 is 200,000.
-	MaxDim int `json:"maxDim,omitempty"`
+	MaxDim int `json:"max_dim,omitempty"`
 }
 
 const (

@@ -185,7 +185,7 @@ func TestConfigJSON(t *testing.T) {
 		}
 	}
 	var c sgd.Config
-	for _, bad := range []string{`{"clip":{"kind":"guess"}}`, `{"clip":{"kind":"dpnorm","maxNorm":"x"}}`, `{"optimizer":{"rule":"x"}}`, `[]`} {
+	for _, bad := range []string{`{"clip":{"kind":"guess"}}`, `{"clip":{"kind":"dpnorm","max_norm":"x"}}`, `{"optimizer":{"rule":"x"}}`, `[]`} {
 		if json.Unmarshal([]byte(bad), &c) == nil {
 			t.Errorf("%s is accepted", bad)
 		}

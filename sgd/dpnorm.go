@@ -20,13 +20,13 @@ import (
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
 // Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.
 type DPNorm struct {
-	MaxNorm float64 `json:"maxNorm"` // C_max, the largest clip norm
-	MinNorm float64 `json:"minNorm,omitempty"`
+	MaxNorm float64 `json:"max_norm"` // C_max, the largest clip norm
+	MinNorm float64 `json:"min_norm,omitempty"`
 	Bins    int     `json:"bins"` // w
 	// NoiseMultiplier is σ_C: the standard deviation of each count's noise divided
 	// by the histogram's sensitivity, 1 under add-or-remove-one and √2 under
 	// replace-one.
-	NoiseMultiplier float64 `json:"noiseMultiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
 // PaperDPNorm is the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.

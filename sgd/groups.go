@@ -32,7 +32,7 @@ type Groups struct {
 // Group is a set of parameter blocks that is clipped as one vector.
 type Group struct {
 	Blocks   []int   `json:"blocks"`   // as counted by the network's Params
-	ClipNorm float64 `json:"clipNorm"` // c_j
+	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 
 // Grouped is a network that states its groups anew for every step, after BeginStep. They must come from public data,

@@ -7,19 +7,19 @@ import (
 
 // configJSON is a Config whose clipping policy says what it is.
 type configJSON struct {
-	ClipNorm            float64   `json:"clipNorm,omitempty"`
+	ClipNorm            float64   `json:"clip_norm,omitempty"`
 	Clip                *clipJSON `json:"clip,omitempty"`
-	SamplingProbability float64   `json:"samplingProbability"`
+	SamplingProbability float64   `json:"sampling_probability"`
 	Steps               int       `json:"steps"`
-	NoiseMultiplier     float64   `json:"noiseMultiplier"`
+	NoiseMultiplier     float64   `json:"noise_multiplier"`
 	Optimizer           Optimizer `json:"optimizer"`
-	NominalBatch        float64   `json:"nominalBatch,omitempty"`
-	MicroBatch          int       `json:"microBatch,omitempty"`
+	NominalBatch        float64   `json:"nominal_batch,omitempty"`
+	MicroBatch          int       `json:"micro_batch,omitempty"`
 }
 
 // clipJSON holds exactly one of the policies.
 type clipJSON struct {
-	DPNorm    *DPNorm    `json:"dpNorm,omitempty"`
+	DPNorm    *DPNorm    `json:"dp_norm,omitempty"`
 	Quantile  *Quantile  `json:"quantile,omitempty"`
 	Normalize *Normalize `json:"normalize,omitempty"`
 	Groups    *Groups    `json:"groups,omitempty"`

@@ -23,7 +23,7 @@ type Quantile struct {
 	Rate float64 `json:"rate"`
 	// NoiseMultiplier is the noise of the released number divided by its
 	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
-	NoiseMultiplier float64 `json:"noiseMultiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
 func (q Quantile) check(k *checker, c Config) {

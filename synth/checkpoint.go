@@ -223,20 +223,20 @@ func (k *keeper) abandon() error {
 	return errors.Join(os.Remove(k.path), k.lock.Close())
 }
 
-// guard keeps every allowance from drawing what the file does not count yet.
-func (k *keeper) guard(allowances []*mechanism.Allowance) {
+// adopt notes what each line of the transaction may draw.
+func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 	for i, a := range allowances {
 		line := &k.lines[i]
 		line.allowed = a
 		line.taken = max(line.taken, line.drawn())
-		a.Guard(func() error { return k.before(line) })
 	}
 }
 
-// before is asked before every use.
-func (k *keeper) before(line *keptLine) error {
+// before has the file count a use as taken before it is drawn.
+func (k *keeper) before(i int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	line := &k.lines[i]
 	if line.drawn() < line.taken {
 		return nil
 	}

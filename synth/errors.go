@@ -6,6 +6,9 @@ import "errors"
 var (
 	// ErrSchema is returned for data of another schema than the plan's.
 	ErrSchema = errors.New("the data's schema is not the plan's")
+	// ErrData is returned where a data set of a user-defined type panics or breaks the promises of
+	// records.Data. It says nothing else about it.
+	ErrData = errors.New("the data set failed while it was read")
 	// ErrRecords is returned where a plan declares the number of records, under replace-one, and the
 	// data have another.
 	ErrRecords = errors.New("the number of records is not the one the plan declares")

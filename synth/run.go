@@ -18,6 +18,7 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 	if err := p.made(); err != nil {
 		return nil, err
 	}
+	data = records.Clamped(data)
 	own := accountant.NewLedger(p.budget, accountant.WithUnit(records.UnitOf(data)))
 	return p.FitOn(ctx, own, data, opts...)
 }
@@ -50,13 +51,19 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	}
 	r := &Run{Data: records.Clamped(data), Ledger: ledger, Backend: o.backend, options: o, program: p,
 		start: time.Now()}
-	if err := r.judge(ctx, data); err != nil {
+	if err := r.judge(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
+	if r.keeper != nil {
+		defer r.keeper.lock.Close() // where fit panics; otherwise it is closed by then
+	}
 	m, err := fit(r)
+	if records.Failed(r.Data) {
+		err = fmt.Errorf("%s: %w", p.system, ErrData)
+	}
 	if err != nil {
 		return nil, r.end(err)
 	}
@@ -73,7 +80,7 @@ type Judge interface {
 }
 
 // judge refuses what can be refused before anything is reserved: all of it is public.
-func (r *Run) judge(ctx context.Context, data records.Data) error {
+func (r *Run) judge(ctx context.Context) error {
 	p := r.program
 	if r.Ledger == nil {
 		return param.New(p.system+".Fit.ledger", nil, "a ledger")
@@ -81,7 +88,10 @@ func (r *Run) judge(ctx context.Context, data records.Data) error {
 	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
-	if data != nil {
+	if data := r.Data; data != nil {
+		if records.Failed(data) {
+			return fmt.Errorf("%s: %w", p.system, ErrData)
+		}
 		if !data.Schema().Equal(p.schema) {
 			return fmt.Errorf("%s: %w", p.system, ErrSchema)
 		}
@@ -152,9 +162,24 @@ func (r *Run) open(ctx context.Context) (err error) {
 		r.allowed[purpose] = append(r.allowed[purpose], a)
 	}
 	if r.keeper != nil {
-		r.keeper.guard(allowances)
+		r.keeper.adopt(allowances)
+	}
+	for i, a := range allowances {
+		a.Guard(func() error { return r.before(i) })
 	}
 	return nil
+}
+
+// before is asked before every use of a line: data that fail end the run, and a checkpoint counts the
+// use first.
+func (r *Run) before(line int) error {
+	if records.Failed(r.Data) {
+		return fmt.Errorf("%s: %w", r.program.system, ErrData)
+	}
+	if r.keeper == nil {
+		return nil
+	}
+	return r.keeper.before(line)
 }
 
 // transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in

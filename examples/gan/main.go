@@ -24,6 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/internal/images"
 	"github.com/seed7ba64551/privgen/examples/internal/program"
+	"github.com/seed7ba64551/privgen/gan"
 )
 
 func main() { program.Main("gan", run) }
@@ -55,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 // train fits the plan, or goes on with it, and reports.
-func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
+func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")
 	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
 		return fmt.Errorf("%s is there: -resume goes on with that run; remove it to begin another, which spends again", checkpoint)
@@ -63,8 +64,7 @@ func train(ctx context.Context, c config, plan *privgen.GANPlan, d data) error {
 	film := &film{real: d.private}
 	meter := program.Meter{To: os.Stderr, Layout: "%-11s %6d/%d  ε so far %.3f  %v"}
 	start := time.Now()
-	gen, err := plan.FitFrom(ctx, checkpoint, c.every(), d.private,
-		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint), privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,3 @@ func parse(args []string) (config, error) {
 	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
 	return c, f.Parse(args)
 }
-
-// every is the distance of checkpoints, and so of steps that a kill may cost.
-func (c config) every() int { return max(c.steps/50, 1) }

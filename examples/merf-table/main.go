@@ -64,11 +64,11 @@ func run(ctx context.Context, args []string) error {
 }
 
 // fit releases the embedding, keeps it, and trains the generator against it.
-func (c config) fit(ctx context.Context, plan *privgen.MERFPlan, train *records.Frame) (*privgen.Generator, error) {
+func (c config) fit(ctx context.Context, plan *merf.Plan, train *records.Frame) (*privgen.Generator, error) {
 	if c.embedding != "" {
 		return c.refit(ctx, plan)
 	}
-	e, err := merf.Embed(ctx, plan.Embedding(), train, accountant.NewLedger(c.budget))
+	e, err := plan.Embed(ctx, accountant.NewLedger(c.budget), train)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (c config) fit(ctx context.Context, plan *privgen.MERFPlan, train *records.
 }
 
 // refit trains against an embedding of an earlier run. It reads no record.
-func (c config) refit(ctx context.Context, plan *privgen.MERFPlan) (*privgen.Generator, error) {
+func (c config) refit(ctx context.Context, plan *merf.Plan) (*privgen.Generator, error) {
 	f, err := os.Open(c.embedding)
 	if err != nil {
 		return nil, err

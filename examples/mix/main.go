@@ -96,13 +96,14 @@ func run(ctx context.Context, args []string) error {
 	var scores []score
 	for i := range c.runs {
 		start := time.Now()
-		m, err := mix.Fit(ctx, plan, train, accountant.NewLedger(plan.Config.Budget))
+		gen, err := plan.Fit(ctx, train)
 		if err != nil {
 			return err
 		}
+		m := gen.Model().(*mix.Model)
 		fmt.Printf("\n%d mixtures of degree %d in %.1f s\n", m.Rows().Len(), plan.Degree(), time.Since(start).Seconds())
 		if i == 0 {
-			fmt.Printf("\n%v\n\n", m.Guarantee())
+			fmt.Printf("\n%v\n\n", gen.Guarantee())
 			if err := c.export(m); err != nil {
 				return err
 			}

@@ -142,10 +142,11 @@ func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, tr
 	if err != nil {
 		return 0, err
 	}
-	m, err := mix.Fit(ctx, plan, train, accountant.NewLedger(plan.Config.Budget))
+	gen, err := plan.Fit(ctx, train)
 	if err != nil {
 		return 0, err
 	}
+	m := gen.Model().(*mix.Model)
 	net, err := models.CNN{Height: digits.Side, Width: digits.Side, Channels: 1, Hidden: []int{64},
 		Convolutions: []models.Convolution{
 			{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2,

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/internal/digits"
 	"github.com/seed7ba64551/privgen/examples/internal/program"
@@ -74,11 +75,12 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("-labelled %d: want some, and 2000 images to test on besides", c.labelled)
 	}
 	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000), all.Slice(c.labelled+2000, all.Len())
-	m, err := c.generator(ctx, private)
+	gen, err := c.generator(ctx, private)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%v\n\n", m.Guarantee())
+	fmt.Printf("\n%v\n\n", gen.Guarantee())
+	m := gen.Model().(*gan.Model)
 	if err := c.picture(m, public); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (c config) load() (*records.Table, error) {
 }
 
 // generator learns from images without looking at their labels.
-func (c config) generator(ctx context.Context, private *records.Table) (*gan.Model, error) {
+func (c config) generator(ctx context.Context, private *records.Table) (*privgen.Generator, error) {
 	const batch = 512.
 	plan, err := gan.Config{
 		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Seed: c.seed,
@@ -119,7 +121,7 @@ func (c config) generator(ctx context.Context, private *records.Table) (*gan.Mod
 		return nil, err
 	}
 	fmt.Println(plan)
-	return gan.Fit(ctx, plan, private, accountant.NewLedger(c.budget), gan.WithProgress(func(p gan.Progress) {
+	return plan.Fit(ctx, private, privgen.OnProgress(func(p privgen.Progress) {
 		if p.Step%20 == 0 || p.Step == p.Of {
 			fmt.Fprintf(os.Stderr, "\r%s %d/%d ", p.Stage, p.Step, p.Of)
 		}

@@ -60,11 +60,11 @@ func baseline(s records.Schema, plan func(baselines.Common) (*baselines.Plan, er
 		if err != nil {
 			return fitted{}, err
 		}
-		g, err := p.Fit(ctx, data, accountant.NewLedger(b, accountant.WithUnit(records.UnitOf(data))))
+		g, err := p.Fit(ctx, data)
 		if err != nil {
 			return fitted{}, err
 		}
-		return fitted{bill: p.String(), guarantee: g.Guarantee(), sample: g.Sample}, nil
+		return fitted{bill: p.String(), guarantee: g.Guarantee(), sample: drawn(g)}, nil
 	}
 }
 
@@ -81,9 +81,13 @@ func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.B
 			return fitted{}, err
 		}
 		paper, err := c.printed(p, b)
-		return fitted{bill: p.String(), paper: paper, guarantee: g.Guarantee(), sample: func(ctx context.Context, n int, seed uint64) (records.Data, error) {
-			return g.Sample(ctx, n, privgen.Seed(seed))
-		}}, err
+		return fitted{bill: p.String(), paper: paper, guarantee: g.Guarantee(), sample: drawn(g)}, err
+	}
+}
+
+func drawn(g *privgen.Generator) func(context.Context, int, uint64) (records.Data, error) {
+	return func(ctx context.Context, n int, seed uint64) (records.Data, error) {
+		return g.Sample(ctx, n, privgen.Seed(seed))
 	}
 }
 

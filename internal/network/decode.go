@@ -45,9 +45,13 @@ func (u Unit) Stretch(values []float32) {
 	}
 }
 
-// Records turns what a network states, numbers in [0,1] row by row, into records of a schema that is no table: binary
-// coordinates are drawn, others moved into their bounds. It writes to flat.
+// Records turns what a network states, numbers in [0,1] row by row, into records: binary coordinates
+// and the levels of a table are drawn, other numbers moved into their bounds. It writes to flat.
 func Records(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
+	if s.Kind() == records.MixedTable {
+		Rows(rng, TableBlocks(s), flat)
+		return records.DecodeFlat(s, flat, labels...)
+	}
 	if s.IsBinary() {
 		Bernoulli(rng, flat)
 	} else {

@@ -28,6 +28,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("kinds of records", s.testKinds)
 	t.Run("bill", s.testBill)
 	t.Run("mistakes", s.testMistakes)
+	t.Run("failing data", s.testFailingData)
 	t.Run("shared ledger", s.testSharedLedger)
 	t.Run("cancellation", s.testCancellation)
 	t.Run("options", s.testOptions)

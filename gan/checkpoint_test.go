@@ -1,0 +1,389 @@
+package gan_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// atStep calls f after a critic step.
+func atStep(step int, f func()) synth.Option {
+	return synth.OnProgress(func(p synth.Progress) {
+		if p.Stage == gan.PurposeCritic && p.Step == step {
+			f()
+		}
+	})
+}
+
+// spending wants one entry of six critic steps, all or some of them spent.
+func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
+	t.Helper()
+	e := l.Entries()
+	if len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != spent {
+		t.Errorf("%s: ledger %v, want %d of 6 critic steps", name, e, spent)
+	}
+}
+
+// TestInterruptedRunGoesOn: a run that ends in order loses nothing, on a ledger of its own and on one
+// that lives on, and where mechanisms give the same answers it arrives where an uninterrupted one does,
+// to the bit. When it is complete the same call returns the generator again and draws nothing.
+func TestInterruptedRunGoesOn(t *testing.T) {
+	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
+	none, err := records.FromFlat(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := 0
+	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
+		p := mustPlan(t, c)
+		whole, err := p.FitOn(forced(t.Context()), accountant.NewLedger(c.Budget), none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := encoded(t, whole)
+		for _, shared := range []bool{false, true} {
+			turn++
+			first, second := 1+turn%3, 4+turn%2
+			path, drawn := filepath.Join(t.TempDir(), "checkpoint"), 0
+			keep, on := synth.CheckpointEvery(path, 3), accountant.NewLedger(c.Budget)
+			ledger := func() *accountant.Ledger {
+				if !shared {
+					on = accountant.NewLedger(c.Budget)
+				}
+				return on
+			}
+			for _, stop := range []int{first, second} {
+				ctx, cancel := context.WithCancel(counted(t.Context(), &drawn))
+				_, err := p.FitOn(ctx, ledger(), none, keep, atStep(stop, cancel))
+				var cut *synth.Interrupted
+				if !errors.Is(err, context.Canceled) || !errors.As(err, &cut) || cut.Checkpoint != path {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if drawn != stop {
+					t.Errorf("%s: %d steps drawn after step %d", name, drawn, stop)
+				}
+				spending(t, name, on, stop)
+			}
+			for range 2 {
+				g, err := p.FitOn(counted(t.Context(), &drawn), ledger(), none, keep)
+				if err != nil || !reflect.DeepEqual(encoded(t, g), want) {
+					t.Errorf("%s: the run that went on arrives elsewhere (%v)", name, err)
+				}
+				if drawn != 6 {
+					t.Errorf("%s: %d steps drawn of 6", name, drawn)
+				}
+				spending(t, name, on, 6)
+			}
+		}
+	}
+}
+
+// TestKilledAtEveryMoment: what is in the file when a step has drawn its sample, or has ended, goes on
+// with no more steps than were reserved.
+func TestKilledAtEveryMoment(t *testing.T) {
+	type moment struct {
+		drawn int
+		file  []byte
+	}
+	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
+	data := some(t, s, 40, 1)
+	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
+		p, path := mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
+		var moments []moment
+		drawn, keep := 0, synth.CheckpointEvery(path, 2)
+		look := func() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			moments = append(moments, moment{drawn, text})
+		}
+		ctx := entropy.WithTap(t.Context(), spy{func() { drawn++; look() }})
+		_, err := p.Fit(ctx, data, keep, synth.OnProgress(func(synth.Progress) { look() }))
+		if err != nil || len(moments) < 12 {
+			t.Fatalf("%s: %d moments, %v", name, len(moments), err)
+		}
+		for _, m := range moments {
+			if err := os.WriteFile(path, m.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			after := 0
+			g, err := p.Fit(counted(t.Context(), &after), data, keep)
+			if err != nil {
+				t.Fatalf("%s, killed after %d steps: %v", name, m.drawn, err)
+			}
+			if m.drawn+after > 6 || m.drawn+after < 5 {
+				t.Errorf("%s: %d steps before and %d after", name, m.drawn, after)
+			}
+			if e := g.Guarantee().Entries; len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
+				t.Errorf("%s: guarantee %+v", name, e)
+			}
+		}
+	}
+}
+
+// TestNothingLearnt: a run that lost every step does not pass for a trained one.
+func TestNothingLearnt(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
+	var text []byte
+	_, err := p.Fit(t.Context(), data, synth.CheckpointEvery(path, 6), atStep(1, func() {
+		text, _ = os.ReadFile(path)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrLost) || g != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWarmStartIsNotRepeated: once the first private step is drawn, or the warm start is over, a run
+// goes on without it; before, it begins anew and arrives at the same place.
+func TestWarmStartIsNotRepeated(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c := small(s, 0)
+	c.Public, c.WarmSteps = some(t, s, 9, 99), 3
+	data, p := some(t, s, 30, 1), mustPlan(t, c)
+	whole, err := p.Fit(forced(t.Context()), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stop := range []struct {
+		stage string
+		step  int
+		warm  int // steps of the second run
+	}{{gan.StageWarm, 2, 3}, {gan.StageWarm, 3, 0}, {gan.PurposeCritic, 1, 0}} {
+		path := filepath.Join(t.TempDir(), "checkpoint")
+		ctx, cancel := context.WithCancel(forced(t.Context()))
+		_, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 3), synth.OnProgress(func(at synth.Progress) {
+			if at.Stage == stop.stage && at.Step == stop.step {
+				cancel()
+			}
+		}))
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		warm, previews := 0, []int(nil)
+		g, err := p.Fit(forced(t.Context()), data, synth.CheckpointEvery(path, 3),
+			synth.OnProgress(func(at synth.Progress) {
+				if at.Stage == gan.StageWarm {
+					warm++
+				}
+			}), synth.OnPreview(4, func(step int, _ *synth.Generator) { previews = append(previews, step) }))
+		if err != nil || warm != stop.warm || !reflect.DeepEqual(encoded(t, g), encoded(t, whole)) {
+			t.Errorf("%v: %d warm steps, %v", stop, warm, err)
+		}
+		want := []int{4}
+		if stop.warm > 0 {
+			want = []int{0, 4}
+		}
+		if !reflect.DeepEqual(previews, want) {
+			t.Errorf("%v: previews %v, want %v", stop, previews, want)
+		}
+	}
+}
+
+// TestTwoRunsOnOneCheckpoint: while a run is at work on a file no other touches it, whatever ledger it
+// brings.
+func TestTwoRunsOnOneCheckpoint(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
+	drawn, late := 0, error(nil)
+	run := func(opts ...synth.Option) error {
+		_, err := p.Fit(counted(t.Context(), &drawn), data, append(opts, synth.CheckpointEvery(path, 1))...)
+		return err
+	}
+	if err := run(atStep(4, func() { late = run() })); err != nil || !errors.Is(late, synth.ErrTaken) {
+		t.Errorf("first %v, second %v", err, late)
+	}
+	if err := run(); err != nil || drawn != 6 {
+		t.Errorf("%v, %d steps drawn of 6", err, drawn)
+	}
+}
+
+// TestStaleCheckpoint: an older copy that takes the file's place stops the run that is at work, and is
+// worth no more than the ledger has left.
+func TestStaleCheckpoint(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
+	for _, replaced := range []int{5, 6, 7} { // at work, at work on the last step, complete
+		path := filepath.Join(t.TempDir(), "checkpoint")
+		ledger, drawn := accountant.NewLedger(p.Budget()), 0
+		run := func(opts ...synth.Option) error {
+			_, err := p.FitOn(counted(t.Context(), &drawn), ledger, data,
+				append(opts, synth.CheckpointEvery(path, 1))...)
+			return err
+		}
+		var old []byte
+		putBack := func() {
+			if err := os.WriteFile(path, old, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		err := run(synth.OnProgress(func(at synth.Progress) {
+			switch at.Step {
+			case 2:
+				old, _ = os.ReadFile(path)
+			case replaced:
+				putBack()
+			}
+		}))
+		stopped := errors.Is(err, synth.ErrTaken)
+		if replaced == 7 {
+			putBack()
+		} else if !stopped || drawn != replaced {
+			t.Errorf("replaced after step %d: %d drawn, %v", replaced, drawn, err)
+		}
+		if err := run(); err != nil || drawn != 6 {
+			t.Errorf("replaced after step %d: %d steps drawn of 6 in all: %v", replaced, drawn, err)
+		}
+		spending(t, "stale", ledger, 6)
+	}
+}
+
+// TestCheckpointsOfOtherPlans are refused, also where public records are all that differs.
+func TestCheckpointsOfOtherPlans(t *testing.T) {
+	s := records.Interval(5, 0, 1).WithLabels("a", "b")
+	data, path := some(t, s, 30, 1), filepath.Join(t.TempDir(), "checkpoint")
+	c := small(s, 0)
+	c.Public, c.WarmSteps = some(t, s, 9, 99), 1
+	if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
+		t.Fatal(err)
+	}
+	c.Public = some(t, s, 9, 99) // the same records
+	if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
+		t.Error(err)
+	}
+	flat, _ := c.Public.(*records.Table).Flat()
+	labels := c.Public.(*records.Table).Labels()
+	table := func(change func(flat []float32, labels []int32)) records.Data {
+		flat, labels := append([]float32(nil), flat...), append([]int32(nil), labels...)
+		change(flat, labels)
+		d, err := records.FromFlat(s, flat, labels...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for name, change := range map[string]func(*gan.Config){
+		"another code": func(c *gan.Config) { c.Latent++ },
+		"fewer public records": func(c *gan.Config) {
+			c.Public = c.Public.(*records.Table).Slice(0, 8)
+		},
+		"another number": func(c *gan.Config) {
+			c.Public = table(func(flat []float32, _ []int32) { flat[44] = 0.5 })
+		},
+		"another label": func(c *gan.Config) {
+			c.Public = table(func(_ []float32, labels []int32) { labels[8] = 1 - labels[8] })
+		},
+	} {
+		c := c
+		change(&c)
+		if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrPlan) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestHostileStates: numbers that no run has written, under a right checksum, are errors.
+func TestHostileStates(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c := small(s, 0)
+	c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
+	c.Public, c.Average = some(t, s, 9, 99), 0.9
+	c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Kept: true}
+	data, p, path := some(t, s, 30, 1), mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := p.Fit(ctx, data, synth.Checkpoint(path), atStep(3, cancel)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(name string, change func(state map[string]any, sections []synth.Section)) {
+		f, err := synth.DecodeFile(bytes.NewReader(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var head map[string]any
+		if err := json.Unmarshal(f.Header, &head); err != nil {
+			t.Fatal(err)
+		}
+		change(head["state"].(map[string]any), f.Sections)
+		if f.Header, err = json.Marshal(head); err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := f.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ledger := accountant.NewLedger(c.Budget)
+		_, err = p.FitOn(t.Context(), ledger, data, synth.Checkpoint(path))
+		if good := name == "unchanged"; good != (err == nil) || !good && !errors.Is(err, synth.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "unchanged" && ledger.Entries()[0].Spent != 3 {
+			t.Errorf("%s: something was drawn: %v", name, ledger.Entries())
+		}
+	}
+	fit("unchanged", func(map[string]any, []synth.Section) {})
+	pace := func(key string, v any) func(map[string]any, []synth.Section) {
+		return func(s map[string]any, _ []synth.Section) { s["pace"].(map[string]any)[key] = v }
+	}
+	groups := func(list any) func(map[string]any, []synth.Section) {
+		return func(s map[string]any, _ []synth.Section) { s["groups"] = list }
+	}
+	group := func(norm float64, blocks ...int) map[string]any {
+		return map[string]any{"blocks": blocks, "clip_norm": norm, "clip_norm": norm, "Blocks": blocks}
+	}
+	for name, change := range map[string]func(map[string]any, []synth.Section){
+		"no steps":       pace("critic", 0),
+		"negative steps": pace("since", -1),
+		"sure accuracy":  pace("accuracy", 1.5),
+		"done before":    func(s map[string]any, _ []synth.Section) { s["done"] = 7 },
+		"undone":         func(s map[string]any, _ []synth.Section) { s["done"] = -1 },
+		"unlearned":      func(s map[string]any, _ []synth.Section) { s["learned"] = -1 },
+		"a bound":        func(s map[string]any, _ []synth.Section) { s["bound"] = -1 },
+		"words":          func(s map[string]any, _ []synth.Section) { s["done"] = "three" },
+		"a block beyond": groups([]any{group(1, 0, 1, 2, 3, 4, 1000)}),
+		"a block below":  groups([]any{group(1, 0, 1, 2, 3, 4, -1)}),
+		"a block twice":  groups([]any{group(1, 0, 1, 2, 3, 4, 5, 5)}),
+		"blocks missing": groups([]any{group(1, 0)}),
+		"no norm":        groups([]any{group(0, 0, 1, 2, 3, 4, 5)}),
+		"no number": func(_ map[string]any, f []synth.Section) {
+			copy(f[0].Data, synth.Floats32([]float32{float32(math.NaN())}))
+		},
+	} {
+		fit(name, change)
+	}
+	for i := range 7 {
+		fit("a shorter section", func(_ map[string]any, f []synth.Section) {
+			f[i].Data = f[i].Data[:len(f[i].Data)-1]
+		})
+		fit("a longer section", func(_ map[string]any, f []synth.Section) {
+			f[i].Data = append(f[i].Data[:len(f[i].Data):len(f[i].Data)], 0, 0, 0, 0)
+		})
+		fit("another name", func(_ map[string]any, f []synth.Section) { f[i].Name = "x" })
+	}
+}

@@ -1,0 +1,232 @@
+package gan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+var systems = synth.Systems{gan.System()}
+
+func TestPlanJSON(t *testing.T) {
+	s := records.Interval(5, 0, 1).WithLabels("a", "b")
+	for name, c := range variants(t, s, accountant.ReplaceOne) {
+		c.ClassWeights = []float64{1, 2}
+		if c.IgnoreLabels {
+			c.ClassWeights = nil
+		}
+		p := mustPlan(t, c)
+		text, err := json.Marshal(p)
+		if c.Public != nil {
+			if err == nil {
+				t.Errorf("%s: public records were written", name)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := systems.ReadPlan(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		again, err := json.Marshal(back)
+		if err != nil || !bytes.Equal(again, text) || back.String() != p.String() || back.Total() != p.Total() {
+			t.Errorf("%s: %v\n%v\n%v", name, err, back, p)
+		}
+		if read := back.(*gan.Plan); !reflect.DeepEqual(read.Config, p.Config) {
+			t.Errorf("%s: another configuration: %+v", name, read.Config)
+		}
+	}
+}
+
+// TestHostilePlans: a plan that nobody can carry out is an error and not a nil plan.
+func TestHostilePlans(t *testing.T) {
+	text, err := json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, bad := range map[string]string{
+		`"latent":3`:          `"latent":0`,
+		`"latent":3,`:         `"latent":"3",`,
+		`"critic":{`:          `"other":{`,
+		`"name":"mlp"`:        `"name":"none"`,
+		`"generator_batch":6`: `"generator_batch":6,"public":"00"`,
+		`"critic_steps":2`:    `"critic_steps":2,"warm_steps":1`,
+		`"seed":"5"`:          `"seed":5`,
+	} {
+		hostile := strings.Replace(string(text), old, bad, 1)
+		if hostile == string(text) {
+			t.Fatalf("%s is not in %s", old, text)
+		}
+		p, err := systems.ReadPlan([]byte(hostile))
+		if err == nil || p != nil {
+			t.Errorf("%s: %v, %v", bad, p, err)
+		}
+	}
+}
+
+// TestZeroValues: values that nothing has made print themselves and refuse to work.
+func TestZeroValues(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	p, m, data := new(gan.Plan), new(gan.Model), some(t, s, 3, 1)
+	second := func(_ any, err error) error { return err }
+	_ = p.Stages()
+	_, _, _ = m.Schema(), m.Latent(), p.Total()
+	if p.String() == "" {
+		t.Error("a plan without words")
+	}
+	for name, err := range map[string]error{
+		"fit":     second(p.Fit(t.Context(), data)),
+		"fit on":  second(p.FitOn(t.Context(), accountant.NewLedger(small(s, 0).Budget), data)),
+		"write":   second(p.MarshalJSON()),
+		"encode":  second(m.Encode()),
+		"sampler": second(m.Sampler(synth.Draw{})),
+		"none":    second((*gan.Plan)(nil).MarshalJSON()),
+	} {
+		var wrong *param.Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	for _, s := range schemas(t)[:2] {
+		for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
+			g, _ := fit(t, c, some(t, s, 20, 1))
+			var text bytes.Buffer
+			if err := g.Save(&text); err != nil {
+				t.Fatal(err)
+			}
+			back, err := systems.Load(bytes.NewReader(text.Bytes()))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			file := encoded(t, g)
+			for _, opts := range [][]synth.DrawOption{{synth.Seed(1)}, {synth.Seed(2), synth.Means()}} {
+				if !reflect.DeepEqual(draw(t, g, 20, opts...), draw(t, back, 20, opts...)) {
+					t.Errorf("%s: other records", name)
+				}
+			}
+			if !reflect.DeepEqual(encoded(t, back), file) ||
+				!reflect.DeepEqual(back.Guarantee(), g.Guarantee()) {
+				t.Errorf("%s: another generator came back", name)
+			}
+			file.Sections[0].Data = file.Sections[0].Data[4:]
+			if m, err := gan.System().Model(file, synth.Loading{}); !errors.Is(err, synth.ErrFormat) || m != nil {
+				t.Errorf("%s: a file with a number missing: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestMistakesComeTogether(t *testing.T) {
+	c := small(records.Interval(5, 0, 1), 0)
+	c.Latent, c.Average, c.GeneratorBatch = 0, 1, 1
+	c.ClassWeights, c.WarmSteps = []float64{1}, 3
+	c.Frequency = gan.Frequency{Threshold: 0.5}
+	_, err := c.Plan()
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok || len(joined.Unwrap()) < 6 {
+		t.Fatalf("%v", err)
+	}
+	for name, change := range map[string]func(*gan.Config){
+		"no critic":    func(c *gan.Config) { c.Critic = nil },
+		"no generator": func(c *gan.Config) { c.Generator = nil },
+		"wrong image":  func(c *gan.Config) { c.Generator = models.SmallGenerator28() },
+		"clip and groups": func(c *gan.Config) {
+			c.Clipping = gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1, 1, 1, 1, 1, 1}}
+		},
+		"groups without norm": func(c *gan.Config) { c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock} },
+		"too few norms": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1}}
+		},
+		"norms too large together": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, K: 2,
+				Norms: []float64{0x1p60, 1, 0x1p60, 1, 1, 1}}
+		},
+		"unused norms": func(c *gan.Config) { c.Clipping.Norms = []float64{1} },
+		"no clusters": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
+		},
+		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
+		"penalty on hinge":  func(c *gan.Config) { c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4 },
+		"unused public":     func(c *gan.Config) { c.Public = some(t, c.Schema, 3, 1) },
+		"huge critic": func(c *gan.Config) {
+			c.Critic = models.MLP{Hidden: []int{math.MaxInt}, Activation: models.LeakyReLU}
+		},
+		"huge generator": func(c *gan.Config) { c.Generator = models.MLP{Hidden: []int{math.MaxInt}} },
+		"huge batch":     func(c *gan.Config) { c.GeneratorBatch = math.MaxInt },
+		"huge public batch": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Public = 0, some(t, c.Schema, 9, 99)
+			c.Clipping = gan.Clipping{Adaptive: true, Batch: math.MaxInt}
+		},
+		"too dear": func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },
+	} {
+		c := small(records.Interval(5, 0, 1), 0)
+		change(&c)
+		if _, err := c.Plan(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// byUser says of records that each row is all of one person.
+type byUser struct{ records.Data }
+
+func (byUser) Unit() string { return records.UnitUser }
+
+// TestUnit: a guarantee for users holds where each row is a user.
+func TestUnit(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	g, err := mustPlan(t, small(s, 0)).Fit(t.Context(), byUser{some(t, s, 30, 1)})
+	if err != nil || g.Guarantee().Unit != records.UnitUser {
+		t.Errorf("%v: one %s", err, g.Guarantee().Unit)
+	}
+}
+
+// unwritable is an architecture that no JSON holds.
+type unwritable struct {
+	models.MLP
+	Hook func()
+}
+
+// TestUnwritablePlansKeepNoCheckpoint: nothing would tell their checkpoints apart.
+func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	c, data := small(s, 0), some(t, s, 30, 1)
+	c.Critic = unwritable{MLP: models.MLP{Activation: models.LeakyReLU}}
+	ledger := accountant.NewLedger(c.Budget)
+	_, err := mustPlan(t, c).FitOn(t.Context(), ledger, data,
+		synth.Checkpoint(filepath.Join(t.TempDir(), "k")))
+	if err == nil || len(ledger.Entries()) != 0 {
+		t.Errorf("%v, ledger %v", err, ledger.Entries())
+	}
+	fit(t, c, data)
+}
+
+// TestSetsAreNoLongerThanTheSchemaAllows, however many items the generator states.
+func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
+	s := records.Sets(9, 1)
+	data, err := records.FromItems(s, [][]uint32{{1}, {2}, {8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := fit(t, small(s, 0), data)
+	if got := draw(t, g, 50).Len(); got != 50 { // draw checks every record
+		t.Errorf("%d records", got)
+	}
+}

@@ -1,0 +1,153 @@
+package gan_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// around is a type of others that hides the data it hands out.
+type around struct {
+	records.Data
+	_ int
+}
+
+// TestPrivateRecordsAreNotPublic: a warm start on the private records, a part of them or a wrapper of
+// either is refused before anything is reserved or a file is made.
+func TestPrivateRecordsAreNotPublic(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	data, other := some(t, s, 30, 1).(*records.Table), some(t, s, 30, 1).(*records.Table)
+	for _, c := range []struct {
+		name            string
+		public, private records.Data
+		refused         bool
+	}{
+		{"the records", data, data, true},
+		{"all of them", data.Slice(0, 30), data, true},
+		{"one of them", data.Slice(29, 30), data, true},
+		{"rows of them", data.Take([]int32{7, 2}), data, true},
+		{"a wrapper", around{Data: data}, data, true},
+		{"a wrapper of a slice", &around{Data: around{Data: data.Slice(3, 4)}}, data, true},
+		{"a statement", records.WithUnit(data, records.UnitUser), data, true},
+		{"a statement, the other way", data, records.WithUnit(data, records.UnitUser), true},
+		{"a part of the private wrapper", data.Slice(3, 9), &around{Data: data}, true},
+		{"records that overlap", data.Slice(0, 16), data.Slice(15, 30), true},
+		{"the other half", data.Slice(0, 15), data.Slice(15, 30), false},
+		{"equal records", other, data, false},
+	} {
+		for name, use := range map[string]func(*gan.Config){
+			"warm": func(c *gan.Config) { c.WarmSteps = 1 },
+			"clip": func(c *gan.Config) {
+				c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Adaptive: true}
+			},
+		} {
+			config := small(s, 0)
+			config.Public = c.public
+			use(&config)
+			path := filepath.Join(t.TempDir(), "checkpoint")
+			ledger := accountant.NewLedger(config.Budget)
+			g, err := mustPlan(t, config).FitOn(t.Context(), ledger, c.private, synth.Checkpoint(path))
+			if !c.refused {
+				if err != nil {
+					t.Errorf("%s, %s: %v", c.name, name, err)
+				}
+				continue
+			}
+			var wrong *param.Error
+			if !errors.As(err, &wrong) || wrong.Path != "gan.Config.Public" || g != nil {
+				t.Errorf("%s, %s: %v", c.name, name, err)
+			}
+			if left, _ := filepath.Glob(path + "*"); len(ledger.Entries()) != 0 || len(left) != 0 {
+				t.Errorf("%s, %s: ledger %v, files %v", c.name, name, ledger.Entries(), left)
+			}
+		}
+	}
+}
+
+// TestGeneratorHoldsNoRecord: of private numbers and of public ones none can be reached from what a run
+// releases, previews included, whatever the networks were trained by.
+func TestGeneratorHoldsNoRecord(t *testing.T) {
+	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
+	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		seen := map[float32]bool{} // as they are and as networks see them
+		table := func() records.Data {
+			flat := make([]float32, 200)
+			for i := range flat {
+				flat[i] = rng.Float32() + 0.1
+				seen[flat[i]], seen[(flat[i]+1)/3] = true, true
+			}
+			d, err := records.FromFlat(s, flat, make([]int32, 40)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		data := table()
+		if c.Public != nil {
+			c.Public = table()
+		}
+		look := func(g *synth.Generator) {
+			met := 0
+			walk(reflect.ValueOf(g), map[uintptr]bool{}, func(x float32) {
+				if met++; seen[x] {
+					t.Errorf("%s: the record's number %v", name, x)
+				}
+			})
+			if met < 50 {
+				t.Errorf("%s: only %d numbers met", name, met)
+			}
+		}
+		// with fixed noise, so that no number is met by chance now and then
+		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data,
+			synth.OnPreview(3, func(_ int, g *synth.Generator) { look(g) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(g)
+		draw(t, g, 9, synth.Seed(1))
+		look(g)
+	}
+}
+
+// walk calls hit with every float32 that can be reached.
+func walk(v reflect.Value, seen map[uintptr]bool, hit func(float32)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && !seen[v.Pointer()] {
+			seen[v.Pointer()] = true
+			walk(v.Elem(), seen, hit)
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			walk(v.Elem(), seen, hit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walk(v.Field(i), seen, hit)
+		}
+	case reflect.Slice:
+		for i := range v.Cap() {
+			walk(v.Slice(0, v.Cap()).Index(i), seen, hit)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			walk(v.Index(i), seen, hit)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			walk(v.MapIndex(k), seen, hit)
+		}
+	case reflect.Float32:
+		hit(float32(v.Float()))
+	}
+}

@@ -1,0 +1,81 @@
+package synthtest
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// testFailingData: data of a user-defined type that panic, or that hand out other rows than they are
+// asked for, end in one error that says nothing about them, whatever goroutine reads them.
+func (s Subject) testFailingData(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	for what, d := range map[string]records.Data{
+		"rows panic":       failing{Data: data, rows: true},
+		"the length does":  failing{Data: data, length: true},
+		"other rows":       failing{Data: data, others: true},
+		"a negative size":  failing{Data: data, size: -1},
+		"sizes too large":  failing{Data: data, size: 1 << 40},
+		"panics later on":  failing{Data: data, rows: true, after: new(atomic.Int32)},
+		"longer than real": failing{Data: data, size: data.Len() + 30, rows: true, after: new(atomic.Int32)},
+	} {
+		_, err := p.Fit(t.Context(), d)
+		if !errors.Is(err, synth.ErrData) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "0123456789") {
+			t.Errorf("%s: the error names a number: %v", what, err)
+		}
+	}
+}
+
+// failing breaks the promises of records.Data.
+type failing struct {
+	records.Data
+	rows, length, others bool
+	size                 int
+	after                *atomic.Int32 // reads that go well first; nil for none
+}
+
+func (f failing) Len() int {
+	if f.length {
+		panic("a private length of 12345")
+	}
+	if f.size != 0 {
+		return f.size
+	}
+	return f.Data.Len()
+}
+
+func (f failing) breaks() bool {
+	if f.after != nil {
+		return f.after.Add(1) > 1
+	}
+	return true
+}
+
+func (f failing) Gather(rows []int32, b *device.Batch) {
+	if f.rows && f.breaks() {
+		panic("a private value of 12345")
+	}
+	if f.others && len(rows) > 0 {
+		rows = rows[1:]
+	}
+	f.Data.Gather(rows, b)
+}
+
+func (f failing) Range(lo, hi int, b *device.Batch) {
+	if f.rows && f.breaks() {
+		panic("a private value of 12345")
+	}
+	if f.others && hi > lo {
+		hi--
+	}
+	f.Data.Range(lo, hi, b)
+}
