@@ -147,7 +147,7 @@ func (r *run) train(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.steps == 0 {
+	if r.steps == 0 && r.told == nil { // networks that know nothing of the records
 		return fmt.Errorf("dpgm: training: %w", synth.ErrLost)
 	}
 	r.trainer.UseAverage()

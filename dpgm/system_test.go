@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -59,14 +60,33 @@ var machines = subject(func(c *dpgm.Config) {
 	c.Train.ClipNorm, c.Train.Clip = 0, sgd.Quantile{Quantile: 0.5, Rate: 0.2, Initial: 1, NoiseMultiplier: 5}
 })
 
-func TestSystemOfOneNetwork(t *testing.T)         { synthtest.Run(t, one) }
-func TestSystemOfClusters(t *testing.T)           { synthtest.Run(t, clusters) }
-func TestSystemOfMachines(t *testing.T)           { synthtest.Run(t, machines) }
-func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, one, *kills) }
-func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, clusters, *kills) }
-func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, machines, *kills) }
+func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
+func TestSystemOfClusters(t *testing.T)   { synthtest.Run(t, clusters) }
+func TestSystemOfMachines(t *testing.T)   { synthtest.Run(t, machines) }
 
-func TestProcessesShareACheckpoint(t *testing.T) { synthtest.Race(t, clusters, max(*kills/4, 1)) }
+// long is a subject whose training no single kill can lose whole.
+func long(s synthtest.Subject) synthtest.Subject {
+	plan := s.Plan
+	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
+		p, err := plan(schema, b, n)
+		if err != nil {
+			return nil, err
+		}
+		c := p.(*dpgm.Plan).Config
+		c.Train.Steps, c.Train.SamplingProbability, c.Train.NoiseMultiplier = 80, 0.1, 0
+		if p, err = c.Plan(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	return s
+}
+
+func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, long(one), *kills) }
+func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, long(clusters), *kills) }
+func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, long(machines), *kills) }
+
+func TestProcessesShareACheckpoint(t *testing.T) { synthtest.Race(t, long(clusters), max(*kills/4, 1)) }
 
 // TestPublicRecordsInPlans: a plan that starts at public records is not written, and its checkpoints
 // are those of no plan with other public records.
@@ -95,5 +115,30 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	var wrong *param.Error
 	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("the private records as public ones: %v, entries %v", err, ledger.Entries())
+	}
+}
+
+// broken is an architecture that stops working.
+type broken struct {
+	models.VAE
+	now *bool
+}
+
+func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Generator, error) {
+	if *b.now {
+		return nil, errors.New("no room on the device")
+	}
+	return b.VAE.New(be, v, seed)
+}
+
+// TestNetworksThatCannotBeBuilt are noticed before anything is reserved.
+func TestNetworksThatCannotBeBuilt(t *testing.T) {
+	now := false
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model = broken{models.VAE{Hidden: []int{4}, Latent: 1}, &now}
+	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	now = true
+	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil || len(ledger.Entries()) > 0 {
+		t.Errorf("%v, entries %v", err, ledger.Entries())
 	}
 }
