@@ -131,8 +131,8 @@ func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Ge
 	return b.VAE.New(be, v, seed)
 }
 
-// TestNetworksThatCannotBeBuilt are noticed before anything is reserved.
-func TestNetworksThatCannotBeBuilt(t *testing.T) {
+// TestNetworksThatCannotBeTrained are noticed before anything is reserved.
+func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now := false
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
 	c.Model = broken{models.VAE{Hidden: []int{4}, Latent: 1}, &now}
@@ -140,5 +140,12 @@ func TestNetworksThatCannotBeBuilt(t *testing.T) {
 	now = true
 	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil || len(ledger.Entries()) > 0 {
 		t.Errorf("%v, entries %v", err, ledger.Entries())
+	}
+	grouped := small(records.Binary(12), accountant.AddOrRemoveOne)
+	grouped.Train.ClipNorm, grouped.Train.Clip = 0, sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
+	var wrong *param.Error
+	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
+		len(ledger.Entries()) > 0 {
+		t.Errorf("networks that cannot be clipped by groups: %v, entries %v", err, ledger.Entries())
 	}
 }
