@@ -80,8 +80,8 @@ func (c Config) checkClustering(k *param.Checker) {
 func (c Config) checkSingle(k *param.Checker) {
 	k.OK(c.Features == nil, "dpgm.Config.Features", fmt.Sprintf("%T", c.Features),
 		"none: one cluster needs no feature space")
-	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0, "kmeans.Config",
-		"K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
+	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0,
+		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
 	k.OK(c.Train.NominalBatch != 0 || c.Train.Optimizer.ScaleFree(), "sgd.Config.NominalBatch", 0.0,
 		"a positive public number to divide gradient sums by, since only Adam does without")
 }
@@ -128,8 +128,8 @@ func (c Config) own() Config {
 	return c
 }
 
-// parameters is the number of those of all networks together, and of the units of their state, 0 where
-// the architecture does not say.
+// parameters is the number of those of all networks together, and of the units of their state, 0
+// where the architecture does not say.
 func (c Config) parameters() int64 {
 	s, ok := c.Model.(models.Sizer)
 	if !ok || c.Schema.Validate() != nil {

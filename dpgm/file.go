@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -27,13 +26,14 @@ type fileHeader struct {
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*synth.File, error) {
 	if m.router == nil {
-		return nil, param.New("dpgm.Model", nil, "a model that a run has released, or of a file")
+		return nil, errNoModel()
 	}
 	arch, err := models.MarshalArchitecture(m.arch)
 	if err != nil {
 		return nil, err
 	}
-	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch, Networks: len(m.nets), Tilts: m.tilts}
+	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch,
+		Networks: len(m.nets), Tilts: m.tilts}
 	if f, ok := m.router.features.(*rff.Map); ok {
 		h.Features = f
 	}
@@ -43,7 +43,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	}
 	file := &synth.File{Kind: systemName, Header: head}
 	for i, p := range m.nets {
-		file.Sections = append(file.Sections, synth.Section{Name: paramsOf(i), Data: network.Floats(m.backend, p.Params().Flat)})
+		file.Sections = append(file.Sections,
+			synth.Section{Name: paramsOf(i), Data: network.Floats(m.backend, p.Params().Flat)})
 		if s, ok := p.(models.Stateful); ok {
 			file.Sections = append(file.Sections, synth.Section{Name: stateOf(i), Data: s.AppendState(nil)})
 		}
@@ -54,8 +55,8 @@ func (m *Model) Encode() (*synth.File, error) {
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 
-// readModel rebuilds a released model. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel rebuilds a released model. Sizes that the header claims are compared with the bytes
+// there are before anything is allocated for them.
 //
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {

@@ -107,8 +107,8 @@ func (r *run) route(ctx context.Context) error {
 
 const routeChunk = 4096
 
-// newTrainer makes the trainer of all networks as one, each cluster with its public divisor of gradient
-// sums.
+// newTrainer makes the trainer of all networks as one, each cluster with its public divisor of
+// gradient sums.
 func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error) {
 	r.trained = r.nets[0]
 	if r.config.clustered() {
@@ -116,7 +116,8 @@ func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error
 		for i := range divisors {
 			divisors[i] = nominal(i)
 		}
-		r.trained = newMixture(r.Backend, r.nets, divisors, func(row int32) int { return int(r.assigned[row]) })
+		r.trained = newMixture(r.Backend, r.nets, divisors,
+			func(row int32) int { return int(r.assigned[row]) })
 	}
 	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithAverage(r.config.Average)}
 	if a := r.Allowance(PurposeTrain); a != nil {
@@ -186,7 +187,8 @@ const clusterFloor = 1
 // model is what is released: networks of its own, to which parameters and public state are copied.
 func (r *run) model() (synth.Model, error) {
 	c := r.config
-	m := &Model{schema: c.Schema, arch: c.Model, backend: r.Backend, router: &router{clusters: r.router.clusters}}
+	m := &Model{schema: c.Schema, arch: c.Model, backend: r.Backend,
+		router: &router{clusters: r.router.clusters}}
 	var err error
 	if c.clustered() {
 		if m.router.features, err = newFeatures(c); err != nil {

@@ -13,16 +13,20 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Marginals releases, before training, how often each coordinate is 1 among the records of each cluster, and how many
-// ones records have. Every network starts at these frequencies and is set back to them when it is trained, by the biases of its
-// outputs; and every synthetic record has its logits shifted by a random number whose law makes up for what the network
-// has not learnt about the number of ones. Training then spends its noise on what occurs together: frequencies and sizes are
-// known far better than a noisy gradient would ever tell. It is this library's own addition to the system of the papers.
+// Marginals releases, before training, how often each coordinate is 1 among the records of each
+// cluster, and how many ones records have. Every network starts at these frequencies and is set
+// back to them when it is trained, by the biases of its outputs; and every synthetic record has
+// its logits shifted by a random number whose law makes up for what the network has not learnt
+// about the number of ones. Training then spends its noise on what occurs together: frequencies
+// and sizes are known far better than a noisy gradient would ever tell. It is this library's own
+// addition to the system of the papers.
 //
-// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled down to it, so the sums
-// over the records of each cluster have sensitivity ClipNorm under add-or-remove-one and, because they are not negative, √2 times that under
-// replace-one, whether or not the record changes its cluster. A record counts once among the sizes of its cluster and once among all its
-// records: sensitivity 1, or √2, each. They take sizePart and countPart of the squared effect.
+// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled
+// down to it, so the sums over the records of each cluster have sensitivity ClipNorm under
+// add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether
+// or not the record changes its cluster. A record counts once among the sizes of its cluster and
+// once among all its records: sensitivity 1, or √2, each. They take sizePart and countPart of the
+// squared effect.
 type Marginals struct {
 	Share           float64 `json:"share,omitempty"`            // of ε for this stage alone, where the noise is to be found by Plan
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
@@ -48,11 +52,13 @@ func (c Config) checkMarginals(k *param.Checker) {
 	case m.NoiseMultiplier == 0:
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
 			"the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
-		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share, "a part that leaves something of ε to training")
+		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share,
+			"a part that leaves something of ε to training")
 	default:
-		k.OK(m.Share == 0, path+"Share", m.Share, "zero where a NoiseMultiplier is given: one of them decides")
-		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier", m.NoiseMultiplier,
-			"a positive finite number, or 0 to have it found")
+		k.OK(m.Share == 0, path+"Share", m.Share,
+			"zero where a NoiseMultiplier is given: one of them decides")
+		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
+			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
 	}
 	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
 		"a norm of 1 or more, or 0 for the schema's")
@@ -92,7 +98,8 @@ func (r *run) marginals(ctx context.Context) error {
 	r.Report(PurposeMarginals, 1, 1)
 	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
-		r.nets[i].(models.Marginal).SetMarginals(f.frequencies, nil) // Config.Validate has seen that they can
+		// Config.Validate has seen that they can.
+		r.nets[i].(models.Marginal).SetMarginals(f.frequencies, nil)
 	}
 	return nil
 }
@@ -124,7 +131,9 @@ func (m *marginalSums) spread(r accountant.Relation) {
 }
 
 // lengths are those of the sums, the counts and the sizes.
-func (m *marginalSums) lengths() []int { return []int{m.k * m.schema.Dim(), m.k, m.k * len(m.bins)} }
+func (m *marginalSums) lengths() []int {
+	return []int{m.k * m.schema.Dim(), m.k, m.k * len(m.bins)}
+}
 
 func (m *marginalSums) allocate() {
 	n := m.lengths()
@@ -189,8 +198,8 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
 	}
 }
 
-// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which is not
-// needed of records that cannot exceed the norm.
+// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which
+// is not needed of records that cannot exceed the norm.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {
@@ -226,8 +235,8 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	return out
 }
 
-// kept is the part of all ones that scaling left, as the released sizes tell: long records were scaled down,
-// and with them every frequency, which is made up for on average.
+// kept is the part of all ones that scaling left, as the released sizes tell: long records were
+// scaled down, and with them every frequency, which is made up for on average.
 func (m *marginalSums) kept(sizes []float64) float64 {
 	whole, scaled := 0.0, 0.0
 	for bin, share := range sizes {

@@ -49,11 +49,16 @@ func (m *Model) Assign(b device.Batch, dst []int32) {
 	m.router.assign(m.backend, b, dst)
 }
 
+// errNoModel is the refusal of the zero value.
+func errNoModel() error {
+	return param.New("dpgm.Model", nil, "a model that a run has released, or of a file")
+}
+
 // Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
 // probable level of each column instead of a drawn one.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if m.router == nil {
-		return synth.Sampler{}, param.New("dpgm.Model", nil, "a model that a run has released, or of a file")
+		return synth.Sampler{}, errNoModel()
 	}
 	schema := m.Schema()
 	if d.Means && schema.IsBinary() {
@@ -160,7 +165,8 @@ func (s *sampler) decode(n int) (records.Data, error) {
 	return records.FromFlat(schema, s.flat)
 }
 
-// sets draws every item from its mean. Of more than the schema allows those are left that reading such a set leaves.
+// sets draws every item from its mean. Of more than the schema allows those are left that reading
+// such a set leaves.
 func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	dim := schema.Dim()
@@ -173,8 +179,8 @@ func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	return records.FromCSR(schema, offsets, items)
 }
 
-// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word serves four items; where
-// they do not, more are drawn.
+// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word
+// serves four items; where they do not, more are drawn.
 func (s *sampler) appendItems(items []uint32, p []float32) []uint32 {
 	var word uint64
 	for j, v := range p {

@@ -51,7 +51,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		return (*synth.Program)(nil).MarshalJSON()
 	}
 	if p.Config.Cluster.Init.Method == kmeans.FromPublic {
-		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: cluster them first and start at their centres")
+		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
+			"cluster them first and start at their centres")
 	}
 	return p.Program.MarshalJSON()
 }
@@ -105,16 +106,16 @@ func (c Config) total(trainNoise float64) accountant.Event {
 func (c Config) stages() (list []synth.Stage) {
 	if c.clustered() {
 		for _, line := range c.Cluster.Lines() {
-			list = append(list, synth.Stage{Purpose: line.Purpose, Event: line.Event, Count: line.Count,
-				NoiseMultiplier: c.Cluster.NoiseMultiplier})
+			list = append(list, synth.Stage{Purpose: line.Purpose, Event: line.Event,
+				Count: line.Count, NoiseMultiplier: c.Cluster.NoiseMultiplier})
 		}
 		if c.Cluster.Norm != nil {
 			list[0].NoiseMultiplier = c.Cluster.Norm.NoiseMultiplier
 		}
 	}
 	if m := c.Marginals; m != nil {
-		list = append(list, synth.Stage{Purpose: PurposeMarginals, Event: m.event(m.NoiseMultiplier), Count: 1,
-			NoiseMultiplier: m.NoiseMultiplier, Once: true})
+		list = append(list, synth.Stage{Purpose: PurposeMarginals, Event: m.event(m.NoiseMultiplier),
+			Count: 1, NoiseMultiplier: m.NoiseMultiplier, Once: true})
 	}
 	return append(list, synth.Stage{Purpose: PurposeTrain, Event: c.Train.Event(c.Budget.Relation),
 		Count: c.Train.Steps, NoiseMultiplier: c.Train.NoiseMultiplier})

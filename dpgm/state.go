@@ -33,7 +33,8 @@ func (r *run) file() (*synth.File, error) {
 	if r.resumed && r.trainer == nil {
 		return nil, nil
 	}
-	head, err := json.Marshal(stateHeader{r.history.ClipNorm, len(r.history.Iterations), r.steps, r.trainer != nil})
+	head, err := json.Marshal(stateHeader{r.history.ClipNorm, len(r.history.Iterations), r.steps,
+		r.trainer != nil})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,8 @@ func (r *run) file() (*synth.File, error) {
 	for _, it := range r.history.Iterations {
 		sums, counts = append(sums, it.Sums...), append(counts, it.Counts...)
 	}
-	f := &synth.File{Header: head, Sections: []synth.Section{{Name: sectionSums, Data: synth.Floats64(sums)},
+	f := &synth.File{Header: head, Sections: []synth.Section{
+		{Name: sectionSums, Data: synth.Floats64(sums)},
 		{Name: sectionCounts, Data: synth.Floats64(counts)}}}
 	if r.trainer == nil {
 		return f, nil
@@ -88,7 +90,8 @@ func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 		return err
 	}
 	if h.Iterations < 0 || h.Iterations > r.config.Cluster.Iterations {
-		return malformed(fmt.Errorf("%d of %d iterations", h.Iterations, r.config.Cluster.Iterations))
+		return malformed(fmt.Errorf("%d iterations of %d", h.Iterations,
+			r.config.Cluster.Iterations))
 	}
 	k := r.config.Cluster.K
 	sums, err := readFloats64(f, sectionSums, h.Iterations*k*features.Dim())
@@ -102,7 +105,8 @@ func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 	r.history.ClipNorm = h.ClipNorm
 	for range h.Iterations {
 		n := k * features.Dim()
-		r.history.Iterations = append(r.history.Iterations, kmeans.Iteration{Sums: sums[:n:n], Counts: counts[:k:k]})
+		r.history.Iterations = append(r.history.Iterations,
+			kmeans.Iteration{Sums: sums[:n:n], Counts: counts[:k:k]})
 		sums, counts = sums[n:], counts[k:]
 	}
 	return nil
@@ -122,7 +126,8 @@ func (r *run) restoreTraining(trainer *sgd.Trainer) error {
 		return nil
 	}
 	f := r.Saved()
-	if err := network.RestoreFloats(f, sectionParams, r.Backend, r.trained.Params().Flat); err != nil {
+	params := r.trained.Params().Flat
+	if err := network.RestoreFloats(f, sectionParams, r.Backend, params); err != nil {
 		return err
 	}
 	if m, ok := r.trained.(*mixture); ok {

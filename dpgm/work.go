@@ -84,11 +84,12 @@ type configJSON struct {
 	Seed      uint64          `json:"seed,string"`
 }
 
-// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that is not
-// the module's own.
+// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that
+// is not the module's own.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train, Average: c.Average, Seed: c.Seed}
+	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train,
+		Average: c.Average, Seed: c.Seed}
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		j.Public = network.Digest(c.Cluster.Init.Records)
 	}
@@ -109,8 +110,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err := json.Unmarshal(saved.Config, &j); err != nil {
 		return nil, malformed(err)
 	}
-	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster, Marginals: j.Marginals,
-		Train: j.Train, Average: j.Average, Seed: j.Seed}
+	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
+		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {

@@ -24,7 +24,8 @@ const (
 // Lines are what a fit reserves, all in one transaction: the clip norm, if it is private, and the
 // iterations.
 func (c Config) Lines() []accountant.Line {
-	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(), Count: c.Iterations}
+	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
+		Count: c.Iterations}
 	if c.Norm == nil {
 		return []accountant.Line{iterations}
 	}
@@ -40,9 +41,11 @@ func (c Config) Lines() []accountant.Line {
 // Errors: configuration errors (*param.Error, joined), the ledger's
 // (accountant.ErrBudgetExceeded) and the context's. After a cancellation the
 // ledger still counts what was reserved.
-func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
+	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	if ledger == nil {
-		return nil, errors.Join(param.New("kmeans.Fit.ledger", nil, "a ledger"), check(cfg, f, data, nil))
+		missing := param.New("kmeans.Fit.ledger", nil, "a ledger")
+		return nil, errors.Join(missing, check(cfg, f, data, nil))
 	}
 	if err := check(cfg, f, data, ledger); err != nil {
 		return nil, err
@@ -58,12 +61,13 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger 
 		return nil, err
 	}
 	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
-		store: newStore(o.be, f, records.Clamped(data), o.cache), rng: rand.New(rand.NewPCG(o.seed, stream))}
+		store: newStore(o.be, f, records.Clamped(data), o.cache),
+		rng:   rand.New(rand.NewPCG(o.seed, stream))}
 	return l.run(ctx, data.Schema())
 }
 
-// Check reports what Fit would refuse about the configuration, the features and the records; all of it
-// is public.
+// Check reports what Fit would refuse about the configuration, the features and the records; all
+// of it is public.
 //
 // Errors: *param.Error, joined.
 func (c Config) Check(f Features, data records.Data) error { return check(c, f, data, nil) }
@@ -125,12 +129,14 @@ func (o *options) checkAllowances(cfg Config) error {
 	if cfg.Norm != nil {
 		given = []*mechanism.Allowance{o.norm, o.iterations}
 	}
-	k.OK(cfg.Norm != nil || o.norm == nil, "kmeans.WithAllowances.norm", "an allowance", "none without a DPNorm")
+	k.OK(cfg.Norm != nil || o.norm == nil, "kmeans.WithAllowances.norm", "an allowance",
+		"none without a DPNorm")
 	for i, line := range cfg.Lines() {
 		a := given[i]
-		k.OK(a != nil && accountant.EqualEvents(a.Event(), line.Event) && a.Remaining() <= line.Count,
-			"kmeans.WithAllowances", line.Purpose, fmt.Sprintf("an allowance of at most %d uses of %s",
-				line.Count, accountant.Describe(line.Event)))
+		fits := a != nil && accountant.EqualEvents(a.Event(), line.Event) &&
+			a.Remaining() <= line.Count
+		k.OK(fits, "kmeans.WithAllowances", line.Purpose, fmt.Sprintf(
+			"an allowance of at most %d uses of %s", line.Count, accountant.Describe(line.Event)))
 	}
 	return k.Err()
 }
@@ -242,7 +248,8 @@ func (p *path) move(r released) {
 	p.counts = append(p.counts, clone(r.counts))
 }
 
-// replay follows the releases of an interrupted fit: from the same seed they lead to the same centres.
+// replay follows the releases of an interrupted fit: from the same seed they lead to the same
+// centres.
 func (p *path) replay(h *History) {
 	if h == nil {
 		return
@@ -252,7 +259,8 @@ func (p *path) replay(h *History) {
 	}
 }
 
-// model is where the path has led: to the first centres, all of one weight, if every release was lost.
+// model is where the path has led: to the first centres, all of one weight, if every release was
+// lost.
 func (p *path) model() (*Model, error) {
 	counts := make([]float64, p.l.cfg.K)
 	if len(p.counts) > 0 {

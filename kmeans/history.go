@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// History is what a fit has released so far. An interrupted fit goes on from it, see [WithHistory]; all
-// of it is public.
+// History is what a fit has released so far. An interrupted fit goes on from it, see
+// [WithHistory]; all of it is public.
 type History struct {
 	ClipNorm   float64 // of the DPNorm; 0 while there is none
 	Iterations []Iteration
@@ -34,20 +34,26 @@ func (h *History) check(c Config, dim, left int) error {
 	}
 	var k param.Checker
 	const path = "kmeans.WithHistory."
-	if c.Norm == nil {
-		k.OK(h.ClipNorm == 0, path+"ClipNorm", h.ClipNorm, "0 without a DPNorm")
-	} else {
-		k.OK(h.ClipNorm == 0 && len(h.Iterations) == 0 || isClipNorm(h.ClipNorm) && h.ClipNorm <= c.Norm.Max*(1+0x1p-20),
-			path+"ClipNorm", h.ClipNorm, "a norm that the DPNorm can release")
-	}
-	k.OK(len(h.Iterations) <= c.Iterations-left, path+"Iterations", len(h.Iterations),
-		fmt.Sprintf("at most %d iterations, %d of %d being left", c.Iterations-left, left, c.Iterations))
+	k.OK(h.holdsNorm(c.Norm), path+"ClipNorm", h.ClipNorm,
+		"a norm that the DPNorm can release, or 0 before anything is released or without one")
+	drawn := c.Iterations - left
+	k.OK(len(h.Iterations) <= drawn, path+"Iterations", len(h.Iterations),
+		fmt.Sprintf("at most the %d that were drawn", drawn))
 	for i, it := range h.Iterations {
-		k.OK(len(it.Sums) == c.K*dim && len(it.Counts) == c.K && allFinite(it.Sums) && allFinite(it.Counts),
-			fmt.Sprintf("%sIterations[%d]", path, i), fmt.Sprintf("%d and %d numbers", len(it.Sums), len(it.Counts)),
+		fits := len(it.Sums) == c.K*dim && len(it.Counts) == c.K
+		k.OK(fits && allFinite(it.Sums) && allFinite(it.Counts), fmt.Sprintf("%sIterations[%d]", path, i),
+			fmt.Sprintf("%d and %d numbers", len(it.Sums), len(it.Counts)),
 			fmt.Sprintf("%d finite sums and %d finite counts", c.K*dim, c.K))
 	}
 	return k.Err()
+}
+
+// holdsNorm reports whether the clip norm is one that could have been released by now.
+func (h *History) holdsNorm(d *DPNorm) bool {
+	if h.ClipNorm == 0 {
+		return d == nil || len(h.Iterations) == 0
+	}
+	return d != nil && isClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)
 }
 
 func allFinite(v []float64) bool {

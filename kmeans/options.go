@@ -51,15 +51,15 @@ func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 // are made again in every iteration.
 func WithCache(bytes int64) Option { return func(o *options) { o.cache = bytes } }
 
-// WithAllowances has the fit draw from allowances that were reserved before, of [Config.Lines] on the
-// fit's ledger, instead of making a reservation; norm is nil without a [DPNorm]. Allowances that hold
-// fewer uses are those of a fit that was interrupted: what it drew and lost is left out. A clip norm
-// that was lost is replaced by DPNorm.Max.
+// WithAllowances has the fit draw from allowances that were reserved before, of [Config.Lines] on
+// the fit's ledger, instead of making a reservation; norm is nil without a [DPNorm]. Allowances
+// that hold fewer uses are those of a fit that was interrupted: what it drew and lost is left
+// out. A clip norm that was lost is replaced by DPNorm.Max.
 func WithAllowances(norm, iterations *mechanism.Allowance) Option {
 	return func(o *options) { o.norm, o.iterations = norm, iterations }
 }
 
-// WithHistory keeps every release in h before it is reported, for example to save it, and begins by
-// following those that h holds: under the same configuration, features and seed the fit then goes on as
-// if it had not been interrupted.
+// WithHistory keeps every release in h before it is reported, for example to save it, and begins
+// by following those that h holds: under the same configuration, features and seed the fit then
+// goes on as if it had not been interrupted.
 func WithHistory(h *History) Option { return func(o *options) { o.history = h } }
