@@ -8,10 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// MinDelta is the smallest δ the package answers for.
+// MinDelta is the smallest positive δ the package answers for.
 const MinDelta = 1e-12
 
 // Budget is a target guarantee: (Epsilon, Delta)-differential privacy under Relation.
+//
+// A Delta of exactly 0 is pure differential privacy: it can be asked for, and paid for, only where every event is pure
+// (Laplace, exponential mechanism, randomized response, ..., see [Epsilon]); every other event is refused with
+// ErrUnsupported.
 type Budget struct {
 	Epsilon  float64  `json:"epsilon"`
 	Delta    float64  `json:"delta"`
@@ -24,7 +28,7 @@ func (b Budget) Validate() error {
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {
 		errs = append(errs, param.New("accountant.Budget.Epsilon", b.Epsilon, "a positive finite number"))
 	}
-	if err := checkDelta("accountant.Budget.Delta", b.Delta); err != nil {
+	if err := checkTarget("accountant.Budget.Delta", b.Delta); err != nil {
 		errs = append(errs, err)
 	}
 	if err := b.Relation.validate("accountant.Budget.Relation"); err != nil {
@@ -41,6 +45,17 @@ func (b Budget) String() string {
 func checkDelta(path string, delta float64) error {
 	if !(delta >= MinDelta && delta < 1) {
 		return param.New(path, delta, "a number in [1e-12, 1)")
+	}
+	return nil
+}
+
+// checkTarget is checkDelta for targets that may be pure.
+func checkTarget(path string, delta float64) error {
+	if delta == 0 {
+		return nil
+	}
+	if checkDelta(path, delta) != nil {
+		return param.New(path, delta, "a number in [1e-12, 1), or 0 for pure differential privacy")
 	}
 	return nil
 }

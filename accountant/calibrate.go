@@ -79,6 +79,9 @@ func (s *search) upper(y float64) float64 {
 
 // sketch is a cheap estimate of the same; NaN when there is none.
 func (s *search) sketch(y float64) float64 {
+	if s.target.Delta == 0 {
+		return math.NaN()
+	}
 	alts, err := reduce(s.event(y), s.target.Relation)
 	if err != nil {
 		return math.NaN()
@@ -89,41 +92,20 @@ func (s *search) sketch(y float64) float64 {
 			continue
 		}
 		if mu, ok := onlyGaussian(terms); ok {
-			worst = max(worst, gaussianEpsilonBound(mu, s.target.Delta).Estimate)
+			worst = max(worst, gaussianBound(mu, s.target.Delta).Estimate)
 			continue
 		}
-		sides := pairsOf(terms)
-		if sides == nil {
+		c := compositionOf(terms)
+		if c == nil {
 			return math.NaN()
 		}
-		q := pldQuestion{delta: s.target.Delta, n: sides.n}
-		for _, n := range sides.n {
-			q.total += float64(n)
+		eps, ok := c.Guess(s.target.Delta)
+		if !ok {
+			return math.NaN()
 		}
-		for _, p := range [][]pair{sides.remove, sides.add} {
-			if !planFits(p, q.tailMass()) {
-				return math.NaN()
-			}
-			k := newSketch(sides.n, p, q.tailMass())
-			_, eps, _ := k.saddle(k.tiltFor(math.Log(s.target.Delta)))
-			worst = max(worst, eps)
-			if sides.symmetric {
-				break
-			}
-		}
+		worst = max(worst, eps)
 	}
 	return math.Log(math.Max(worst, 1e-300) / s.target.Epsilon)
-}
-
-// planFits says whether losses stay within floating point.
-func planFits(p []pair, tail float64) bool {
-	for _, x := range p {
-		nodes := x.plan(tail)
-		if !(nodes[0] > -600 && nodes[len(nodes)-1] < 600) {
-			return false
-		}
-	}
-	return true
 }
 
 const (

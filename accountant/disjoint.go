@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -155,15 +156,15 @@ type oneWayAtom struct {
 
 func (a oneWayAtom) key() string                       { return fmt.Sprintf("oneway %t %s", a.add, a.within.key()) }
 func (a oneWayAtom) rdp(order float64) (float64, bool) { return a.within.rdp(order) }
-func (a oneWayAtom) pairs() *pairs {
+func (a oneWayAtom) pairs() *pld.Pairs {
 	p := a.within.pairs()
 	if p == nil {
 		return nil
 	}
-	if a.add && p.add != nil {
-		return &pairs{remove: p.add, loose: p.loose}
+	if a.add && p.Add != nil {
+		return &pld.Pairs{Remove: p.Add, Loose: p.Loose, Envelope: p.Envelope}
 	}
-	return &pairs{remove: p.remove, loose: p.loose}
+	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
 // worstAtom is one use of whichever of several lists is worst, chosen anew each time.
@@ -190,9 +191,9 @@ func (a worstAtom) rdp(order float64) (float64, bool) {
 }
 
 // pairs is the pointwise maximum of the curves, where each list is a single use of a single atom.
-func (a worstAtom) pairs() *pairs {
-	out := &pairs{loose: true}
-	var remove, add []pair
+func (a worstAtom) pairs() *pld.Pairs {
+	out := &pld.Pairs{Loose: true}
+	var remove, add []pld.Pair
 	symmetric := true
 	for _, c := range a.choice {
 		if len(c) == 0 {
@@ -205,96 +206,20 @@ func (a worstAtom) pairs() *pairs {
 		if p == nil {
 			return nil
 		}
-		remove = append(remove, p.remove)
-		if p.add != nil {
+		remove = append(remove, p.Remove)
+		if p.Add != nil {
 			symmetric = false
-			add = append(add, p.add)
+			add = append(add, p.Add)
 		} else {
-			add = append(add, p.remove)
+			add = append(add, p.Remove)
 		}
 	}
 	if len(remove) == 0 {
 		return nil
 	}
-	out.remove = newMaxPair(remove)
+	out.Remove = pld.NewMaximum(remove)
 	if !symmetric {
-		out.add = newMaxPair(add)
-	}
-	return out
-}
-
-// maxPair has the pointwise maximum of several hockey-stick curves, taken at the nodes and connected by chords.
-type maxPair struct {
-	of   []pair
-	work *cells
-}
-
-func newMaxPair(of []pair) pair {
-	if len(of) == 1 {
-		return of[0]
-	}
-	return &maxPair{of, &cells{}}
-}
-
-func (p *maxPair) plan(tail float64) []float64 {
-	var nodes []float64
-	for _, q := range p.of {
-		nodes = mergeSorted(nodes, q.plan(tail))
-	}
-	for _, q := range p.of {
-		if _, ok := q.(*gluedPair); ok {
-			nodes = mergeSorted(nodes, []float64{0})
-		}
-	}
-	return nodes
-}
-
-func (p *maxPair) cut(nodes []float64, c *cells) {
-	n := len(nodes) - 1
-	best := make([]float64, n+1)
-	for _, q := range p.of {
-		q.cut(nodes, p.work)
-		for i, v := range curveAt(nodes, p.work) {
-			best[i] = math.Max(best[i], v)
-		}
-	}
-	c.reset(n)
-	if n == 0 {
-		c.topE, c.topErr = best[0], 16*ulp*best[0]
-		return
-	}
-	// Masses are the changes of slope in e^ε; each sits exactly on its node, at the top of the cell below.
-	c.topE = best[n]
-	c.topErr = 16 * ulp * best[n]
-	below := func(i int) float64 { return (best[i-1] - best[i]) / -math.Expm1(nodes[i-1]-nodes[i]) }
-	above := func(i int) float64 {
-		if i == n {
-			return 0
-		}
-		return (best[i] - best[i+1]) / math.Expm1(nodes[i+1]-nodes[i])
-	}
-	for i := 1; i <= n; i++ {
-		w := -math.Expm1(nodes[i-1] - nodes[i])
-		c.e[i-1] = max(0, below(i)-above(i)) * w
-		c.err[i-1] = 32 * ulp * best[i-1]
-	}
-	c.lowP = max(0, math.Exp(nodes[0])-above(0))
-	c.lowErr = 16 * ulp * (c.lowP + best[0])
-}
-
-// curveAt sums cells into δ at each node, from the top.
-func curveAt(nodes []float64, c *cells) []float64 {
-	n := len(nodes) - 1
-	out := make([]float64, n+1)
-	out[n] = c.topE + c.topErr
-	q := c.topQ
-	for i := n; i > 0; i-- {
-		// δ(n_{i−1}) = e of the cell + P above − e^{n_{i−1}}·Q above, and P above = δ(n_i) + e^{n_i}·Q above.
-		out[i-1] = c.e[i-1] + c.err[i-1] + out[i] + (math.Exp(nodes[i])-math.Exp(nodes[i-1]))*q
-		gap := math.Exp(nodes[i]) - math.Exp(nodes[i-1])
-		if gap > 0 {
-			q += (c.e[i-1] + c.d[i-1] + 2*c.err[i-1]) / gap
-		}
+		out.Add = pld.NewMaximum(add)
 	}
 	return out
 }

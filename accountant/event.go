@@ -220,7 +220,7 @@ func positiveInt(path string, v int) error {
 }
 
 func populationSize(path string, v int) error {
-	if v <= 0 || v > 1<<40 {
+	if v <= 0 || int64(v) > 1<<40 {
 		return param.New(path, v, "a positive integer of at most 2^40")
 	}
 	return nil

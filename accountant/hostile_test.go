@@ -22,12 +22,6 @@ func TestSampledSumWithLittleNoise(t *testing.T) {
 			if d := must[Bound](t)(Delta(SampledSum{q, sigma}, 1, ReplaceOne)); d.Upper < q*0.999 {
 				t.Errorf("q=%g σ=%g: δ(1) = %v", q, sigma, d)
 			}
-			p := oppositePair{q, 1 / sigma}
-			for _, l := range []float64{-300, -2, 0, 1e-6, 5, 400} {
-				if sigma >= 0.01 && math.Abs(p.lossAt(p.pointAt(l))-l) > 1e-5*(1+math.Abs(l)) {
-					t.Errorf("q=%g σ=%g: loss %g is inverted to %g", q, sigma, l, p.lossAt(p.pointAt(l)))
-				}
-			}
 		}
 	}
 }
@@ -139,7 +133,7 @@ func TestBinomialTermsOfManyTrials(t *testing.T) {
 	for _, c := range []struct {
 		n int
 		q float64
-	}{{1 << 40, 1e-6}, {1 << 33, 0.3}, {1000003, 0.01}, {50, 0.5}} {
+	}{{many, 1e-6}, {many >> 7, 0.3}, {1000003, 0.01}, {50, 0.5}} {
 		m := int(float64(c.n) * c.q)
 		sd := math.Sqrt(float64(c.n) * c.q * (1 - c.q))
 		sum := 0.0

@@ -76,7 +76,7 @@ type NoiseClass string
 const (
 	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted distribution.
 	ExactNoise NoiseClass = "exact"
-	// RealNoise: floating-point sums and grid-aligned noise.
+	// RealNoise: sums in floating point, or of numbers that may depend on other records in their last bits, and grid-aligned noise.
 	RealNoise NoiseClass = "real"
 )
 
@@ -86,7 +86,7 @@ func (c NoiseClass) Meaning() string {
 	case ExactNoise:
 		return "exact: sums in fixed point, noise sampled exactly on a public grid"
 	case RealNoise:
-		return "real: assumes real arithmetic in the gradient sum and the noise"
+		return "real: float32 sums or results on a device that does not promise a record's apart from other records': one record may move a gradient sum over B records by up to 2^-23·B² of what the noise is for beyond that, and assignments and features without a bound"
 	}
 	return string(c)
 }

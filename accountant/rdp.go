@@ -3,23 +3,9 @@ package accountant
 import (
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 	"github.com/seed7ba64551/privgen/param"
 )
-
-// rdpOrders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond.
-func rdpOrders() []float64 {
-	orders := []float64{1.01, 1.02, 1.03, 1.05, 1.07}
-	for i := 11; i < 110; i++ {
-		orders = append(orders, float64(i)/10)
-	}
-	for i := 11; i <= 256; i++ {
-		orders = append(orders, float64(i))
-	}
-	for x := 256 * math.Sqrt2; x <= 70000; x *= math.Sqrt2 {
-		orders = append(orders, math.Round(x))
-	}
-	return orders
-}
 
 // RDP is an upper bound, tight to the last few digits where the package knows the exact value, of the Rényi divergence of
 // the given order between the outputs of e on neighbouring data sets. Units: nats. Order: above 1.
@@ -104,72 +90,123 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 	return worst, nil
 }
 
+// rdpEpsilon tries the given orders, or those of the package where none are given; ok is false where an atom has no
+// divergence.
 func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
-	sorted := len(orders) == 0
-	if sorted {
-		orders = rdpOrders()
-	}
-	best := RDPReport{Epsilon: math.Inf(1)}
 	if len(terms) == 0 {
 		return RDPReport{}, true
 	}
 	if delta -= slackOf(terms); !(delta > 0) {
 		_, ok := rdpTerms(terms, 2)
-		return best, ok
+		return RDPReport{Epsilon: math.Inf(1)}, ok
 	}
-	for i, a := range orders {
-		v, ok := rdpTerms(terms, a)
-		if !ok {
-			return best, false
-		}
-		if eps := epsilonFromRDP(a, v, delta); eps < best.Epsilon {
-			best = RDPReport{eps, a, eps > 0 && (i == 0 || i == len(orders)-1)}
-		}
-		if a > 2 && v > best.Epsilon+1.4 && sorted {
-			break // divergences grow with the order, and the rest of the conversion takes off less than 2·log 2
+	s := orderSearch{terms: terms, orders: orders, convert: func(order, rdp float64) float64 {
+		return epsilonFromRDP(order, rdp, delta)
+	}}
+	if len(orders) == 0 {
+		s.orders = renyi.Orders()
+		if !s.search() {
+			return RDPReport{Epsilon: math.Inf(1)}, false
 		}
 	}
-	return best, true
+	for i := range orders {
+		if _, ok := s.at(i); !ok {
+			return RDPReport{Epsilon: math.Inf(1)}, false
+		}
+	}
+	edge := s.best > 0 && (s.index == 0 || s.index == len(s.orders)-1)
+	return RDPReport{s.best, s.orders[s.index], edge}, true
 }
 
-// epsilonFromRDP converts one order. Below order 1.01 the bound's terms are too large to be useful and too
-// delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and Huber).
-func epsilonFromRDP(order, rdp, delta float64) float64 {
-	if !(rdp >= 0) || !(delta > 0) {
-		return math.Inf(1)
-	}
-	if delta*delta > -math.Expm1(-rdp) {
-		return 0
-	}
-	if order <= 1.01 {
-		return math.Inf(1)
-	}
-	eps := rdp + math.Log1p(-1/order) - (math.Log(delta)+math.Log(order))/(order-1)
-	// The logarithms are good to an ulp or two; the margin keeps the published end outside.
-	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
+// orderSearch looks for the order at which a conversion gives least.
+type orderSearch struct {
+	terms   []term
+	orders  []float64
+	convert func(order, rdp float64) float64
+	tried   map[int]float64
+	best    float64
+	index   int // of the best order
 }
 
-// deltaFromRDP is the same conversion solved for δ.
-func deltaFromRDP(order, rdp, eps float64) float64 {
-	if !(rdp >= 0) {
-		return 1
+// at is what order i gives; ok is false where an atom has no divergence.
+func (s *orderSearch) at(i int) (v float64, ok bool) {
+	if v, ok = s.tried[i]; ok {
+		return v, true
 	}
-	d := math.Sqrt(-math.Expm1(-rdp))
-	if order > 1.01 {
-		x := (order - 1) * (rdp - eps + math.Log1p(-1/order))
-		d = math.Min(d, math.Exp(x)/order*(1+1e-15*(math.Abs(x)+(order-1)*(rdp+eps)+4)))
+	d, ok := rdpTerms(s.terms, s.orders[i])
+	if !ok {
+		return 0, false
 	}
-	return math.Min(1, d*(1+1e-15))
+	v = s.convert(s.orders[i], d)
+	if len(s.tried) == 0 {
+		s.tried, s.best, s.index = map[int]float64{}, v, i
+	}
+	if s.tried[i] = v; v < s.best {
+		s.best, s.index = v, i
+	}
+	return v, true
 }
+
+// stride is how many orders the first look passes over.
+const stride = 18
+
+// search looks at every 18th order until it has risen twice and then, by halves, between those beside the best. (α−1)·ε(α)
+// and log δ(α) are sums of a log moment, which is convex in α, of λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex
+// too, and of a linear part; hence both fall up to their least value and rise from there. A divergence that is only a
+// bound of another form may mislead the search, which makes the answer larger and no less sound.
+func (s *orderSearch) search() bool {
+	last, rises := math.Inf(1), 0
+	for i := 0; i < len(s.orders) && rises < 2; i += stride {
+		v, ok := s.at(i)
+		if !ok || v == 0 {
+			return ok
+		}
+		if v > last {
+			rises++
+		}
+		last = v
+	}
+	lo, hi := max(0, s.index-stride), min(len(s.orders)-1, s.index+stride)
+	for hi-lo > 2 {
+		mid := lo + (hi-lo)/2
+		a, _ := s.at(mid)
+		if b, _ := s.at(mid + 1); a <= b {
+			hi = mid + 1
+		} else {
+			lo = mid
+		}
+	}
+	for i := lo; i <= hi; i++ {
+		s.at(i)
+	}
+	return true
+}
+
+// epsilonFromRDP converts the divergence of one order, rounded outward; see renyi.Epsilon.
+func epsilonFromRDP(order, rdp, delta float64) float64 { return renyi.Epsilon(order, rdp, delta) }
 
 func rdpDelta(terms []term, eps float64) (float64, bool) {
-	best := 1.0
-	for _, a := range rdpOrders() {
-		v, ok := rdpTerms(terms, a)
-		if !ok {
-			return 1, false
-		}
-		best = math.Min(best, deltaFromRDP(a, v, eps))
+	s := orderSearch{terms: terms, orders: renyi.Orders(), convert: func(order, rdp float64) float64 {
+		return renyi.Delta(order, rdp, eps)
+	}}
+	if !s.search() {
+		return 1, false
 	}
-	return math.Min(1, best+slackOf(terms)), true
+	return math.Min(1, s.best+slackOf(terms)), true
+}
+
+// RDPWithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a subset of a fraction q
+// of the records, under ReplaceOne, at an integer order (others are rounded up): a bound that is looser than what RDP
+// returns, for comparison with other accountants.
+func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
+	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
+		return 0, err
+	}
+	if err := positive("accountant.RDPWithoutReplacement.noiseMultiplier", noiseMultiplier); err != nil {
+		return 0, err
+	}
+	if !(order > 1 && order <= 4096) {
+		return 0, param.New("accountant.RDPWithoutReplacement.order", order, "a number in (1, 4096]")
+	}
+	return renyi.WithoutReplacement(q, noiseMultiplier, order), nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -12,7 +14,7 @@ type atom interface {
 	// rdp is an upper bound of the Rényi divergence of one use, over both directions; false when none is known.
 	rdp(order float64) (float64, bool)
 	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when none is known.
-	pairs() *pairs
+	pairs() *pld.Pairs
 	// key tells equal atoms apart from different ones.
 	key() string
 }
@@ -23,7 +25,7 @@ type term struct {
 	n    int
 }
 
-const maxCount = math.MaxInt64 / 4
+const maxCount = math.MaxInt / 4
 
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted together and all plain Gaussians
 // become one, so that how a composition was written has no influence on its price. Where a record is in one of several disjoint parts
@@ -294,5 +296,5 @@ func (a gaussianAtom) rdp(order float64) (float64, bool) {
 	return order * a.mu * a.mu / 2 * (1 + 4e-16), true
 }
 func (a sampledGaussian) rdp(order float64) (float64, bool) {
-	return rdpSampledGaussian(a.q, a.mu, order), true
+	return renyi.SampledGaussian(a.q, a.mu, order), true
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 //go:embed testdata/reference.json
@@ -132,13 +135,13 @@ func TestReference(t *testing.T) {
 			case "delta_poisson_gaussian_one_step":
 				// One direction: the event's δ is the larger of two rows.
 				pair := sampledGaussian{p.Q, 1 / p.Sigma}.pairs()
-				side := pair.remove
+				side := pair.Remove
 				if p.Direction == "add" {
-					side = pair.add
+					side = pair.Add
 				}
-				var c cells
-				side.cut([]float64{p.Epsilon}, &c)
-				within(t, "delta", c.topE, r.DeltaExact*(1-1e-9)-c.topErr, r.DeltaExact*(1+1e-9)+c.topErr)
+				low, up := pld.NewSingle(&pld.Pairs{Remove: side}).Delta(p.Epsilon)
+				within(t, "delta", up, r.DeltaExact*(1-1e-9), r.DeltaExact*(1+1e-9)+(up-low))
+				within(t, "delta", low, r.DeltaExact*(1-1e-9)-(up-low), r.DeltaExact*(1+1e-9))
 			case "rdp_wor_gaussian":
 				e := SampledWithoutReplacement{p.N, p.M, Gaussian{p.Sigma}}
 				v := must[float64](t)(RDP(e, p.Order, ReplaceOne))
@@ -151,9 +154,9 @@ func TestReference(t *testing.T) {
 				b := must[Bound](t)(Epsilon(Repeated{SampledWithoutReplacement{p.N, p.M, Gaussian{p.Sigma}}, steps}, p.Delta, ReplaceOne))
 				brackets(t, b, r.EpsTight, r.EpsTight*r.EpsTightRelTol, 0.003)
 			case "convert_single_order":
-				within(t, "eps", epsilonFromRDP(p.Order, p.Rdp, p.Delta), float64(r.EpsImproved)*(1-1e-15), float64(r.EpsImproved)*(1+1e-12)+1e-15)
+				within(t, "eps", renyi.Epsilon(p.Order, p.Rdp, p.Delta), float64(r.EpsImproved)*(1-1e-15), float64(r.EpsImproved)*(1+1e-12)+1e-15)
 			case "convert_single_order_delta":
-				within(t, "delta", deltaFromRDP(p.Order, p.Rdp, p.Epsilon), r.DeltaImproved*(1-1e-12), r.DeltaImproved*(1+1e-12))
+				within(t, "delta", renyi.Delta(p.Order, p.Rdp, p.Epsilon), r.DeltaImproved*(1-1e-12), r.DeltaImproved*(1+1e-12))
 			case "convert_zcdp_default_orders":
 				rep := must[RDPReport](t)(RDPEpsilon(ZCDP{p.Rho}, p.Delta, AddOrRemoveOne, orders...))
 				within(t, "eps", rep.Epsilon, float64(r.EpsImproved)*(1-1e-15), float64(r.EpsImproved)*(1+1e-9))

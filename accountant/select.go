@@ -3,6 +3,9 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 // selectAtom releases the best of a random number of runs. It has Rényi divergences only.
@@ -14,6 +17,7 @@ type selectAtom struct {
 	gamma   float64 // of the truncated negative binomial
 	second  float64 // Theorem 2's second term, minimised
 	curve   []float64
+	known   map[float64]float64 // divergences found before, because nested selections ask for the same again and again
 }
 
 func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
@@ -24,9 +28,9 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
+	a := selectAtom{known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
 	if v.Poisson {
-		for _, order := range rdpOrders() {
+		for _, order := range renyi.Orders() {
 			d, _ := rdpTerms(within, order)
 			a.curve = append(a.curve, d)
 		}
@@ -45,7 +49,7 @@ func (a selectAtom) key() string {
 	return fmt.Sprintf("select %b %b %t of %s", a.mean, a.shape, a.poisson, termsKey(a.within))
 }
 
-func (a selectAtom) pairs() *pairs { return nil }
+func (a selectAtom) pairs() *pld.Pairs { return nil }
 
 // selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ) for η = 0.
 func selectMean(shape, gamma float64) float64 {
@@ -86,25 +90,36 @@ func selectOrders() []float64 {
 }
 
 func (a selectAtom) rdp(order float64) (float64, bool) {
+	v, ok := a.known[order]
+	if ok {
+		return v, true
+	}
 	run, ok := rdpTerms(a.within, order)
 	if !ok {
 		return 0, false
 	}
+	v = a.selected(run, order)
+	a.known[order] = v
+	return v, true
+}
+
+// selected is the divergence of the best of all runs, where one run has the divergence run.
+func (a selectAtom) selected(run, order float64) float64 {
 	if a.poisson {
 		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
 		eps := math.Log1p(1 / (order - 1))
 		delta := 1.0
-		for i, o := range rdpOrders() {
-			delta = min(delta, deltaFromRDP(o, a.curve[i], eps*(1-4*ulp)))
+		for i, o := range renyi.Orders() {
+			delta = min(delta, renyi.Delta(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
 		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean}, is an outcome too, the same on both sides.
-		var s logSum
-		s.add(-a.mean)
-		s.add((order - 1) * v)
-		return max(0, s.value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1)))), true
+		var s renyi.LogSum
+		s.Add(-a.mean)
+		s.Add((order - 1) * v)
+		return max(0, s.Value()/(order-1)+1e-14*(run+1+math.Abs(math.Log(a.mean)/(order-1))))
 	}
 	// Theorem 2, for every second order; the third term is its price.
 	v := run + (1+a.shape)*a.second + math.Log(a.mean)/(order-1)
-	return max(0, v+1e-13*(math.Abs(v)+1)), true
+	return max(0, v+1e-13*(math.Abs(v)+1))
 }

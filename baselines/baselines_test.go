@@ -160,7 +160,7 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
-		g, err := p.FitOn(context.Background(), accountant.NewLedger(budget), table)
+		g, err := p.FitOn(privacytest.Seeded(t, context.Background(), 1), accountant.NewLedger(budget), table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/baselines"
-	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 func Example() {
-	visits, err := records.SetSource{Records: 5000, Universe: 40, MeanItems: 4, MaxItems: 12, Skew: 1, Seed: 1}.Make()
+	visits, err := demo.SetSource{Records: 5000, Universe: 40, MeanItems: 4, MaxItems: 12, Skew: 1, Seed: 1}.Make()
 	if err != nil {
 		fmt.Println(err)
 		return

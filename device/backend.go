@@ -10,6 +10,10 @@ var ErrUnavailable = errors.New("device: unavailable")
 // Shapes that do not fit are a programming error and panic. Sizes of zero are fine everywhere.
 // Destinations must not overlap operands unless a method says so. A backend is safe for concurrent use by
 // several goroutines as long as they write to different matrices.
+//
+// Guarantees of privacy rest on more than that: on a record's results that do not depend on other records, and on sums
+// that one record changes by its own share alone. A backend that has them states them, as a Promising and as a
+// FixedSummer, and devicetest tests them; on others a guarantee is weaker and says so.
 type Backend interface {
 	// Name says what the numbers run on, for example "cpu (avx2)".
 	Name() string

@@ -76,6 +76,6 @@ func (c *cpu) done(j *job) {
 	j.owner = nil // the pool must not keep its owner alive by way of the team
 	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
-	j.product = product{}
+	j.product, j.fixed = product{}, FixedBlock{}
 	c.jobs.put(j)
 }

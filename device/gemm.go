@@ -12,6 +12,8 @@ type product struct {
 	bk, bn      int // numbers between rows of op(B), and between its columns
 	c           []float32
 	ldc         int
+	origin      int // bits of a sum's origin where C holds its whole numbers, 0 for float32 numbers
+	chain       int // most products added up from the origin
 
 	block blocking
 }

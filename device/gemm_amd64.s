@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func gemmAVX2_1x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -15,9 +15,16 @@ TEXT ·gemmAVX2_1x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -47,13 +54,32 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X1
+	VBROADCASTSS X1, Y1
+	VPSUBD       Y1, Y0, Y0
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R9), Y1
-	VMASKMOVPS   Y0, Y1, (R8)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y1, Y1
+	VPADDD       Y1, Y0, Y0
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS Y0, Y1, (R8)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -69,7 +95,7 @@ store_done:
 	RET
 
 // func gemmAVX2_1x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_1x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -79,9 +105,17 @@ TEXT ·gemmAVX2_1x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -116,14 +150,37 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X2
+	VBROADCASTSS X2, Y2
+	VPSUBD       Y2, Y0, Y0
+	VPSUBD       Y2, Y1, Y1
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y2
+	VPADDD       Y2, Y0, Y0
 	VMOVUPS      (R9), Y2
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y2, 32(R8)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y2, Y2
+	VPADDD       Y2, Y1, Y1
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y2
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y2, 32(R8)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -140,7 +197,7 @@ store_done:
 	RET
 
 // func gemmAVX2_2x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_2x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -150,9 +207,17 @@ TEXT ·gemmAVX2_2x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -187,14 +252,38 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X2
+	VBROADCASTSS X2, Y2
+	VPSUBD       Y2, Y0, Y0
+	VPSUBD       Y2, Y1, Y1
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R9), Y2
-	VMASKMOVPS   Y0, Y2, (R8)
-	VMASKMOVPS   Y1, Y2, (R8)(BX*1)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y2, Y2
+	VPADDD       Y2, Y0, Y0
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (R8)(BX*1), Y2, Y2
+	VPADDD       Y2, Y1, Y1
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD (R8)(BX*1), Y1, Y1
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y2
+	VMASKMOVPS Y0, Y2, (R8)
+	VMASKMOVPS Y1, Y2, (R8)(BX*1)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -211,7 +300,7 @@ store_done:
 	RET
 
 // func gemmAVX2_2x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_2x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -221,9 +310,19 @@ TEXT ·gemmAVX2_2x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -267,16 +366,48 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X4
+	VBROADCASTSS X4, Y4
+	VPSUBD       Y4, Y0, Y0
+	VPSUBD       Y4, Y1, Y1
+	VPSUBD       Y4, Y2, Y2
+	VPSUBD       Y4, Y3, Y3
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y4
+	VPADDD       Y4, Y0, Y0
 	VMOVUPS      (R9), Y4
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y4, 32(R8)
-	VMOVUPS      Y2, (R8)(BX*1)
-	VMASKMOVPS   Y3, Y4, 32(R8)(BX*1)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VMOVUPS      (R8)(BX*1), Y4
+	VPADDD       Y4, Y2, Y2
+	VMOVUPS      (R9), Y4
+	VMASKMOVPS   32(R8)(BX*1), Y4, Y4
+	VPADDD       Y4, Y3, Y3
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+	VPADDD (R8)(BX*1), Y2, Y2
+	VPADDD 32(R8)(BX*1), Y3, Y3
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y4
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y4, 32(R8)
+	VMOVUPS    Y2, (R8)(BX*1)
+	VMASKMOVPS Y3, Y4, 32(R8)(BX*1)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -295,7 +426,7 @@ store_done:
 	RET
 
 // func gemmAVX2_3x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -305,9 +436,18 @@ TEXT ·gemmAVX2_3x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -347,15 +487,44 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X3
+	VBROADCASTSS X3, Y3
+	VPSUBD       Y3, Y0, Y0
+	VPSUBD       Y3, Y1, Y1
+	VPSUBD       Y3, Y2, Y2
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R9), Y3
-	VMASKMOVPS   Y0, Y3, (R8)
-	VMASKMOVPS   Y1, Y3, (R8)(BX*1)
-	VMASKMOVPS   Y2, Y3, (R8)(BX*2)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y3, Y3
+	VPADDD       Y3, Y0, Y0
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (R8)(BX*1), Y3, Y3
+	VPADDD       Y3, Y1, Y1
+	VMOVUPS      (R9), Y3
+	VMASKMOVPS   (R8)(BX*2), Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD (R8)(BX*1), Y1, Y1
+	VPADDD (R8)(BX*2), Y2, Y2
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y3
+	VMASKMOVPS Y0, Y3, (R8)
+	VMASKMOVPS Y1, Y3, (R8)(BX*1)
+	VMASKMOVPS Y2, Y3, (R8)(BX*2)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -373,7 +542,7 @@ store_done:
 	RET
 
 // func gemmAVX2_3x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_3x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -383,9 +552,21 @@ TEXT ·gemmAVX2_3x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	JMP          started
+
+fromC:
 	MOVQ       DI, R9
 	MOVQ       mask+80(FP), R10
 	TESTQ      R10, R10
@@ -438,18 +619,59 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VMOVD        R9, X6
+	VBROADCASTSS X6, Y6
+	VPSUBD       Y6, Y0, Y0
+	VPSUBD       Y6, Y1, Y1
+	VPSUBD       Y6, Y2, Y2
+	VPSUBD       Y6, Y3, Y3
+	VPSUBD       Y6, Y4, Y4
+	VPSUBD       Y6, Y5, Y5
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y6
+	VPADDD       Y6, Y0, Y0
 	VMOVUPS      (R9), Y6
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y6, 32(R8)
-	VMOVUPS      Y2, (R8)(BX*1)
-	VMASKMOVPS   Y3, Y6, 32(R8)(BX*1)
-	VMOVUPS      Y4, (R8)(BX*2)
-	VMASKMOVPS   Y5, Y6, 32(R8)(BX*2)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VMOVUPS      (R8)(BX*1), Y6
+	VPADDD       Y6, Y2, Y2
+	VMOVUPS      (R9), Y6
+	VMASKMOVPS   32(R8)(BX*1), Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VMOVUPS      (R8)(BX*2), Y6
+	VPADDD       Y6, Y4, Y4
+	VMOVUPS      (R9), Y6
+	VMASKMOVPS   32(R8)(BX*2), Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+	VPADDD (R8)(BX*1), Y2, Y2
+	VPADDD 32(R8)(BX*1), Y3, Y3
+	VPADDD (R8)(BX*2), Y4, Y4
+	VPADDD 32(R8)(BX*2), Y5, Y5
+
+store:
+	MOVQ       DI, R8
+	MOVQ       mask+80(FP), R9
+	TESTQ      R9, R9
+	JZ         store_whole
+	VMOVUPS    (R9), Y6
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y6, 32(R8)
+	VMOVUPS    Y2, (R8)(BX*1)
+	VMASKMOVPS Y3, Y6, 32(R8)(BX*1)
+	VMOVUPS    Y4, (R8)(BX*2)
+	VMASKMOVPS Y5, Y6, 32(R8)(BX*2)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -470,7 +692,7 @@ store_done:
 	RET
 
 // func gemmAVX2_4x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -480,11 +702,21 @@ TEXT ·gemmAVX2_4x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -532,18 +764,54 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X4
+	VBROADCASTSS X4, Y4
+	VPSUBD       Y4, Y0, Y0
+	VPSUBD       Y4, Y1, Y1
+	VPSUBD       Y4, Y2, Y2
+	VPSUBD       Y4, Y3, Y3
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R10), Y4
-	VMASKMOVPS   Y0, Y4, (R8)
-	VMASKMOVPS   Y1, Y4, (R8)(BX*1)
-	VMASKMOVPS   Y2, Y4, (R8)(BX*2)
-	VMASKMOVPS   Y3, Y4, (R9)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y4, Y4
+	VPADDD       Y4, Y0, Y0
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (R8)(BX*1), Y4, Y4
+	VPADDD       Y4, Y1, Y1
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (R8)(BX*2), Y4, Y4
+	VPADDD       Y4, Y2, Y2
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (R9), Y4, Y4
+	VPADDD       Y4, Y3, Y3
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD (R8)(BX*1), Y1, Y1
+	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R9), Y3, Y3
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y0, Y4, (R8)
+	VMASKMOVPS Y1, Y4, (R8)(BX*1)
+	VMASKMOVPS Y2, Y4, (R8)(BX*2)
+	VMASKMOVPS Y3, Y4, (R9)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -562,7 +830,7 @@ store_done:
 	RET
 
 // func gemmAVX2_4x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_4x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -572,11 +840,25 @@ TEXT ·gemmAVX2_4x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y0, Y7
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -641,22 +923,74 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X8
+	VBROADCASTSS X8, Y8
+	VPSUBD       Y8, Y0, Y0
+	VPSUBD       Y8, Y1, Y1
+	VPSUBD       Y8, Y2, Y2
+	VPSUBD       Y8, Y3, Y3
+	VPSUBD       Y8, Y4, Y4
+	VPSUBD       Y8, Y5, Y5
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y8, Y7, Y7
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y8
+	VPADDD       Y8, Y0, Y0
 	VMOVUPS      (R10), Y8
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y8, 32(R8)
-	VMOVUPS      Y2, (R8)(BX*1)
-	VMASKMOVPS   Y3, Y8, 32(R8)(BX*1)
-	VMOVUPS      Y4, (R8)(BX*2)
-	VMASKMOVPS   Y5, Y8, 32(R8)(BX*2)
-	VMOVUPS      Y6, (R9)
-	VMASKMOVPS   Y7, Y8, 32(R9)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y8, Y8
+	VPADDD       Y8, Y1, Y1
+	VMOVUPS      (R8)(BX*1), Y8
+	VPADDD       Y8, Y2, Y2
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   32(R8)(BX*1), Y8, Y8
+	VPADDD       Y8, Y3, Y3
+	VMOVUPS      (R8)(BX*2), Y8
+	VPADDD       Y8, Y4, Y4
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   32(R8)(BX*2), Y8, Y8
+	VPADDD       Y8, Y5, Y5
+	VMOVUPS      (R9), Y8
+	VPADDD       Y8, Y6, Y6
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   32(R9), Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+	VPADDD (R8)(BX*1), Y2, Y2
+	VPADDD 32(R8)(BX*1), Y3, Y3
+	VPADDD (R8)(BX*2), Y4, Y4
+	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R9), Y6, Y6
+	VPADDD 32(R9), Y7, Y7
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y8
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y8, 32(R8)
+	VMOVUPS    Y2, (R8)(BX*1)
+	VMASKMOVPS Y3, Y8, 32(R8)(BX*1)
+	VMOVUPS    Y4, (R8)(BX*2)
+	VMASKMOVPS Y5, Y8, 32(R8)(BX*2)
+	VMOVUPS    Y6, (R9)
+	VMASKMOVPS Y7, Y8, 32(R9)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -679,7 +1013,7 @@ store_done:
 	RET
 
 // func gemmAVX2_5x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -689,11 +1023,22 @@ TEXT ·gemmAVX2_5x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -746,19 +1091,60 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X5
+	VBROADCASTSS X5, Y5
+	VPSUBD       Y5, Y0, Y0
+	VPSUBD       Y5, Y1, Y1
+	VPSUBD       Y5, Y2, Y2
+	VPSUBD       Y5, Y3, Y3
+	VPSUBD       Y5, Y4, Y4
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R10), Y5
-	VMASKMOVPS   Y0, Y5, (R8)
-	VMASKMOVPS   Y1, Y5, (R8)(BX*1)
-	VMASKMOVPS   Y2, Y5, (R8)(BX*2)
-	VMASKMOVPS   Y3, Y5, (R9)
-	VMASKMOVPS   Y4, Y5, (R9)(BX*1)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y5, Y5
+	VPADDD       Y5, Y0, Y0
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (R8)(BX*1), Y5, Y5
+	VPADDD       Y5, Y1, Y1
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (R8)(BX*2), Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (R9), Y5, Y5
+	VPADDD       Y5, Y3, Y3
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (R9)(BX*1), Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD (R8)(BX*1), Y1, Y1
+	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R9), Y3, Y3
+	VPADDD (R9)(BX*1), Y4, Y4
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y0, Y5, (R8)
+	VMASKMOVPS Y1, Y5, (R8)(BX*1)
+	VMASKMOVPS Y2, Y5, (R8)(BX*2)
+	VMASKMOVPS Y3, Y5, (R9)
+	VMASKMOVPS Y4, Y5, (R9)(BX*1)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -778,7 +1164,7 @@ store_done:
 	RET
 
 // func gemmAVX2_5x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_5x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -788,11 +1174,27 @@ TEXT ·gemmAVX2_5x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y0, Y7
+	VMOVUPS      Y0, Y8
+	VMOVUPS      Y0, Y9
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -866,24 +1268,85 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X10
+	VBROADCASTSS X10, Y10
+	VPSUBD       Y10, Y0, Y0
+	VPSUBD       Y10, Y1, Y1
+	VPSUBD       Y10, Y2, Y2
+	VPSUBD       Y10, Y3, Y3
+	VPSUBD       Y10, Y4, Y4
+	VPSUBD       Y10, Y5, Y5
+	VPSUBD       Y10, Y6, Y6
+	VPSUBD       Y10, Y7, Y7
+	VPSUBD       Y10, Y8, Y8
+	VPSUBD       Y10, Y9, Y9
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y10
+	VPADDD       Y10, Y0, Y0
 	VMOVUPS      (R10), Y10
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y10, 32(R8)
-	VMOVUPS      Y2, (R8)(BX*1)
-	VMASKMOVPS   Y3, Y10, 32(R8)(BX*1)
-	VMOVUPS      Y4, (R8)(BX*2)
-	VMASKMOVPS   Y5, Y10, 32(R8)(BX*2)
-	VMOVUPS      Y6, (R9)
-	VMASKMOVPS   Y7, Y10, 32(R9)
-	VMOVUPS      Y8, (R9)(BX*1)
-	VMASKMOVPS   Y9, Y10, 32(R9)(BX*1)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VMOVUPS      (R8)(BX*1), Y10
+	VPADDD       Y10, Y2, Y2
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   32(R8)(BX*1), Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VMOVUPS      (R8)(BX*2), Y10
+	VPADDD       Y10, Y4, Y4
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   32(R8)(BX*2), Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VMOVUPS      (R9), Y10
+	VPADDD       Y10, Y6, Y6
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   32(R9), Y10, Y10
+	VPADDD       Y10, Y7, Y7
+	VMOVUPS      (R9)(BX*1), Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   32(R9)(BX*1), Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+	VPADDD (R8)(BX*1), Y2, Y2
+	VPADDD 32(R8)(BX*1), Y3, Y3
+	VPADDD (R8)(BX*2), Y4, Y4
+	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R9), Y6, Y6
+	VPADDD 32(R9), Y7, Y7
+	VPADDD (R9)(BX*1), Y8, Y8
+	VPADDD 32(R9)(BX*1), Y9, Y9
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y10
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y10, 32(R8)
+	VMOVUPS    Y2, (R8)(BX*1)
+	VMASKMOVPS Y3, Y10, 32(R8)(BX*1)
+	VMOVUPS    Y4, (R8)(BX*2)
+	VMASKMOVPS Y5, Y10, 32(R8)(BX*2)
+	VMOVUPS    Y6, (R9)
+	VMASKMOVPS Y7, Y10, 32(R9)
+	VMOVUPS    Y8, (R9)(BX*1)
+	VMASKMOVPS Y9, Y10, 32(R9)(BX*1)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -908,7 +1371,7 @@ store_done:
 	RET
 
 // func gemmAVX2_6x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -918,11 +1381,23 @@ TEXT ·gemmAVX2_6x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -980,20 +1455,66 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X6
+	VBROADCASTSS X6, Y6
+	VPSUBD       Y6, Y0, Y0
+	VPSUBD       Y6, Y1, Y1
+	VPSUBD       Y6, Y2, Y2
+	VPSUBD       Y6, Y3, Y3
+	VPSUBD       Y6, Y4, Y4
+	VPSUBD       Y6, Y5, Y5
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVUPS      (R10), Y6
-	VMASKMOVPS   Y0, Y6, (R8)
-	VMASKMOVPS   Y1, Y6, (R8)(BX*1)
-	VMASKMOVPS   Y2, Y6, (R8)(BX*2)
-	VMASKMOVPS   Y3, Y6, (R9)
-	VMASKMOVPS   Y4, Y6, (R9)(BX*1)
-	VMASKMOVPS   Y5, Y6, (R9)(BX*2)
-	JMP          store_done
+	VMASKMOVPS   (R8), Y6, Y6
+	VPADDD       Y6, Y0, Y0
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R8)(BX*1), Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R8)(BX*2), Y6, Y6
+	VPADDD       Y6, Y2, Y2
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R9), Y6, Y6
+	VPADDD       Y6, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R9)(BX*1), Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R9)(BX*2), Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD (R8)(BX*1), Y1, Y1
+	VPADDD (R8)(BX*2), Y2, Y2
+	VPADDD (R9), Y3, Y3
+	VPADDD (R9)(BX*1), Y4, Y4
+	VPADDD (R9)(BX*2), Y5, Y5
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS Y0, Y6, (R8)
+	VMASKMOVPS Y1, Y6, (R8)(BX*1)
+	VMASKMOVPS Y2, Y6, (R8)(BX*2)
+	VMASKMOVPS Y3, Y6, (R9)
+	VMASKMOVPS Y4, Y6, (R9)(BX*1)
+	VMASKMOVPS Y5, Y6, (R9)(BX*2)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -1014,7 +1535,7 @@ store_done:
 	RET
 
 // func gemmAVX2_6x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·gemmAVX2_6x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -1024,11 +1545,29 @@ TEXT ·gemmAVX2_6x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ       SI, R8
-	LEAQ       (R8)(AX*2), R9
-	ADDQ       AX, R9
-	CMPQ       add+72(FP), $0x00
-	JEQ        zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y0, Y7
+	VMOVUPS      Y0, Y8
+	VMOVUPS      Y0, Y9
+	VMOVUPS      Y0, Y10
+	VMOVUPS      Y0, Y11
+	JMP          started
+
+fromC:
 	MOVQ       DI, R10
 	LEAQ       (R10)(BX*2), R11
 	ADDQ       BX, R11
@@ -1111,26 +1650,96 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VMOVD        R10, X12
+	VBROADCASTSS X12, Y12
+	VPSUBD       Y12, Y0, Y0
+	VPSUBD       Y12, Y1, Y1
+	VPSUBD       Y12, Y2, Y2
+	VPSUBD       Y12, Y3, Y3
+	VPSUBD       Y12, Y4, Y4
+	VPSUBD       Y12, Y5, Y5
+	VPSUBD       Y12, Y6, Y6
+	VPSUBD       Y12, Y7, Y7
+	VPSUBD       Y12, Y8, Y8
+	VPSUBD       Y12, Y9, Y9
+	VPSUBD       Y12, Y10, Y10
+	VPSUBD       Y12, Y11, Y11
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
+	VMOVUPS      (R8), Y12
+	VPADDD       Y12, Y0, Y0
 	VMOVUPS      (R10), Y12
-	VMOVUPS      Y0, (R8)
-	VMASKMOVPS   Y1, Y12, 32(R8)
-	VMOVUPS      Y2, (R8)(BX*1)
-	VMASKMOVPS   Y3, Y12, 32(R8)(BX*1)
-	VMOVUPS      Y4, (R8)(BX*2)
-	VMASKMOVPS   Y5, Y12, 32(R8)(BX*2)
-	VMOVUPS      Y6, (R9)
-	VMASKMOVPS   Y7, Y12, 32(R9)
-	VMOVUPS      Y8, (R9)(BX*1)
-	VMASKMOVPS   Y9, Y12, 32(R9)(BX*1)
-	VMOVUPS      Y10, (R9)(BX*2)
-	VMASKMOVPS   Y11, Y12, 32(R9)(BX*2)
-	JMP          store_done
+	VMASKMOVPS   32(R8), Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VMOVUPS      (R8)(BX*1), Y12
+	VPADDD       Y12, Y2, Y2
+	VMOVUPS      (R10), Y12
+	VMASKMOVPS   32(R8)(BX*1), Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VMOVUPS      (R8)(BX*2), Y12
+	VPADDD       Y12, Y4, Y4
+	VMOVUPS      (R10), Y12
+	VMASKMOVPS   32(R8)(BX*2), Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VMOVUPS      (R9), Y12
+	VPADDD       Y12, Y6, Y6
+	VMOVUPS      (R10), Y12
+	VMASKMOVPS   32(R9), Y12, Y12
+	VPADDD       Y12, Y7, Y7
+	VMOVUPS      (R9)(BX*1), Y12
+	VPADDD       Y12, Y8, Y8
+	VMOVUPS      (R10), Y12
+	VMASKMOVPS   32(R9)(BX*1), Y12, Y12
+	VPADDD       Y12, Y9, Y9
+	VMOVUPS      (R9)(BX*2), Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVUPS      (R10), Y12
+	VMASKMOVPS   32(R9)(BX*2), Y12, Y12
+	VPADDD       Y12, Y11, Y11
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Y0, Y0
+	VPADDD 32(R8), Y1, Y1
+	VPADDD (R8)(BX*1), Y2, Y2
+	VPADDD 32(R8)(BX*1), Y3, Y3
+	VPADDD (R8)(BX*2), Y4, Y4
+	VPADDD 32(R8)(BX*2), Y5, Y5
+	VPADDD (R9), Y6, Y6
+	VPADDD 32(R9), Y7, Y7
+	VPADDD (R9)(BX*1), Y8, Y8
+	VPADDD 32(R9)(BX*1), Y9, Y9
+	VPADDD (R9)(BX*2), Y10, Y10
+	VPADDD 32(R9)(BX*2), Y11, Y11
+
+store:
+	MOVQ       DI, R8
+	LEAQ       (R8)(BX*2), R9
+	ADDQ       BX, R9
+	MOVQ       mask+80(FP), R10
+	TESTQ      R10, R10
+	JZ         store_whole
+	VMOVUPS    (R10), Y12
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y12, 32(R8)
+	VMOVUPS    Y2, (R8)(BX*1)
+	VMASKMOVPS Y3, Y12, 32(R8)(BX*1)
+	VMOVUPS    Y4, (R8)(BX*2)
+	VMASKMOVPS Y5, Y12, 32(R8)(BX*2)
+	VMOVUPS    Y6, (R9)
+	VMASKMOVPS Y7, Y12, 32(R9)
+	VMOVUPS    Y8, (R9)(BX*1)
+	VMASKMOVPS Y9, Y12, 32(R9)(BX*1)
+	VMOVUPS    Y10, (R9)(BX*2)
+	VMASKMOVPS Y11, Y12, 32(R9)(BX*2)
+	JMP        store_done
 
 store_whole:
 	VMOVUPS Y0, (R8)
@@ -1167,9 +1776,15 @@ TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1199,14 +1814,33 @@ along:
 	ADDQ             DX, R9
 	DECQ             R10
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
+	MOVQ             add+72(FP), R9
+	VPBROADCASTD     R9, Z1
+	VPSUBD           Z1, Z0, Z0
 	MOVQ             mask+80(FP), R9
 	TESTQ            R9, R9
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R9), Z1
 	VPMOVD2M         Z1, K1
-	VMOVUPS          Z0, K1, (R8)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z1
+	VPADDD           Z1, Z0, Z0
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z1
+	VPMOVD2M  Z1, K1
+	VMOVUPS   Z0, K1, (R8)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1232,9 +1866,16 @@ TEXT ·gemmAVX512_1x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1270,15 +1911,38 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z2
+	VPSUBD       Z2, Z0, Z0
+	VPSUBD       Z2, Z1, Z1
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R9), Z2
 	VPMOVD2M     Z2, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	JMP          store_done
+	VMOVUPS      (R8), Z2
+	VPADDD       Z2, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z2
+	VPADDD       Z2, Z1, Z1
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z2
+	VPMOVD2M  Z2, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1305,9 +1969,16 @@ TEXT ·gemmAVX512_2x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1341,15 +2012,38 @@ along:
 	ADDQ             DX, R9
 	DECQ             R10
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
+	MOVQ             add+72(FP), R9
+	VPBROADCASTD     R9, Z2
+	VPSUBD           Z2, Z0, Z0
+	VPSUBD           Z2, Z1, Z1
 	MOVQ             mask+80(FP), R9
 	TESTQ            R9, R9
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R9), Z2
 	VPMOVD2M         Z2, K1
-	VMOVUPS          Z0, K1, (R8)
-	VMOVUPS          Z1, K1, (R8)(BX*1)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z2
+	VPADDD           Z2, Z0, Z0
+	VMOVUPS.Z        (R8)(BX*1), K1, Z2
+	VPADDD           Z2, Z1, Z1
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD (R8)(BX*1), Z1, Z1
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z2
+	VPMOVD2M  Z2, K1
+	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z1, K1, (R8)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1376,9 +2070,18 @@ TEXT ·gemmAVX512_2x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1423,17 +2126,48 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z4
+	VPSUBD       Z4, Z0, Z0
+	VPSUBD       Z4, Z1, Z1
+	VPSUBD       Z4, Z2, Z2
+	VPSUBD       Z4, Z3, Z3
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R9), Z4
 	VPMOVD2M     Z4, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	VMOVUPS      Z2, (R8)(BX*1)
-	VMOVUPS      Z3, K1, 64(R8)(BX*1)
-	JMP          store_done
+	VMOVUPS      (R8), Z4
+	VPADDD       Z4, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z4
+	VPADDD       Z4, Z1, Z1
+	VMOVUPS      (R8)(BX*1), Z4
+	VPADDD       Z4, Z2, Z2
+	VMOVUPS.Z    64(R8)(BX*1), K1, Z4
+	VPADDD       Z4, Z3, Z3
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+	VPADDD (R8)(BX*1), Z2, Z2
+	VPADDD 64(R8)(BX*1), Z3, Z3
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z4
+	VPMOVD2M  Z4, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z2, (R8)(BX*1)
+	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1462,9 +2196,17 @@ TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1502,16 +2244,43 @@ along:
 	ADDQ             DX, R9
 	DECQ             R10
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
+	MOVQ             add+72(FP), R9
+	VPBROADCASTD     R9, Z3
+	VPSUBD           Z3, Z0, Z0
+	VPSUBD           Z3, Z1, Z1
+	VPSUBD           Z3, Z2, Z2
 	MOVQ             mask+80(FP), R9
 	TESTQ            R9, R9
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R9), Z3
 	VPMOVD2M         Z3, K1
-	VMOVUPS          Z0, K1, (R8)
-	VMOVUPS          Z1, K1, (R8)(BX*1)
-	VMOVUPS          Z2, K1, (R8)(BX*2)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z3
+	VPADDD           Z3, Z0, Z0
+	VMOVUPS.Z        (R8)(BX*1), K1, Z3
+	VPADDD           Z3, Z1, Z1
+	VMOVUPS.Z        (R8)(BX*2), K1, Z3
+	VPADDD           Z3, Z2, Z2
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD (R8)(BX*1), Z1, Z1
+	VPADDD (R8)(BX*2), Z2, Z2
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z3
+	VPMOVD2M  Z3, K1
+	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z1, K1, (R8)(BX*1)
+	VMOVUPS   Z2, K1, (R8)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1539,9 +2308,20 @@ TEXT ·gemmAVX512_3x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	JMP          started
+
+fromC:
 	MOVQ      DI, R9
 	MOVQ      mask+80(FP), R10
 	TESTQ     R10, R10
@@ -1595,19 +2375,58 @@ along:
 	ADDQ         DX, R9
 	DECQ         R10
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
+	MOVQ         add+72(FP), R9
+	VPBROADCASTD R9, Z6
+	VPSUBD       Z6, Z0, Z0
+	VPSUBD       Z6, Z1, Z1
+	VPSUBD       Z6, Z2, Z2
+	VPSUBD       Z6, Z3, Z3
+	VPSUBD       Z6, Z4, Z4
+	VPSUBD       Z6, Z5, Z5
 	MOVQ         mask+80(FP), R9
 	TESTQ        R9, R9
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R9), Z6
 	VPMOVD2M     Z6, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	VMOVUPS      Z2, (R8)(BX*1)
-	VMOVUPS      Z3, K1, 64(R8)(BX*1)
-	VMOVUPS      Z4, (R8)(BX*2)
-	VMOVUPS      Z5, K1, 64(R8)(BX*2)
-	JMP          store_done
+	VMOVUPS      (R8), Z6
+	VPADDD       Z6, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z6
+	VPADDD       Z6, Z1, Z1
+	VMOVUPS      (R8)(BX*1), Z6
+	VPADDD       Z6, Z2, Z2
+	VMOVUPS.Z    64(R8)(BX*1), K1, Z6
+	VPADDD       Z6, Z3, Z3
+	VMOVUPS      (R8)(BX*2), Z6
+	VPADDD       Z6, Z4, Z4
+	VMOVUPS.Z    64(R8)(BX*2), K1, Z6
+	VPADDD       Z6, Z5, Z5
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+	VPADDD (R8)(BX*1), Z2, Z2
+	VPADDD 64(R8)(BX*1), Z3, Z3
+	VPADDD (R8)(BX*2), Z4, Z4
+	VPADDD 64(R8)(BX*2), Z5, Z5
+
+store:
+	MOVQ      DI, R8
+	MOVQ      mask+80(FP), R9
+	TESTQ     R9, R9
+	JZ        store_whole
+	VMOVDQU32 (R9), Z6
+	VPMOVD2M  Z6, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z2, (R8)(BX*1)
+	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	VMOVUPS   Z4, (R8)(BX*2)
+	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1638,11 +2457,20 @@ TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -1687,19 +2515,52 @@ along:
 	ADDQ             DX, R10
 	DECQ             R11
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
 	LEAQ             (R8)(BX*2), R9
 	ADDQ             BX, R9
+	MOVQ             add+72(FP), R10
+	VPBROADCASTD     R10, Z4
+	VPSUBD           Z4, Z0, Z0
+	VPSUBD           Z4, Z1, Z1
+	VPSUBD           Z4, Z2, Z2
+	VPSUBD           Z4, Z3, Z3
 	MOVQ             mask+80(FP), R10
 	TESTQ            R10, R10
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R10), Z4
 	VPMOVD2M         Z4, K1
-	VMOVUPS          Z0, K1, (R8)
-	VMOVUPS          Z1, K1, (R8)(BX*1)
-	VMOVUPS          Z2, K1, (R8)(BX*2)
-	VMOVUPS          Z3, K1, (R9)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z4
+	VPADDD           Z4, Z0, Z0
+	VMOVUPS.Z        (R8)(BX*1), K1, Z4
+	VPADDD           Z4, Z1, Z1
+	VMOVUPS.Z        (R8)(BX*2), K1, Z4
+	VPADDD           Z4, Z2, Z2
+	VMOVUPS.Z        (R9), K1, Z4
+	VPADDD           Z4, Z3, Z3
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD (R8)(BX*1), Z1, Z1
+	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R9), Z3, Z3
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z4
+	VPMOVD2M  Z4, K1
+	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z1, K1, (R8)(BX*1)
+	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z3, K1, (R9)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1728,11 +2589,24 @@ TEXT ·gemmAVX512_4x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -1798,23 +2672,72 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z8
+	VPSUBD       Z8, Z0, Z0
+	VPSUBD       Z8, Z1, Z1
+	VPSUBD       Z8, Z2, Z2
+	VPSUBD       Z8, Z3, Z3
+	VPSUBD       Z8, Z4, Z4
+	VPSUBD       Z8, Z5, Z5
+	VPSUBD       Z8, Z6, Z6
+	VPSUBD       Z8, Z7, Z7
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R10), Z8
 	VPMOVD2M     Z8, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	VMOVUPS      Z2, (R8)(BX*1)
-	VMOVUPS      Z3, K1, 64(R8)(BX*1)
-	VMOVUPS      Z4, (R8)(BX*2)
-	VMOVUPS      Z5, K1, 64(R8)(BX*2)
-	VMOVUPS      Z6, (R9)
-	VMOVUPS      Z7, K1, 64(R9)
-	JMP          store_done
+	VMOVUPS      (R8), Z8
+	VPADDD       Z8, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z8
+	VPADDD       Z8, Z1, Z1
+	VMOVUPS      (R8)(BX*1), Z8
+	VPADDD       Z8, Z2, Z2
+	VMOVUPS.Z    64(R8)(BX*1), K1, Z8
+	VPADDD       Z8, Z3, Z3
+	VMOVUPS      (R8)(BX*2), Z8
+	VPADDD       Z8, Z4, Z4
+	VMOVUPS.Z    64(R8)(BX*2), K1, Z8
+	VPADDD       Z8, Z5, Z5
+	VMOVUPS      (R9), Z8
+	VPADDD       Z8, Z6, Z6
+	VMOVUPS.Z    64(R9), K1, Z8
+	VPADDD       Z8, Z7, Z7
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+	VPADDD (R8)(BX*1), Z2, Z2
+	VPADDD 64(R8)(BX*1), Z3, Z3
+	VPADDD (R8)(BX*2), Z4, Z4
+	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R9), Z6, Z6
+	VPADDD 64(R9), Z7, Z7
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z8
+	VPMOVD2M  Z8, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z2, (R8)(BX*1)
+	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	VMOVUPS   Z4, (R8)(BX*2)
+	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z6, (R9)
+	VMOVUPS   Z7, K1, 64(R9)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1847,11 +2770,21 @@ TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -1900,20 +2833,57 @@ along:
 	ADDQ             DX, R10
 	DECQ             R11
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
 	LEAQ             (R8)(BX*2), R9
 	ADDQ             BX, R9
+	MOVQ             add+72(FP), R10
+	VPBROADCASTD     R10, Z5
+	VPSUBD           Z5, Z0, Z0
+	VPSUBD           Z5, Z1, Z1
+	VPSUBD           Z5, Z2, Z2
+	VPSUBD           Z5, Z3, Z3
+	VPSUBD           Z5, Z4, Z4
 	MOVQ             mask+80(FP), R10
 	TESTQ            R10, R10
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R10), Z5
 	VPMOVD2M         Z5, K1
-	VMOVUPS          Z0, K1, (R8)
-	VMOVUPS          Z1, K1, (R8)(BX*1)
-	VMOVUPS          Z2, K1, (R8)(BX*2)
-	VMOVUPS          Z3, K1, (R9)
-	VMOVUPS          Z4, K1, (R9)(BX*1)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z5
+	VPADDD           Z5, Z0, Z0
+	VMOVUPS.Z        (R8)(BX*1), K1, Z5
+	VPADDD           Z5, Z1, Z1
+	VMOVUPS.Z        (R8)(BX*2), K1, Z5
+	VPADDD           Z5, Z2, Z2
+	VMOVUPS.Z        (R9), K1, Z5
+	VPADDD           Z5, Z3, Z3
+	VMOVUPS.Z        (R9)(BX*1), K1, Z5
+	VPADDD           Z5, Z4, Z4
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD (R8)(BX*1), Z1, Z1
+	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R9), Z3, Z3
+	VPADDD (R9)(BX*1), Z4, Z4
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z5
+	VPMOVD2M  Z5, K1
+	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z1, K1, (R8)(BX*1)
+	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z3, K1, (R9)
+	VMOVUPS   Z4, K1, (R9)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -1943,11 +2913,26 @@ TEXT ·gemmAVX512_5x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -2022,25 +3007,82 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z10
+	VPSUBD       Z10, Z0, Z0
+	VPSUBD       Z10, Z1, Z1
+	VPSUBD       Z10, Z2, Z2
+	VPSUBD       Z10, Z3, Z3
+	VPSUBD       Z10, Z4, Z4
+	VPSUBD       Z10, Z5, Z5
+	VPSUBD       Z10, Z6, Z6
+	VPSUBD       Z10, Z7, Z7
+	VPSUBD       Z10, Z8, Z8
+	VPSUBD       Z10, Z9, Z9
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R10), Z10
 	VPMOVD2M     Z10, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	VMOVUPS      Z2, (R8)(BX*1)
-	VMOVUPS      Z3, K1, 64(R8)(BX*1)
-	VMOVUPS      Z4, (R8)(BX*2)
-	VMOVUPS      Z5, K1, 64(R8)(BX*2)
-	VMOVUPS      Z6, (R9)
-	VMOVUPS      Z7, K1, 64(R9)
-	VMOVUPS      Z8, (R9)(BX*1)
-	VMOVUPS      Z9, K1, 64(R9)(BX*1)
-	JMP          store_done
+	VMOVUPS      (R8), Z10
+	VPADDD       Z10, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z10
+	VPADDD       Z10, Z1, Z1
+	VMOVUPS      (R8)(BX*1), Z10
+	VPADDD       Z10, Z2, Z2
+	VMOVUPS.Z    64(R8)(BX*1), K1, Z10
+	VPADDD       Z10, Z3, Z3
+	VMOVUPS      (R8)(BX*2), Z10
+	VPADDD       Z10, Z4, Z4
+	VMOVUPS.Z    64(R8)(BX*2), K1, Z10
+	VPADDD       Z10, Z5, Z5
+	VMOVUPS      (R9), Z10
+	VPADDD       Z10, Z6, Z6
+	VMOVUPS.Z    64(R9), K1, Z10
+	VPADDD       Z10, Z7, Z7
+	VMOVUPS      (R9)(BX*1), Z10
+	VPADDD       Z10, Z8, Z8
+	VMOVUPS.Z    64(R9)(BX*1), K1, Z10
+	VPADDD       Z10, Z9, Z9
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+	VPADDD (R8)(BX*1), Z2, Z2
+	VPADDD 64(R8)(BX*1), Z3, Z3
+	VPADDD (R8)(BX*2), Z4, Z4
+	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R9), Z6, Z6
+	VPADDD 64(R9), Z7, Z7
+	VPADDD (R9)(BX*1), Z8, Z8
+	VPADDD 64(R9)(BX*1), Z9, Z9
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z10
+	VPMOVD2M  Z10, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z2, (R8)(BX*1)
+	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	VMOVUPS   Z4, (R8)(BX*2)
+	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z6, (R9)
+	VMOVUPS   Z7, K1, 64(R9)
+	VMOVUPS   Z8, (R9)(BX*1)
+	VMOVUPS   Z9, K1, 64(R9)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -2075,11 +3117,22 @@ TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -2132,21 +3185,62 @@ along:
 	ADDQ             DX, R10
 	DECQ             R11
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	MOVQ             DI, R8
 	LEAQ             (R8)(BX*2), R9
 	ADDQ             BX, R9
+	MOVQ             add+72(FP), R10
+	VPBROADCASTD     R10, Z6
+	VPSUBD           Z6, Z0, Z0
+	VPSUBD           Z6, Z1, Z1
+	VPSUBD           Z6, Z2, Z2
+	VPSUBD           Z6, Z3, Z3
+	VPSUBD           Z6, Z4, Z4
+	VPSUBD           Z6, Z5, Z5
 	MOVQ             mask+80(FP), R10
 	TESTQ            R10, R10
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R10), Z6
 	VPMOVD2M         Z6, K1
-	VMOVUPS          Z0, K1, (R8)
-	VMOVUPS          Z1, K1, (R8)(BX*1)
-	VMOVUPS          Z2, K1, (R8)(BX*2)
-	VMOVUPS          Z3, K1, (R9)
-	VMOVUPS          Z4, K1, (R9)(BX*1)
-	VMOVUPS          Z5, K1, (R9)(BX*2)
-	JMP              store_done
+	VMOVUPS.Z        (R8), K1, Z6
+	VPADDD           Z6, Z0, Z0
+	VMOVUPS.Z        (R8)(BX*1), K1, Z6
+	VPADDD           Z6, Z1, Z1
+	VMOVUPS.Z        (R8)(BX*2), K1, Z6
+	VPADDD           Z6, Z2, Z2
+	VMOVUPS.Z        (R9), K1, Z6
+	VPADDD           Z6, Z3, Z3
+	VMOVUPS.Z        (R9)(BX*1), K1, Z6
+	VPADDD           Z6, Z4, Z4
+	VMOVUPS.Z        (R9)(BX*2), K1, Z6
+	VPADDD           Z6, Z5, Z5
+	JMP              store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD (R8)(BX*1), Z1, Z1
+	VPADDD (R8)(BX*2), Z2, Z2
+	VPADDD (R9), Z3, Z3
+	VPADDD (R9)(BX*1), Z4, Z4
+	VPADDD (R9)(BX*2), Z5, Z5
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z6
+	VPMOVD2M  Z6, K1
+	VMOVUPS   Z0, K1, (R8)
+	VMOVUPS   Z1, K1, (R8)(BX*1)
+	VMOVUPS   Z2, K1, (R8)(BX*2)
+	VMOVUPS   Z3, K1, (R9)
+	VMOVUPS   Z4, K1, (R9)(BX*1)
+	VMOVUPS   Z5, K1, (R9)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -2177,11 +3271,28 @@ TEXT ·gemmAVX512_6x2(SB), NOSPLIT, $0-88
 	MOVQ cr+64(FP), BX
 
 tile:
-	MOVQ      SI, R8
-	LEAQ      (R8)(AX*2), R9
-	ADDQ      AX, R9
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R8
+	LEAQ         (R8)(AX*2), R9
+	ADDQ         AX, R9
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	JMP          started
+
+fromC:
 	MOVQ      DI, R10
 	LEAQ      (R10)(BX*2), R11
 	ADDQ      BX, R11
@@ -2265,27 +3376,92 @@ along:
 	ADDQ         DX, R10
 	DECQ         R11
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	MOVQ         DI, R8
 	LEAQ         (R8)(BX*2), R9
 	ADDQ         BX, R9
+	MOVQ         add+72(FP), R10
+	VPBROADCASTD R10, Z12
+	VPSUBD       Z12, Z0, Z0
+	VPSUBD       Z12, Z1, Z1
+	VPSUBD       Z12, Z2, Z2
+	VPSUBD       Z12, Z3, Z3
+	VPSUBD       Z12, Z4, Z4
+	VPSUBD       Z12, Z5, Z5
+	VPSUBD       Z12, Z6, Z6
+	VPSUBD       Z12, Z7, Z7
+	VPSUBD       Z12, Z8, Z8
+	VPSUBD       Z12, Z9, Z9
+	VPSUBD       Z12, Z10, Z10
+	VPSUBD       Z12, Z11, Z11
 	MOVQ         mask+80(FP), R10
 	TESTQ        R10, R10
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R10), Z12
 	VPMOVD2M     Z12, K1
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      Z1, K1, 64(R8)
-	VMOVUPS      Z2, (R8)(BX*1)
-	VMOVUPS      Z3, K1, 64(R8)(BX*1)
-	VMOVUPS      Z4, (R8)(BX*2)
-	VMOVUPS      Z5, K1, 64(R8)(BX*2)
-	VMOVUPS      Z6, (R9)
-	VMOVUPS      Z7, K1, 64(R9)
-	VMOVUPS      Z8, (R9)(BX*1)
-	VMOVUPS      Z9, K1, 64(R9)(BX*1)
-	VMOVUPS      Z10, (R9)(BX*2)
-	VMOVUPS      Z11, K1, 64(R9)(BX*2)
-	JMP          store_done
+	VMOVUPS      (R8), Z12
+	VPADDD       Z12, Z0, Z0
+	VMOVUPS.Z    64(R8), K1, Z12
+	VPADDD       Z12, Z1, Z1
+	VMOVUPS      (R8)(BX*1), Z12
+	VPADDD       Z12, Z2, Z2
+	VMOVUPS.Z    64(R8)(BX*1), K1, Z12
+	VPADDD       Z12, Z3, Z3
+	VMOVUPS      (R8)(BX*2), Z12
+	VPADDD       Z12, Z4, Z4
+	VMOVUPS.Z    64(R8)(BX*2), K1, Z12
+	VPADDD       Z12, Z5, Z5
+	VMOVUPS      (R9), Z12
+	VPADDD       Z12, Z6, Z6
+	VMOVUPS.Z    64(R9), K1, Z12
+	VPADDD       Z12, Z7, Z7
+	VMOVUPS      (R9)(BX*1), Z12
+	VPADDD       Z12, Z8, Z8
+	VMOVUPS.Z    64(R9)(BX*1), K1, Z12
+	VPADDD       Z12, Z9, Z9
+	VMOVUPS      (R9)(BX*2), Z12
+	VPADDD       Z12, Z10, Z10
+	VMOVUPS.Z    64(R9)(BX*2), K1, Z12
+	VPADDD       Z12, Z11, Z11
+	JMP          store
+
+harvest_whole:
+	VPADDD (R8), Z0, Z0
+	VPADDD 64(R8), Z1, Z1
+	VPADDD (R8)(BX*1), Z2, Z2
+	VPADDD 64(R8)(BX*1), Z3, Z3
+	VPADDD (R8)(BX*2), Z4, Z4
+	VPADDD 64(R8)(BX*2), Z5, Z5
+	VPADDD (R9), Z6, Z6
+	VPADDD 64(R9), Z7, Z7
+	VPADDD (R9)(BX*1), Z8, Z8
+	VPADDD 64(R9)(BX*1), Z9, Z9
+	VPADDD (R9)(BX*2), Z10, Z10
+	VPADDD 64(R9)(BX*2), Z11, Z11
+
+store:
+	MOVQ      DI, R8
+	LEAQ      (R8)(BX*2), R9
+	ADDQ      BX, R9
+	MOVQ      mask+80(FP), R10
+	TESTQ     R10, R10
+	JZ        store_whole
+	VMOVDQU32 (R10), Z12
+	VPMOVD2M  Z12, K1
+	VMOVUPS   Z0, (R8)
+	VMOVUPS   Z1, K1, 64(R8)
+	VMOVUPS   Z2, (R8)(BX*1)
+	VMOVUPS   Z3, K1, 64(R8)(BX*1)
+	VMOVUPS   Z4, (R8)(BX*2)
+	VMOVUPS   Z5, K1, 64(R8)(BX*2)
+	VMOVUPS   Z6, (R9)
+	VMOVUPS   Z7, K1, 64(R9)
+	VMOVUPS   Z8, (R9)(BX*1)
+	VMOVUPS   Z9, K1, 64(R9)(BX*1)
+	VMOVUPS   Z10, (R9)(BX*2)
+	VMOVUPS   Z11, K1, 64(R9)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R8)
@@ -2323,11 +3499,23 @@ TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -2385,23 +3573,69 @@ along:
 	ADDQ             DX, R11
 	DECQ             R12
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
+	MOVQ             add+72(FP), R12
+	VPBROADCASTD     R12, Z7
+	VPSUBD           Z7, Z0, Z0
+	VPSUBD           Z7, Z1, Z1
+	VPSUBD           Z7, Z2, Z2
+	VPSUBD           Z7, Z3, Z3
+	VPSUBD           Z7, Z4, Z4
+	VPSUBD           Z7, Z5, Z5
+	VPSUBD           Z7, Z6, Z6
 	MOVQ             mask+80(FP), R12
 	TESTQ            R12, R12
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R12), Z7
 	VPMOVD2M         Z7, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z7
+	VPADDD           Z7, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z7
+	VPADDD           Z7, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z7
+	VPADDD           Z7, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z7
+	VPADDD           Z7, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z7
+	VPADDD           Z7, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z7
+	VPADDD           Z7, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z7
+	VPADDD           Z7, Z6, Z6
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z7
+	VPMOVD2M  Z7, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -2434,11 +3668,30 @@ TEXT ·gemmAVX512_7x2(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -2532,30 +3785,104 @@ along:
 	ADDQ         DX, R11
 	DECQ         R12
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z14
+	VPSUBD       Z14, Z0, Z0
+	VPSUBD       Z14, Z1, Z1
+	VPSUBD       Z14, Z2, Z2
+	VPSUBD       Z14, Z3, Z3
+	VPSUBD       Z14, Z4, Z4
+	VPSUBD       Z14, Z5, Z5
+	VPSUBD       Z14, Z6, Z6
+	VPSUBD       Z14, Z7, Z7
+	VPSUBD       Z14, Z8, Z8
+	VPSUBD       Z14, Z9, Z9
+	VPSUBD       Z14, Z10, Z10
+	VPSUBD       Z14, Z11, Z11
+	VPSUBD       Z14, Z12, Z12
+	VPSUBD       Z14, Z13, Z13
 	MOVQ         mask+80(FP), R12
 	TESTQ        R12, R12
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R12), Z14
 	VPMOVD2M     Z14, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	JMP          store_done
+	VMOVUPS      (R10), Z14
+	VPADDD       Z14, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z14
+	VPADDD       Z14, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z14
+	VPADDD       Z14, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z14
+	VPADDD       Z14, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z14
+	VPADDD       Z14, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z14
+	VPADDD       Z14, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z14
+	VPADDD       Z14, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z14
+	VPADDD       Z14, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z14
+	VPADDD       Z14, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z14
+	VPADDD       Z14, Z9, Z9
+	VMOVUPS      (R11), Z14
+	VPADDD       Z14, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z14
+	VPADDD       Z14, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z14
+	VPADDD       Z14, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z14
+	VPADDD       Z14, Z13, Z13
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z14
+	VPMOVD2M  Z14, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -2595,11 +3922,24 @@ TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -2661,24 +4001,74 @@ along:
 	ADDQ             DX, R11
 	DECQ             R12
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
+	MOVQ             add+72(FP), R12
+	VPBROADCASTD     R12, Z8
+	VPSUBD           Z8, Z0, Z0
+	VPSUBD           Z8, Z1, Z1
+	VPSUBD           Z8, Z2, Z2
+	VPSUBD           Z8, Z3, Z3
+	VPSUBD           Z8, Z4, Z4
+	VPSUBD           Z8, Z5, Z5
+	VPSUBD           Z8, Z6, Z6
+	VPSUBD           Z8, Z7, Z7
 	MOVQ             mask+80(FP), R12
 	TESTQ            R12, R12
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R12), Z8
 	VPMOVD2M         Z8, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z8
+	VPADDD           Z8, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z8
+	VPADDD           Z8, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z8
+	VPADDD           Z8, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z8
+	VPADDD           Z8, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z8
+	VPADDD           Z8, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z8
+	VPADDD           Z8, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z8
+	VPADDD           Z8, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z8
+	VPADDD           Z8, Z7, Z7
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z8
+	VPMOVD2M  Z8, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -2712,11 +4102,32 @@ TEXT ·gemmAVX512_8x2(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -2819,32 +4230,114 @@ along:
 	ADDQ         DX, R11
 	DECQ         R12
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z16
+	VPSUBD       Z16, Z0, Z0
+	VPSUBD       Z16, Z1, Z1
+	VPSUBD       Z16, Z2, Z2
+	VPSUBD       Z16, Z3, Z3
+	VPSUBD       Z16, Z4, Z4
+	VPSUBD       Z16, Z5, Z5
+	VPSUBD       Z16, Z6, Z6
+	VPSUBD       Z16, Z7, Z7
+	VPSUBD       Z16, Z8, Z8
+	VPSUBD       Z16, Z9, Z9
+	VPSUBD       Z16, Z10, Z10
+	VPSUBD       Z16, Z11, Z11
+	VPSUBD       Z16, Z12, Z12
+	VPSUBD       Z16, Z13, Z13
+	VPSUBD       Z16, Z14, Z14
+	VPSUBD       Z16, Z15, Z15
 	MOVQ         mask+80(FP), R12
 	TESTQ        R12, R12
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R12), Z16
 	VPMOVD2M     Z16, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	JMP          store_done
+	VMOVUPS      (R10), Z16
+	VPADDD       Z16, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z16
+	VPADDD       Z16, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z16
+	VPADDD       Z16, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z16
+	VPADDD       Z16, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z16
+	VPADDD       Z16, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z16
+	VPADDD       Z16, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z16
+	VPADDD       Z16, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z16
+	VPADDD       Z16, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z16
+	VPADDD       Z16, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z16
+	VPADDD       Z16, Z9, Z9
+	VMOVUPS      (R11), Z16
+	VPADDD       Z16, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z16
+	VPADDD       Z16, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z16
+	VPADDD       Z16, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z16
+	VPADDD       Z16, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z16
+	VPADDD       Z16, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z16
+	VPADDD       Z16, Z15, Z15
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z16
+	VPMOVD2M  Z16, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -2886,11 +4379,25 @@ TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -2956,25 +4463,79 @@ along:
 	ADDQ             DX, R11
 	DECQ             R12
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
+	MOVQ             add+72(FP), R12
+	VPBROADCASTD     R12, Z9
+	VPSUBD           Z9, Z0, Z0
+	VPSUBD           Z9, Z1, Z1
+	VPSUBD           Z9, Z2, Z2
+	VPSUBD           Z9, Z3, Z3
+	VPSUBD           Z9, Z4, Z4
+	VPSUBD           Z9, Z5, Z5
+	VPSUBD           Z9, Z6, Z6
+	VPSUBD           Z9, Z7, Z7
+	VPSUBD           Z9, Z8, Z8
 	MOVQ             mask+80(FP), R12
 	TESTQ            R12, R12
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R12), Z9
 	VPMOVD2M         Z9, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z9
+	VPADDD           Z9, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z9
+	VPADDD           Z9, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z9
+	VPADDD           Z9, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z9
+	VPADDD           Z9, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z9
+	VPADDD           Z9, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z9
+	VPADDD           Z9, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z9
+	VPADDD           Z9, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z9
+	VPADDD           Z9, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z9
+	VPADDD           Z9, Z8, Z8
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z9
+	VPMOVD2M  Z9, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3009,11 +4570,34 @@ TEXT ·gemmAVX512_9x2(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -3125,34 +4709,124 @@ along:
 	ADDQ         DX, R11
 	DECQ         R12
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z18
+	VPSUBD       Z18, Z0, Z0
+	VPSUBD       Z18, Z1, Z1
+	VPSUBD       Z18, Z2, Z2
+	VPSUBD       Z18, Z3, Z3
+	VPSUBD       Z18, Z4, Z4
+	VPSUBD       Z18, Z5, Z5
+	VPSUBD       Z18, Z6, Z6
+	VPSUBD       Z18, Z7, Z7
+	VPSUBD       Z18, Z8, Z8
+	VPSUBD       Z18, Z9, Z9
+	VPSUBD       Z18, Z10, Z10
+	VPSUBD       Z18, Z11, Z11
+	VPSUBD       Z18, Z12, Z12
+	VPSUBD       Z18, Z13, Z13
+	VPSUBD       Z18, Z14, Z14
+	VPSUBD       Z18, Z15, Z15
+	VPSUBD       Z18, Z16, Z16
+	VPSUBD       Z18, Z17, Z17
 	MOVQ         mask+80(FP), R12
 	TESTQ        R12, R12
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R12), Z18
 	VPMOVD2M     Z18, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	JMP          store_done
+	VMOVUPS      (R10), Z18
+	VPADDD       Z18, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z18
+	VPADDD       Z18, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z18
+	VPADDD       Z18, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z18
+	VPADDD       Z18, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z18
+	VPADDD       Z18, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z18
+	VPADDD       Z18, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z18
+	VPADDD       Z18, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z18
+	VPADDD       Z18, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z18
+	VPADDD       Z18, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z18
+	VPADDD       Z18, Z9, Z9
+	VMOVUPS      (R11), Z18
+	VPADDD       Z18, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z18
+	VPADDD       Z18, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z18
+	VPADDD       Z18, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z18
+	VPADDD       Z18, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z18
+	VPADDD       Z18, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z18
+	VPADDD       Z18, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z18
+	VPADDD       Z18, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z18
+	VPADDD       Z18, Z17, Z17
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z18
+	VPMOVD2M  Z18, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3196,11 +4870,26 @@ TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -3270,26 +4959,84 @@ along:
 	ADDQ             DX, R11
 	DECQ             R12
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
+	MOVQ             add+72(FP), R12
+	VPBROADCASTD     R12, Z10
+	VPSUBD           Z10, Z0, Z0
+	VPSUBD           Z10, Z1, Z1
+	VPSUBD           Z10, Z2, Z2
+	VPSUBD           Z10, Z3, Z3
+	VPSUBD           Z10, Z4, Z4
+	VPSUBD           Z10, Z5, Z5
+	VPSUBD           Z10, Z6, Z6
+	VPSUBD           Z10, Z7, Z7
+	VPSUBD           Z10, Z8, Z8
+	VPSUBD           Z10, Z9, Z9
 	MOVQ             mask+80(FP), R12
 	TESTQ            R12, R12
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R12), Z10
 	VPMOVD2M         Z10, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	VMOVUPS          Z9, K1, (R11)(BX*4)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z10
+	VPADDD           Z10, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z10
+	VPADDD           Z10, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z10
+	VPADDD           Z10, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z10
+	VPADDD           Z10, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z10
+	VPADDD           Z10, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z10
+	VPADDD           Z10, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z10
+	VPADDD           Z10, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z10
+	VPADDD           Z10, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z10
+	VPADDD           Z10, Z8, Z8
+	VMOVUPS.Z        (R11)(BX*4), K1, Z10
+	VPADDD           Z10, Z9, Z9
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+	VPADDD (R11)(BX*4), Z9, Z9
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z10
+	VPMOVD2M  Z10, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	VMOVUPS   Z9, K1, (R11)(BX*4)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3325,11 +5072,36 @@ TEXT ·gemmAVX512_10x2(SB), NOSPLIT, $0-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R11
+	VPBROADCASTD R11, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R11
 	MOVQ      DI, R12
 	LEAQ      (R12)(BX*4), R13
@@ -3450,36 +5222,134 @@ along:
 	ADDQ         DX, R11
 	DECQ         R12
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z20
+	VPSUBD       Z20, Z0, Z0
+	VPSUBD       Z20, Z1, Z1
+	VPSUBD       Z20, Z2, Z2
+	VPSUBD       Z20, Z3, Z3
+	VPSUBD       Z20, Z4, Z4
+	VPSUBD       Z20, Z5, Z5
+	VPSUBD       Z20, Z6, Z6
+	VPSUBD       Z20, Z7, Z7
+	VPSUBD       Z20, Z8, Z8
+	VPSUBD       Z20, Z9, Z9
+	VPSUBD       Z20, Z10, Z10
+	VPSUBD       Z20, Z11, Z11
+	VPSUBD       Z20, Z12, Z12
+	VPSUBD       Z20, Z13, Z13
+	VPSUBD       Z20, Z14, Z14
+	VPSUBD       Z20, Z15, Z15
+	VPSUBD       Z20, Z16, Z16
+	VPSUBD       Z20, Z17, Z17
+	VPSUBD       Z20, Z18, Z18
+	VPSUBD       Z20, Z19, Z19
 	MOVQ         mask+80(FP), R12
 	TESTQ        R12, R12
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R12), Z20
 	VPMOVD2M     Z20, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	VMOVUPS      Z18, (R11)(BX*4)
-	VMOVUPS      Z19, K1, 64(R11)(BX*4)
-	JMP          store_done
+	VMOVUPS      (R10), Z20
+	VPADDD       Z20, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z20
+	VPADDD       Z20, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z20
+	VPADDD       Z20, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z20
+	VPADDD       Z20, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z20
+	VPADDD       Z20, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z20
+	VPADDD       Z20, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z20
+	VPADDD       Z20, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z20
+	VPADDD       Z20, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z20
+	VPADDD       Z20, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z20
+	VPADDD       Z20, Z9, Z9
+	VMOVUPS      (R11), Z20
+	VPADDD       Z20, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z20
+	VPADDD       Z20, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z20
+	VPADDD       Z20, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z20
+	VPADDD       Z20, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z20
+	VPADDD       Z20, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z20
+	VPADDD       Z20, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z20
+	VPADDD       Z20, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z20
+	VPADDD       Z20, Z17, Z17
+	VMOVUPS      (R11)(BX*4), Z20
+	VPADDD       Z20, Z18, Z18
+	VMOVUPS.Z    64(R11)(BX*4), K1, Z20
+	VPADDD       Z20, Z19, Z19
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(BX*4), Z18, Z18
+	VPADDD 64(R11)(BX*4), Z19, Z19
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	MOVQ      mask+80(FP), R12
+	TESTQ     R12, R12
+	JZ        store_whole
+	VMOVDQU32 (R12), Z20
+	VPMOVD2M  Z20, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(BX*4)
+	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3525,13 +5395,29 @@ TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -3608,29 +5494,93 @@ along:
 	ADDQ             DX, R12
 	DECQ             R13
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
 	LEAQ             (R11)(BX*4), R12
 	ADDQ             BX, R12
+	MOVQ             add+72(FP), R13
+	VPBROADCASTD     R13, Z11
+	VPSUBD           Z11, Z0, Z0
+	VPSUBD           Z11, Z1, Z1
+	VPSUBD           Z11, Z2, Z2
+	VPSUBD           Z11, Z3, Z3
+	VPSUBD           Z11, Z4, Z4
+	VPSUBD           Z11, Z5, Z5
+	VPSUBD           Z11, Z6, Z6
+	VPSUBD           Z11, Z7, Z7
+	VPSUBD           Z11, Z8, Z8
+	VPSUBD           Z11, Z9, Z9
+	VPSUBD           Z11, Z10, Z10
 	MOVQ             mask+80(FP), R13
 	TESTQ            R13, R13
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R13), Z11
 	VPMOVD2M         Z11, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	VMOVUPS          Z9, K1, (R11)(BX*4)
-	VMOVUPS          Z10, K1, (R12)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z11
+	VPADDD           Z11, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z11
+	VPADDD           Z11, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z11
+	VPADDD           Z11, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z11
+	VPADDD           Z11, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z11
+	VPADDD           Z11, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z11
+	VPADDD           Z11, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z11
+	VPADDD           Z11, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z11
+	VPADDD           Z11, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z11
+	VPADDD           Z11, Z8, Z8
+	VMOVUPS.Z        (R11)(BX*4), K1, Z11
+	VPADDD           Z11, Z9, Z9
+	VMOVUPS.Z        (R12), K1, Z11
+	VPADDD           Z11, Z10, Z10
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R12), Z10, Z10
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z11
+	VPMOVD2M  Z11, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z10, K1, (R12)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3667,13 +5617,40 @@ TEXT ·gemmAVX512_11x2(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z0, Z20
+	VMOVUPS      Z0, Z21
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -3806,40 +5783,148 @@ along:
 	ADDQ         DX, R12
 	DECQ         R13
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
 	LEAQ         (R11)(BX*4), R12
 	ADDQ         BX, R12
+	MOVQ         add+72(FP), R13
+	VPBROADCASTD R13, Z22
+	VPSUBD       Z22, Z0, Z0
+	VPSUBD       Z22, Z1, Z1
+	VPSUBD       Z22, Z2, Z2
+	VPSUBD       Z22, Z3, Z3
+	VPSUBD       Z22, Z4, Z4
+	VPSUBD       Z22, Z5, Z5
+	VPSUBD       Z22, Z6, Z6
+	VPSUBD       Z22, Z7, Z7
+	VPSUBD       Z22, Z8, Z8
+	VPSUBD       Z22, Z9, Z9
+	VPSUBD       Z22, Z10, Z10
+	VPSUBD       Z22, Z11, Z11
+	VPSUBD       Z22, Z12, Z12
+	VPSUBD       Z22, Z13, Z13
+	VPSUBD       Z22, Z14, Z14
+	VPSUBD       Z22, Z15, Z15
+	VPSUBD       Z22, Z16, Z16
+	VPSUBD       Z22, Z17, Z17
+	VPSUBD       Z22, Z18, Z18
+	VPSUBD       Z22, Z19, Z19
+	VPSUBD       Z22, Z20, Z20
+	VPSUBD       Z22, Z21, Z21
 	MOVQ         mask+80(FP), R13
 	TESTQ        R13, R13
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R13), Z22
 	VPMOVD2M     Z22, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	VMOVUPS      Z18, (R11)(BX*4)
-	VMOVUPS      Z19, K1, 64(R11)(BX*4)
-	VMOVUPS      Z20, (R12)
-	VMOVUPS      Z21, K1, 64(R12)
-	JMP          store_done
+	VMOVUPS      (R10), Z22
+	VPADDD       Z22, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z22
+	VPADDD       Z22, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z22
+	VPADDD       Z22, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z22
+	VPADDD       Z22, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z22
+	VPADDD       Z22, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z22
+	VPADDD       Z22, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z22
+	VPADDD       Z22, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z22
+	VPADDD       Z22, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z22
+	VPADDD       Z22, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z22
+	VPADDD       Z22, Z9, Z9
+	VMOVUPS      (R11), Z22
+	VPADDD       Z22, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z22
+	VPADDD       Z22, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z22
+	VPADDD       Z22, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z22
+	VPADDD       Z22, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z22
+	VPADDD       Z22, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z22
+	VPADDD       Z22, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z22
+	VPADDD       Z22, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z22
+	VPADDD       Z22, Z17, Z17
+	VMOVUPS      (R11)(BX*4), Z22
+	VPADDD       Z22, Z18, Z18
+	VMOVUPS.Z    64(R11)(BX*4), K1, Z22
+	VPADDD       Z22, Z19, Z19
+	VMOVUPS      (R12), Z22
+	VPADDD       Z22, Z20, Z20
+	VMOVUPS.Z    64(R12), K1, Z22
+	VPADDD       Z22, Z21, Z21
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(BX*4), Z18, Z18
+	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R12), Z20, Z20
+	VPADDD 64(R12), Z21, Z21
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z22
+	VPMOVD2M  Z22, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(BX*4)
+	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z20, (R12)
+	VMOVUPS   Z21, K1, 64(R12)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -3887,13 +5972,30 @@ TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -3974,30 +6076,98 @@ along:
 	ADDQ             DX, R12
 	DECQ             R13
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
 	LEAQ             (R11)(BX*4), R12
 	ADDQ             BX, R12
+	MOVQ             add+72(FP), R13
+	VPBROADCASTD     R13, Z12
+	VPSUBD           Z12, Z0, Z0
+	VPSUBD           Z12, Z1, Z1
+	VPSUBD           Z12, Z2, Z2
+	VPSUBD           Z12, Z3, Z3
+	VPSUBD           Z12, Z4, Z4
+	VPSUBD           Z12, Z5, Z5
+	VPSUBD           Z12, Z6, Z6
+	VPSUBD           Z12, Z7, Z7
+	VPSUBD           Z12, Z8, Z8
+	VPSUBD           Z12, Z9, Z9
+	VPSUBD           Z12, Z10, Z10
+	VPSUBD           Z12, Z11, Z11
 	MOVQ             mask+80(FP), R13
 	TESTQ            R13, R13
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R13), Z12
 	VPMOVD2M         Z12, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	VMOVUPS          Z9, K1, (R11)(BX*4)
-	VMOVUPS          Z10, K1, (R12)
-	VMOVUPS          Z11, K1, (R12)(BX*1)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z12
+	VPADDD           Z12, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z12
+	VPADDD           Z12, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z12
+	VPADDD           Z12, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z12
+	VPADDD           Z12, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z12
+	VPADDD           Z12, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z12
+	VPADDD           Z12, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z12
+	VPADDD           Z12, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z12
+	VPADDD           Z12, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z12
+	VPADDD           Z12, Z8, Z8
+	VMOVUPS.Z        (R11)(BX*4), K1, Z12
+	VPADDD           Z12, Z9, Z9
+	VMOVUPS.Z        (R12), K1, Z12
+	VPADDD           Z12, Z10, Z10
+	VMOVUPS.Z        (R12)(BX*1), K1, Z12
+	VPADDD           Z12, Z11, Z11
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R12), Z10, Z10
+	VPADDD (R12)(BX*1), Z11, Z11
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z12
+	VPMOVD2M  Z12, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z10, K1, (R12)
+	VMOVUPS   Z11, K1, (R12)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -4035,13 +6205,42 @@ TEXT ·gemmAVX512_12x2(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z0, Z20
+	VMOVUPS      Z0, Z21
+	VMOVUPS      Z0, Z22
+	VMOVUPS      Z0, Z23
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -4183,42 +6382,158 @@ along:
 	ADDQ         DX, R12
 	DECQ         R13
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
 	LEAQ         (R11)(BX*4), R12
 	ADDQ         BX, R12
+	MOVQ         add+72(FP), R13
+	VPBROADCASTD R13, Z24
+	VPSUBD       Z24, Z0, Z0
+	VPSUBD       Z24, Z1, Z1
+	VPSUBD       Z24, Z2, Z2
+	VPSUBD       Z24, Z3, Z3
+	VPSUBD       Z24, Z4, Z4
+	VPSUBD       Z24, Z5, Z5
+	VPSUBD       Z24, Z6, Z6
+	VPSUBD       Z24, Z7, Z7
+	VPSUBD       Z24, Z8, Z8
+	VPSUBD       Z24, Z9, Z9
+	VPSUBD       Z24, Z10, Z10
+	VPSUBD       Z24, Z11, Z11
+	VPSUBD       Z24, Z12, Z12
+	VPSUBD       Z24, Z13, Z13
+	VPSUBD       Z24, Z14, Z14
+	VPSUBD       Z24, Z15, Z15
+	VPSUBD       Z24, Z16, Z16
+	VPSUBD       Z24, Z17, Z17
+	VPSUBD       Z24, Z18, Z18
+	VPSUBD       Z24, Z19, Z19
+	VPSUBD       Z24, Z20, Z20
+	VPSUBD       Z24, Z21, Z21
+	VPSUBD       Z24, Z22, Z22
+	VPSUBD       Z24, Z23, Z23
 	MOVQ         mask+80(FP), R13
 	TESTQ        R13, R13
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R13), Z24
 	VPMOVD2M     Z24, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	VMOVUPS      Z18, (R11)(BX*4)
-	VMOVUPS      Z19, K1, 64(R11)(BX*4)
-	VMOVUPS      Z20, (R12)
-	VMOVUPS      Z21, K1, 64(R12)
-	VMOVUPS      Z22, (R12)(BX*1)
-	VMOVUPS      Z23, K1, 64(R12)(BX*1)
-	JMP          store_done
+	VMOVUPS      (R10), Z24
+	VPADDD       Z24, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z24
+	VPADDD       Z24, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z24
+	VPADDD       Z24, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z24
+	VPADDD       Z24, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z24
+	VPADDD       Z24, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z24
+	VPADDD       Z24, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z24
+	VPADDD       Z24, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z24
+	VPADDD       Z24, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z24
+	VPADDD       Z24, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z24
+	VPADDD       Z24, Z9, Z9
+	VMOVUPS      (R11), Z24
+	VPADDD       Z24, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z24
+	VPADDD       Z24, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z24
+	VPADDD       Z24, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z24
+	VPADDD       Z24, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z24
+	VPADDD       Z24, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z24
+	VPADDD       Z24, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z24
+	VPADDD       Z24, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z24
+	VPADDD       Z24, Z17, Z17
+	VMOVUPS      (R11)(BX*4), Z24
+	VPADDD       Z24, Z18, Z18
+	VMOVUPS.Z    64(R11)(BX*4), K1, Z24
+	VPADDD       Z24, Z19, Z19
+	VMOVUPS      (R12), Z24
+	VPADDD       Z24, Z20, Z20
+	VMOVUPS.Z    64(R12), K1, Z24
+	VPADDD       Z24, Z21, Z21
+	VMOVUPS      (R12)(BX*1), Z24
+	VPADDD       Z24, Z22, Z22
+	VMOVUPS.Z    64(R12)(BX*1), K1, Z24
+	VPADDD       Z24, Z23, Z23
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(BX*4), Z18, Z18
+	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R12), Z20, Z20
+	VPADDD 64(R12), Z21, Z21
+	VPADDD (R12)(BX*1), Z22, Z22
+	VPADDD 64(R12)(BX*1), Z23, Z23
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z24
+	VPMOVD2M  Z24, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(BX*4)
+	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z20, (R12)
+	VMOVUPS   Z21, K1, 64(R12)
+	VMOVUPS   Z22, (R12)(BX*1)
+	VMOVUPS   Z23, K1, 64(R12)(BX*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -4268,13 +6583,31 @@ TEXT ·gemmAVX512_13x1(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -4359,31 +6692,103 @@ along:
 	ADDQ             DX, R12
 	DECQ             R13
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
 	LEAQ             (R11)(BX*4), R12
 	ADDQ             BX, R12
+	MOVQ             add+72(FP), R13
+	VPBROADCASTD     R13, Z13
+	VPSUBD           Z13, Z0, Z0
+	VPSUBD           Z13, Z1, Z1
+	VPSUBD           Z13, Z2, Z2
+	VPSUBD           Z13, Z3, Z3
+	VPSUBD           Z13, Z4, Z4
+	VPSUBD           Z13, Z5, Z5
+	VPSUBD           Z13, Z6, Z6
+	VPSUBD           Z13, Z7, Z7
+	VPSUBD           Z13, Z8, Z8
+	VPSUBD           Z13, Z9, Z9
+	VPSUBD           Z13, Z10, Z10
+	VPSUBD           Z13, Z11, Z11
+	VPSUBD           Z13, Z12, Z12
 	MOVQ             mask+80(FP), R13
 	TESTQ            R13, R13
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R13), Z13
 	VPMOVD2M         Z13, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	VMOVUPS          Z9, K1, (R11)(BX*4)
-	VMOVUPS          Z10, K1, (R12)
-	VMOVUPS          Z11, K1, (R12)(BX*1)
-	VMOVUPS          Z12, K1, (R12)(BX*2)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z13
+	VPADDD           Z13, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z13
+	VPADDD           Z13, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z13
+	VPADDD           Z13, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z13
+	VPADDD           Z13, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z13
+	VPADDD           Z13, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z13
+	VPADDD           Z13, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z13
+	VPADDD           Z13, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z13
+	VPADDD           Z13, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z13
+	VPADDD           Z13, Z8, Z8
+	VMOVUPS.Z        (R11)(BX*4), K1, Z13
+	VPADDD           Z13, Z9, Z9
+	VMOVUPS.Z        (R12), K1, Z13
+	VPADDD           Z13, Z10, Z10
+	VMOVUPS.Z        (R12)(BX*1), K1, Z13
+	VPADDD           Z13, Z11, Z11
+	VMOVUPS.Z        (R12)(BX*2), K1, Z13
+	VPADDD           Z13, Z12, Z12
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R12), Z10, Z10
+	VPADDD (R12)(BX*1), Z11, Z11
+	VPADDD (R12)(BX*2), Z12, Z12
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z13
+	VPMOVD2M  Z13, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z10, K1, (R12)
+	VMOVUPS   Z11, K1, (R12)(BX*1)
+	VMOVUPS   Z12, K1, (R12)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -4422,13 +6827,44 @@ TEXT ·gemmAVX512_13x2(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z0, Z20
+	VMOVUPS      Z0, Z21
+	VMOVUPS      Z0, Z22
+	VMOVUPS      Z0, Z23
+	VMOVUPS      Z0, Z24
+	VMOVUPS      Z0, Z25
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -4579,44 +7015,168 @@ along:
 	ADDQ         DX, R12
 	DECQ         R13
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
 	LEAQ         (R11)(BX*4), R12
 	ADDQ         BX, R12
+	MOVQ         add+72(FP), R13
+	VPBROADCASTD R13, Z26
+	VPSUBD       Z26, Z0, Z0
+	VPSUBD       Z26, Z1, Z1
+	VPSUBD       Z26, Z2, Z2
+	VPSUBD       Z26, Z3, Z3
+	VPSUBD       Z26, Z4, Z4
+	VPSUBD       Z26, Z5, Z5
+	VPSUBD       Z26, Z6, Z6
+	VPSUBD       Z26, Z7, Z7
+	VPSUBD       Z26, Z8, Z8
+	VPSUBD       Z26, Z9, Z9
+	VPSUBD       Z26, Z10, Z10
+	VPSUBD       Z26, Z11, Z11
+	VPSUBD       Z26, Z12, Z12
+	VPSUBD       Z26, Z13, Z13
+	VPSUBD       Z26, Z14, Z14
+	VPSUBD       Z26, Z15, Z15
+	VPSUBD       Z26, Z16, Z16
+	VPSUBD       Z26, Z17, Z17
+	VPSUBD       Z26, Z18, Z18
+	VPSUBD       Z26, Z19, Z19
+	VPSUBD       Z26, Z20, Z20
+	VPSUBD       Z26, Z21, Z21
+	VPSUBD       Z26, Z22, Z22
+	VPSUBD       Z26, Z23, Z23
+	VPSUBD       Z26, Z24, Z24
+	VPSUBD       Z26, Z25, Z25
 	MOVQ         mask+80(FP), R13
 	TESTQ        R13, R13
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R13), Z26
 	VPMOVD2M     Z26, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	VMOVUPS      Z18, (R11)(BX*4)
-	VMOVUPS      Z19, K1, 64(R11)(BX*4)
-	VMOVUPS      Z20, (R12)
-	VMOVUPS      Z21, K1, 64(R12)
-	VMOVUPS      Z22, (R12)(BX*1)
-	VMOVUPS      Z23, K1, 64(R12)(BX*1)
-	VMOVUPS      Z24, (R12)(BX*2)
-	VMOVUPS      Z25, K1, 64(R12)(BX*2)
-	JMP          store_done
+	VMOVUPS      (R10), Z26
+	VPADDD       Z26, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z26
+	VPADDD       Z26, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z26
+	VPADDD       Z26, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z26
+	VPADDD       Z26, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z26
+	VPADDD       Z26, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z26
+	VPADDD       Z26, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z26
+	VPADDD       Z26, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z26
+	VPADDD       Z26, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z26
+	VPADDD       Z26, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z26
+	VPADDD       Z26, Z9, Z9
+	VMOVUPS      (R11), Z26
+	VPADDD       Z26, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z26
+	VPADDD       Z26, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z26
+	VPADDD       Z26, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z26
+	VPADDD       Z26, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z26
+	VPADDD       Z26, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z26
+	VPADDD       Z26, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z26
+	VPADDD       Z26, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z26
+	VPADDD       Z26, Z17, Z17
+	VMOVUPS      (R11)(BX*4), Z26
+	VPADDD       Z26, Z18, Z18
+	VMOVUPS.Z    64(R11)(BX*4), K1, Z26
+	VPADDD       Z26, Z19, Z19
+	VMOVUPS      (R12), Z26
+	VPADDD       Z26, Z20, Z20
+	VMOVUPS.Z    64(R12), K1, Z26
+	VPADDD       Z26, Z21, Z21
+	VMOVUPS      (R12)(BX*1), Z26
+	VPADDD       Z26, Z22, Z22
+	VMOVUPS.Z    64(R12)(BX*1), K1, Z26
+	VPADDD       Z26, Z23, Z23
+	VMOVUPS      (R12)(BX*2), Z26
+	VPADDD       Z26, Z24, Z24
+	VMOVUPS.Z    64(R12)(BX*2), K1, Z26
+	VPADDD       Z26, Z25, Z25
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(BX*4), Z18, Z18
+	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R12), Z20, Z20
+	VPADDD 64(R12), Z21, Z21
+	VPADDD (R12)(BX*1), Z22, Z22
+	VPADDD 64(R12)(BX*1), Z23, Z23
+	VPADDD (R12)(BX*2), Z24, Z24
+	VPADDD 64(R12)(BX*2), Z25, Z25
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z26
+	VPMOVD2M  Z26, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(BX*4)
+	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z20, (R12)
+	VMOVUPS   Z21, K1, 64(R12)
+	VMOVUPS   Z22, (R12)(BX*1)
+	VMOVUPS   Z23, K1, 64(R12)(BX*1)
+	VMOVUPS   Z24, (R12)(BX*2)
+	VMOVUPS   Z25, K1, 64(R12)(BX*2)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -4668,13 +7228,32 @@ TEXT ·gemmAVX512_14x1(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -4763,32 +7342,108 @@ along:
 	ADDQ             DX, R12
 	DECQ             R13
 	JNZ              along
+	CMPQ             add+72(FP), $0x01
+	JBE              store
 	LEAQ             (BX)(BX*2), R9
 	MOVQ             DI, R10
 	LEAQ             (R10)(BX*4), R11
 	ADDQ             BX, R11
 	LEAQ             (R11)(BX*4), R12
 	ADDQ             BX, R12
+	MOVQ             add+72(FP), R13
+	VPBROADCASTD     R13, Z14
+	VPSUBD           Z14, Z0, Z0
+	VPSUBD           Z14, Z1, Z1
+	VPSUBD           Z14, Z2, Z2
+	VPSUBD           Z14, Z3, Z3
+	VPSUBD           Z14, Z4, Z4
+	VPSUBD           Z14, Z5, Z5
+	VPSUBD           Z14, Z6, Z6
+	VPSUBD           Z14, Z7, Z7
+	VPSUBD           Z14, Z8, Z8
+	VPSUBD           Z14, Z9, Z9
+	VPSUBD           Z14, Z10, Z10
+	VPSUBD           Z14, Z11, Z11
+	VPSUBD           Z14, Z12, Z12
+	VPSUBD           Z14, Z13, Z13
 	MOVQ             mask+80(FP), R13
 	TESTQ            R13, R13
-	JZ               store_whole
+	JZ               harvest_whole
 	VMOVDQU32        (R13), Z14
 	VPMOVD2M         Z14, K1
-	VMOVUPS          Z0, K1, (R10)
-	VMOVUPS          Z1, K1, (R10)(BX*1)
-	VMOVUPS          Z2, K1, (R10)(BX*2)
-	VMOVUPS          Z3, K1, (R10)(R9*1)
-	VMOVUPS          Z4, K1, (R10)(BX*4)
-	VMOVUPS          Z5, K1, (R11)
-	VMOVUPS          Z6, K1, (R11)(BX*1)
-	VMOVUPS          Z7, K1, (R11)(BX*2)
-	VMOVUPS          Z8, K1, (R11)(R9*1)
-	VMOVUPS          Z9, K1, (R11)(BX*4)
-	VMOVUPS          Z10, K1, (R12)
-	VMOVUPS          Z11, K1, (R12)(BX*1)
-	VMOVUPS          Z12, K1, (R12)(BX*2)
-	VMOVUPS          Z13, K1, (R12)(R9*1)
-	JMP              store_done
+	VMOVUPS.Z        (R10), K1, Z14
+	VPADDD           Z14, Z0, Z0
+	VMOVUPS.Z        (R10)(BX*1), K1, Z14
+	VPADDD           Z14, Z1, Z1
+	VMOVUPS.Z        (R10)(BX*2), K1, Z14
+	VPADDD           Z14, Z2, Z2
+	VMOVUPS.Z        (R10)(R9*1), K1, Z14
+	VPADDD           Z14, Z3, Z3
+	VMOVUPS.Z        (R10)(BX*4), K1, Z14
+	VPADDD           Z14, Z4, Z4
+	VMOVUPS.Z        (R11), K1, Z14
+	VPADDD           Z14, Z5, Z5
+	VMOVUPS.Z        (R11)(BX*1), K1, Z14
+	VPADDD           Z14, Z6, Z6
+	VMOVUPS.Z        (R11)(BX*2), K1, Z14
+	VPADDD           Z14, Z7, Z7
+	VMOVUPS.Z        (R11)(R9*1), K1, Z14
+	VPADDD           Z14, Z8, Z8
+	VMOVUPS.Z        (R11)(BX*4), K1, Z14
+	VPADDD           Z14, Z9, Z9
+	VMOVUPS.Z        (R12), K1, Z14
+	VPADDD           Z14, Z10, Z10
+	VMOVUPS.Z        (R12)(BX*1), K1, Z14
+	VPADDD           Z14, Z11, Z11
+	VMOVUPS.Z        (R12)(BX*2), K1, Z14
+	VPADDD           Z14, Z12, Z12
+	VMOVUPS.Z        (R12)(R9*1), K1, Z14
+	VPADDD           Z14, Z13, Z13
+	JMP              store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD (R10)(BX*1), Z1, Z1
+	VPADDD (R10)(BX*2), Z2, Z2
+	VPADDD (R10)(R9*1), Z3, Z3
+	VPADDD (R10)(BX*4), Z4, Z4
+	VPADDD (R11), Z5, Z5
+	VPADDD (R11)(BX*1), Z6, Z6
+	VPADDD (R11)(BX*2), Z7, Z7
+	VPADDD (R11)(R9*1), Z8, Z8
+	VPADDD (R11)(BX*4), Z9, Z9
+	VPADDD (R12), Z10, Z10
+	VPADDD (R12)(BX*1), Z11, Z11
+	VPADDD (R12)(BX*2), Z12, Z12
+	VPADDD (R12)(R9*1), Z13, Z13
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z14
+	VPMOVD2M  Z14, K1
+	VMOVUPS   Z0, K1, (R10)
+	VMOVUPS   Z1, K1, (R10)(BX*1)
+	VMOVUPS   Z2, K1, (R10)(BX*2)
+	VMOVUPS   Z3, K1, (R10)(R9*1)
+	VMOVUPS   Z4, K1, (R10)(BX*4)
+	VMOVUPS   Z5, K1, (R11)
+	VMOVUPS   Z6, K1, (R11)(BX*1)
+	VMOVUPS   Z7, K1, (R11)(BX*2)
+	VMOVUPS   Z8, K1, (R11)(R9*1)
+	VMOVUPS   Z9, K1, (R11)(BX*4)
+	VMOVUPS   Z10, K1, (R12)
+	VMOVUPS   Z11, K1, (R12)(BX*1)
+	VMOVUPS   Z12, K1, (R12)(BX*2)
+	VMOVUPS   Z13, K1, (R12)(R9*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)
@@ -4828,13 +7483,46 @@ TEXT ·gemmAVX512_14x2(SB), NOSPLIT, $8-88
 	LEAQ (AX)(AX*2), R8
 
 tile:
-	MOVQ      SI, R9
-	LEAQ      (R9)(AX*4), R10
-	ADDQ      AX, R10
-	LEAQ      (R10)(AX*4), R11
-	ADDQ      AX, R11
-	CMPQ      add+72(FP), $0x00
-	JEQ       zero
+	MOVQ         SI, R9
+	LEAQ         (R9)(AX*4), R10
+	ADDQ         AX, R10
+	LEAQ         (R10)(AX*4), R11
+	ADDQ         AX, R11
+	CMPQ         add+72(FP), $0x01
+	JEQ          fromC
+	JB           zero
+	MOVQ         add+72(FP), R12
+	VPBROADCASTD R12, Z0
+	VMOVUPS      Z0, Z1
+	VMOVUPS      Z0, Z2
+	VMOVUPS      Z0, Z3
+	VMOVUPS      Z0, Z4
+	VMOVUPS      Z0, Z5
+	VMOVUPS      Z0, Z6
+	VMOVUPS      Z0, Z7
+	VMOVUPS      Z0, Z8
+	VMOVUPS      Z0, Z9
+	VMOVUPS      Z0, Z10
+	VMOVUPS      Z0, Z11
+	VMOVUPS      Z0, Z12
+	VMOVUPS      Z0, Z13
+	VMOVUPS      Z0, Z14
+	VMOVUPS      Z0, Z15
+	VMOVUPS      Z0, Z16
+	VMOVUPS      Z0, Z17
+	VMOVUPS      Z0, Z18
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z0, Z20
+	VMOVUPS      Z0, Z21
+	VMOVUPS      Z0, Z22
+	VMOVUPS      Z0, Z23
+	VMOVUPS      Z0, Z24
+	VMOVUPS      Z0, Z25
+	VMOVUPS      Z0, Z26
+	VMOVUPS      Z0, Z27
+	JMP          started
+
+fromC:
 	LEAQ      (BX)(BX*2), R12
 	MOVQ      DI, R13
 	LEAQ      (R13)(BX*4), R14
@@ -4994,46 +7682,178 @@ along:
 	ADDQ         DX, R12
 	DECQ         R13
 	JNZ          along
+	CMPQ         add+72(FP), $0x01
+	JBE          store
 	LEAQ         (BX)(BX*2), R9
 	MOVQ         DI, R10
 	LEAQ         (R10)(BX*4), R11
 	ADDQ         BX, R11
 	LEAQ         (R11)(BX*4), R12
 	ADDQ         BX, R12
+	MOVQ         add+72(FP), R13
+	VPBROADCASTD R13, Z28
+	VPSUBD       Z28, Z0, Z0
+	VPSUBD       Z28, Z1, Z1
+	VPSUBD       Z28, Z2, Z2
+	VPSUBD       Z28, Z3, Z3
+	VPSUBD       Z28, Z4, Z4
+	VPSUBD       Z28, Z5, Z5
+	VPSUBD       Z28, Z6, Z6
+	VPSUBD       Z28, Z7, Z7
+	VPSUBD       Z28, Z8, Z8
+	VPSUBD       Z28, Z9, Z9
+	VPSUBD       Z28, Z10, Z10
+	VPSUBD       Z28, Z11, Z11
+	VPSUBD       Z28, Z12, Z12
+	VPSUBD       Z28, Z13, Z13
+	VPSUBD       Z28, Z14, Z14
+	VPSUBD       Z28, Z15, Z15
+	VPSUBD       Z28, Z16, Z16
+	VPSUBD       Z28, Z17, Z17
+	VPSUBD       Z28, Z18, Z18
+	VPSUBD       Z28, Z19, Z19
+	VPSUBD       Z28, Z20, Z20
+	VPSUBD       Z28, Z21, Z21
+	VPSUBD       Z28, Z22, Z22
+	VPSUBD       Z28, Z23, Z23
+	VPSUBD       Z28, Z24, Z24
+	VPSUBD       Z28, Z25, Z25
+	VPSUBD       Z28, Z26, Z26
+	VPSUBD       Z28, Z27, Z27
 	MOVQ         mask+80(FP), R13
 	TESTQ        R13, R13
-	JZ           store_whole
+	JZ           harvest_whole
 	VMOVDQU32    (R13), Z28
 	VPMOVD2M     Z28, K1
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      Z1, K1, 64(R10)
-	VMOVUPS      Z2, (R10)(BX*1)
-	VMOVUPS      Z3, K1, 64(R10)(BX*1)
-	VMOVUPS      Z4, (R10)(BX*2)
-	VMOVUPS      Z5, K1, 64(R10)(BX*2)
-	VMOVUPS      Z6, (R10)(R9*1)
-	VMOVUPS      Z7, K1, 64(R10)(R9*1)
-	VMOVUPS      Z8, (R10)(BX*4)
-	VMOVUPS      Z9, K1, 64(R10)(BX*4)
-	VMOVUPS      Z10, (R11)
-	VMOVUPS      Z11, K1, 64(R11)
-	VMOVUPS      Z12, (R11)(BX*1)
-	VMOVUPS      Z13, K1, 64(R11)(BX*1)
-	VMOVUPS      Z14, (R11)(BX*2)
-	VMOVUPS      Z15, K1, 64(R11)(BX*2)
-	VMOVUPS      Z16, (R11)(R9*1)
-	VMOVUPS      Z17, K1, 64(R11)(R9*1)
-	VMOVUPS      Z18, (R11)(BX*4)
-	VMOVUPS      Z19, K1, 64(R11)(BX*4)
-	VMOVUPS      Z20, (R12)
-	VMOVUPS      Z21, K1, 64(R12)
-	VMOVUPS      Z22, (R12)(BX*1)
-	VMOVUPS      Z23, K1, 64(R12)(BX*1)
-	VMOVUPS      Z24, (R12)(BX*2)
-	VMOVUPS      Z25, K1, 64(R12)(BX*2)
-	VMOVUPS      Z26, (R12)(R9*1)
-	VMOVUPS      Z27, K1, 64(R12)(R9*1)
-	JMP          store_done
+	VMOVUPS      (R10), Z28
+	VPADDD       Z28, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z28
+	VPADDD       Z28, Z1, Z1
+	VMOVUPS      (R10)(BX*1), Z28
+	VPADDD       Z28, Z2, Z2
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z28
+	VPADDD       Z28, Z3, Z3
+	VMOVUPS      (R10)(BX*2), Z28
+	VPADDD       Z28, Z4, Z4
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z28
+	VPADDD       Z28, Z5, Z5
+	VMOVUPS      (R10)(R9*1), Z28
+	VPADDD       Z28, Z6, Z6
+	VMOVUPS.Z    64(R10)(R9*1), K1, Z28
+	VPADDD       Z28, Z7, Z7
+	VMOVUPS      (R10)(BX*4), Z28
+	VPADDD       Z28, Z8, Z8
+	VMOVUPS.Z    64(R10)(BX*4), K1, Z28
+	VPADDD       Z28, Z9, Z9
+	VMOVUPS      (R11), Z28
+	VPADDD       Z28, Z10, Z10
+	VMOVUPS.Z    64(R11), K1, Z28
+	VPADDD       Z28, Z11, Z11
+	VMOVUPS      (R11)(BX*1), Z28
+	VPADDD       Z28, Z12, Z12
+	VMOVUPS.Z    64(R11)(BX*1), K1, Z28
+	VPADDD       Z28, Z13, Z13
+	VMOVUPS      (R11)(BX*2), Z28
+	VPADDD       Z28, Z14, Z14
+	VMOVUPS.Z    64(R11)(BX*2), K1, Z28
+	VPADDD       Z28, Z15, Z15
+	VMOVUPS      (R11)(R9*1), Z28
+	VPADDD       Z28, Z16, Z16
+	VMOVUPS.Z    64(R11)(R9*1), K1, Z28
+	VPADDD       Z28, Z17, Z17
+	VMOVUPS      (R11)(BX*4), Z28
+	VPADDD       Z28, Z18, Z18
+	VMOVUPS.Z    64(R11)(BX*4), K1, Z28
+	VPADDD       Z28, Z19, Z19
+	VMOVUPS      (R12), Z28
+	VPADDD       Z28, Z20, Z20
+	VMOVUPS.Z    64(R12), K1, Z28
+	VPADDD       Z28, Z21, Z21
+	VMOVUPS      (R12)(BX*1), Z28
+	VPADDD       Z28, Z22, Z22
+	VMOVUPS.Z    64(R12)(BX*1), K1, Z28
+	VPADDD       Z28, Z23, Z23
+	VMOVUPS      (R12)(BX*2), Z28
+	VPADDD       Z28, Z24, Z24
+	VMOVUPS.Z    64(R12)(BX*2), K1, Z28
+	VPADDD       Z28, Z25, Z25
+	VMOVUPS      (R12)(R9*1), Z28
+	VPADDD       Z28, Z26, Z26
+	VMOVUPS.Z    64(R12)(R9*1), K1, Z28
+	VPADDD       Z28, Z27, Z27
+	JMP          store
+
+harvest_whole:
+	VPADDD (R10), Z0, Z0
+	VPADDD 64(R10), Z1, Z1
+	VPADDD (R10)(BX*1), Z2, Z2
+	VPADDD 64(R10)(BX*1), Z3, Z3
+	VPADDD (R10)(BX*2), Z4, Z4
+	VPADDD 64(R10)(BX*2), Z5, Z5
+	VPADDD (R10)(R9*1), Z6, Z6
+	VPADDD 64(R10)(R9*1), Z7, Z7
+	VPADDD (R10)(BX*4), Z8, Z8
+	VPADDD 64(R10)(BX*4), Z9, Z9
+	VPADDD (R11), Z10, Z10
+	VPADDD 64(R11), Z11, Z11
+	VPADDD (R11)(BX*1), Z12, Z12
+	VPADDD 64(R11)(BX*1), Z13, Z13
+	VPADDD (R11)(BX*2), Z14, Z14
+	VPADDD 64(R11)(BX*2), Z15, Z15
+	VPADDD (R11)(R9*1), Z16, Z16
+	VPADDD 64(R11)(R9*1), Z17, Z17
+	VPADDD (R11)(BX*4), Z18, Z18
+	VPADDD 64(R11)(BX*4), Z19, Z19
+	VPADDD (R12), Z20, Z20
+	VPADDD 64(R12), Z21, Z21
+	VPADDD (R12)(BX*1), Z22, Z22
+	VPADDD 64(R12)(BX*1), Z23, Z23
+	VPADDD (R12)(BX*2), Z24, Z24
+	VPADDD 64(R12)(BX*2), Z25, Z25
+	VPADDD (R12)(R9*1), Z26, Z26
+	VPADDD 64(R12)(R9*1), Z27, Z27
+
+store:
+	LEAQ      (BX)(BX*2), R9
+	MOVQ      DI, R10
+	LEAQ      (R10)(BX*4), R11
+	ADDQ      BX, R11
+	LEAQ      (R11)(BX*4), R12
+	ADDQ      BX, R12
+	MOVQ      mask+80(FP), R13
+	TESTQ     R13, R13
+	JZ        store_whole
+	VMOVDQU32 (R13), Z28
+	VPMOVD2M  Z28, K1
+	VMOVUPS   Z0, (R10)
+	VMOVUPS   Z1, K1, 64(R10)
+	VMOVUPS   Z2, (R10)(BX*1)
+	VMOVUPS   Z3, K1, 64(R10)(BX*1)
+	VMOVUPS   Z4, (R10)(BX*2)
+	VMOVUPS   Z5, K1, 64(R10)(BX*2)
+	VMOVUPS   Z6, (R10)(R9*1)
+	VMOVUPS   Z7, K1, 64(R10)(R9*1)
+	VMOVUPS   Z8, (R10)(BX*4)
+	VMOVUPS   Z9, K1, 64(R10)(BX*4)
+	VMOVUPS   Z10, (R11)
+	VMOVUPS   Z11, K1, 64(R11)
+	VMOVUPS   Z12, (R11)(BX*1)
+	VMOVUPS   Z13, K1, 64(R11)(BX*1)
+	VMOVUPS   Z14, (R11)(BX*2)
+	VMOVUPS   Z15, K1, 64(R11)(BX*2)
+	VMOVUPS   Z16, (R11)(R9*1)
+	VMOVUPS   Z17, K1, 64(R11)(R9*1)
+	VMOVUPS   Z18, (R11)(BX*4)
+	VMOVUPS   Z19, K1, 64(R11)(BX*4)
+	VMOVUPS   Z20, (R12)
+	VMOVUPS   Z21, K1, 64(R12)
+	VMOVUPS   Z22, (R12)(BX*1)
+	VMOVUPS   Z23, K1, 64(R12)(BX*1)
+	VMOVUPS   Z24, (R12)(BX*2)
+	VMOVUPS   Z25, K1, 64(R12)(BX*2)
+	VMOVUPS   Z26, (R12)(R9*1)
+	VMOVUPS   Z27, K1, 64(R12)(R9*1)
+	JMP       store_done
 
 store_whole:
 	VMOVUPS Z0, (R10)

@@ -52,6 +52,9 @@ func (c *cpu) blocked(j *job) {
 	if p.ak != 1 {
 		w.deep = g.deepTN
 	}
+	if p.origin != 0 {
+		w.deep = min(w.deep, p.chain)
+	}
 	w.copyA = g.awkward(p)
 	size := min(packedSize, (p.n+w.width)*min(p.k, packedDeep))
 	buffer := c.buffer(size)
@@ -178,7 +181,11 @@ func doBlocks(j *job, lo, hi int) {
 func doBlock(j *job, i0, i1, p0, p1 int) {
 	p, g := &j.product, &j.kernels.gemm
 	w := &p.block
-	add := 1
+	again := 1
+	if p.origin != 0 {
+		again = p.origin
+	}
+	add := again
 	if w.k0 == 0 {
 		if p.beta == 0 {
 			add = 0
@@ -218,7 +225,7 @@ func doBlock(j *job, i0, i1, p0, p1 int) {
 			}
 			rows.column(g, i1-i0, kn, b, bk, p.c[i0*p.ldc+n0:], p.ldc, vecs, add, mask)
 		}
-		add = 1
+		add = again
 	}
 }
 

@@ -16,6 +16,7 @@ func generic() *kernels {
 		},
 		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric, mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
+		units: unitsGeneric, scaleOdd: scaleOddGeneric,
 	}
 }
 

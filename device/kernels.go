@@ -20,6 +20,10 @@ type kernels struct {
 	gather func(dst, w []float32, stride int, items []uint32)
 	// scatter adds src to the named rows of c.
 	scatter func(c []float32, stride int, items []uint32, src []float32)
+	// units adds to total the whole numbers of units that w·x is nearest to; see FixedSummer.
+	units func(w, origin float32, x []float32, total []int32)
+	// scaleOdd sets dst to w·src, made odd.
+	scaleOdd func(w float32, dst, src []float32)
 
 	gemm gemmKernels
 }

@@ -161,4 +161,5 @@ type job struct {
 	product product
 	window  Window
 	block   int
+	fixed   FixedBlock
 }

@@ -88,6 +88,12 @@ func gatherAVX2(n int, dst *float32, w *float32, stride int, items *uint32, coun
 func scatterAVX2(n int, c *float32, stride int, items *uint32, count int, src *float32)
 
 //go:noescape
+func unitsAVX2(n int, w float32, origin float32, x *float32, total *int32)
+
+//go:noescape
+func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
+
+//go:noescape
 func expAVX512(n int, dst *float32, src *float32)
 
 //go:noescape

@@ -2734,6 +2734,143 @@ end:
 	VZEROUPPER
 	RET
 
+// func unitsAVX2(n int, w float32, origin float32, x *float32, total *int32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·unitsAVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSS w+8(FP), Y0
+	VBROADCASTSS origin+12(FP), Y1
+	MOVQ         x+16(FP), AX
+	MOVQ         total+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	SUBQ         $0x10, DX
+	JL           behind2
+
+loop2:
+	VMOVAPS     Y1, Y2
+	VMOVAPS     Y1, Y3
+	VMOVUPS     (AX)(BX*1), Y4
+	VMOVUPS     32(AX)(BX*1), Y5
+	VFMADD231PS Y4, Y0, Y2
+	VFMADD231PS Y5, Y0, Y3
+	VPSUBD      Y1, Y2, Y2
+	VPSUBD      Y1, Y3, Y3
+	VMOVUPS     (CX)(BX*1), Y4
+	VMOVUPS     32(CX)(BX*1), Y5
+	VPADDD      Y4, Y2, Y2
+	VPADDD      Y5, Y3, Y3
+	VMOVUPS     Y2, (CX)(BX*1)
+	VMOVUPS     Y3, 32(CX)(BX*1)
+	ADDQ        $0x00000040, BX
+	SUBQ        $0x10, DX
+	JGE         loop2
+
+behind2:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind1
+
+loop1:
+	VMOVAPS     Y1, Y2
+	VMOVUPS     (AX)(BX*1), Y3
+	VFMADD231PS Y3, Y0, Y2
+	VPSUBD      Y1, Y2, Y2
+	VMOVUPS     (CX)(BX*1), Y3
+	VPADDD      Y3, Y2, Y2
+	VMOVUPS     Y2, (CX)(BX*1)
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x08, DX
+	JGE         loop1
+
+behind1:
+	ADDQ        $0x08, DX
+	TESTQ       DX, DX
+	JZ          end
+	LEAQ        tailMask<>+32(SB), SI
+	NEGQ        DX
+	VMOVUPS     (SI)(DX*4), Y2
+	VMOVAPS     Y1, Y3
+	VMASKMOVPS  (AX)(BX*1), Y2, Y4
+	VFMADD231PS Y4, Y0, Y3
+	VPSUBD      Y1, Y3, Y3
+	VMASKMOVPS  (CX)(BX*1), Y2, Y0
+	VPADDD      Y0, Y3, Y3
+	VMASKMOVPS  Y3, Y2, (CX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
+// Requires: AVX
+TEXT ·scaleOddAVX2(SB), NOSPLIT, $0-32
+	VBROADCASTSS w+8(FP), Y0
+	MOVQ         dst+16(FP), AX
+	MOVQ         src+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	SUBQ         $0x10, DX
+	JL           behind2
+
+loop2:
+	VMOVUPS (CX)(BX*1), Y1
+	VMOVUPS 32(CX)(BX*1), Y2
+	VMULPS  Y0, Y1, Y1
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS vectorConstants<>+832(SB), Y3
+	VMOVUPS vectorConstants<>+832(SB), Y4
+	VANDPS  vectorConstants<>+2048(SB), Y1, Y5
+	VANDPS  vectorConstants<>+2048(SB), Y2, Y6
+	VCMPPS  $0x12, Y5, Y3, Y3
+	VCMPPS  $0x12, Y6, Y4, Y4
+	VORPS   vectorConstants<>+3776(SB), Y1, Y1
+	VORPS   vectorConstants<>+3776(SB), Y2, Y2
+	VANDPS  Y3, Y1, Y1
+	VANDPS  Y4, Y2, Y2
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS Y2, 32(AX)(BX*1)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, DX
+	JGE     loop2
+
+behind2:
+	ADDQ $0x10, DX
+	SUBQ $0x08, DX
+	JL   behind1
+
+loop1:
+	VMOVUPS (CX)(BX*1), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS vectorConstants<>+832(SB), Y2
+	VANDPS  vectorConstants<>+2048(SB), Y1, Y3
+	VCMPPS  $0x12, Y3, Y2, Y2
+	VORPS   vectorConstants<>+3776(SB), Y1, Y1
+	VANDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, DX
+	JGE     loop1
+
+behind1:
+	ADDQ       $0x08, DX
+	TESTQ      DX, DX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), SI
+	NEGQ       DX
+	VMOVUPS    (SI)(DX*4), Y1
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VMULPS     Y0, Y2, Y0
+	VMOVUPS    vectorConstants<>+832(SB), Y2
+	VANDPS     vectorConstants<>+2048(SB), Y0, Y3
+	VCMPPS     $0x12, Y3, Y2, Y2
+	VORPS      vectorConstants<>+3776(SB), Y0, Y0
+	VANDPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*1)
+
+end:
+	VZEROUPPER
+	RET
+
 // func expAVX512(n int, dst *float32, src *float32)
 // Requires: AVX, AVX512F
 TEXT ·expAVX512(SB), NOSPLIT, $0-24

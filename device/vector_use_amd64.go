@@ -41,6 +41,10 @@ func useVectors(k *kernels) {
 	}
 	k.gather = gatherVector
 	k.scatter = scatterVector
+	k.units = func(w, origin float32, x []float32, total []int32) {
+		unitsAVX2(len(x), w, origin, first(x), unsafe.SliceData(total))
+	}
+	k.scaleOdd = func(w float32, dst, src []float32) { scaleOddAVX2(len(dst), w, first(dst), first(src)) }
 }
 
 func first(s []float32) *float32 { return unsafe.SliceData(s) }

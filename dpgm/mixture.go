@@ -30,6 +30,8 @@ type mixture struct {
 
 	target device.Matrix   // where the last weighted sum went …
 	blocks []device.Params // … and each part's view of it
+	fixed  []device.Fixed  // the same of the last sum in fixed point
+	form   *models.FixedForm
 }
 
 type span struct{ lo, hi int }

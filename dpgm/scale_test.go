@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -28,7 +28,7 @@ func TestScale(t *testing.T) {
 	if *scale == 0 {
 		t.Skip("asked for by -scale")
 	}
-	source := records.CallRecords()
+	source := demo.CallRecords()
 	source.Records = *scale
 	start := time.Now()
 	data, err := source.Make()

@@ -1,5 +1,6 @@
-// Package draft estimates the schema of a table from private records, at a price:
-// which bounds numbers have, and which of the levels that may occur do.
+// Package draft drafts the schema of a table for a person to review. [FromPublic] copies bounds and
+// levels from rows that are public, for free; [Config] estimates them from private records, at a
+// price: which bounds numbers have, and which of the levels that may occur do.
 //
 // A schema is public, so whatever of it comes from the records is a release. The
 // caller declares candidates, a schema as wide as it has to be: bounds that no
@@ -9,7 +10,7 @@
 // review, and a ledger that has paid for it.
 //
 // Where the columns' bounds and levels are known, or can be drafted from public
-// rows (records.DraftPublicSchema), that is free, and better.
+// rows, that is free, and better.
 //
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially

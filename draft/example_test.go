@@ -3,6 +3,8 @@ package draft_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/draft"
@@ -48,4 +50,45 @@ func ExampleFit() {
 	// Output:
 	// age 19 75 []
 	// plan 0 0 [basic plus other]
+}
+
+// A schema drafted from rows that are public is written, reviewed and read back.
+func ExampleFromPublic() {
+	brochure := "age,plan,churn\n34,basic,no\n71,?,yes\n"
+	schema, err := draft.FromPublic(strings.NewReader(brochure), records.CSV{Header: true}, draft.Public{Label: "churn"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := records.WriteSchema(os.Stdout, schema); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// {
+	// 	"kind": "table",
+	// 	"columns": [
+	// 		{
+	// 			"name": "age",
+	// 			"type": "integer",
+	// 			"lo": 34,
+	// 			"hi": 71
+	// 		},
+	// 		{
+	// 			"name": "plan",
+	// 			"type": "categorical",
+	// 			"levels": [
+	// 				"basic"
+	// 			],
+	// 			"missing": true
+	// 		},
+	// 		{
+	// 			"name": "churn",
+	// 			"type": "label",
+	// 			"levels": [
+	// 				"no",
+	// 				"yes"
+	// 			]
+	// 		}
+	// 	]
+	// }
 }

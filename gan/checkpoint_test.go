@@ -355,7 +355,7 @@ func TestHostileStates(t *testing.T) {
 		return func(s map[string]any, _ []synth.Section) { s["groups"] = list }
 	}
 	group := func(norm float64, blocks ...int) map[string]any {
-		return map[string]any{"blocks": blocks, "clip_norm": norm, "clip_norm": norm, "Blocks": blocks}
+		return map[string]any{"blocks": blocks, "clip_norm": norm}
 	}
 	for name, change := range map[string]func(map[string]any, []synth.Section){
 		"no steps":       pace("critic", 0),

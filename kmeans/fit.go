@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -218,6 +219,10 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		grant, err := l.opts.iterations.Next()
 		if err != nil {
 			return nil, err
+		}
+		// Which cluster a record counts in is a function of the record alone only where the backend says so.
+		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
+			grant.NoteReal()
 		}
 		if err := totals.release(grant, n, out); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -236,5 +237,27 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 	if sq > 1 || sq < 1-1e-5 {
 		t.Errorf("squared norm %v of one record's features", sq)
+	}
+}
+
+// undeclared is a backend that makes no promises of rows: which cluster a record counts in may depend on other records.
+type undeclared struct{ device.Backend }
+
+// Such a backend costs the guarantee its noise class.
+func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
+	for be, want := range map[device.Backend]int{device.CPU(): 1, (undeclared{device.CPU()}): 2} {
+		s := records.Interval(2, -1, 1)
+		data, err := records.FromFlat(s, make([]float32, 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e3, Delta: 1e-5})
+		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3}
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(be)); err != nil {
+			t.Fatal(err)
+		}
+		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 && c[1] != accountant.RealNoise {
+			t.Errorf("%s: noise classes %v", be.Name(), c)
+		}
 	}
 }

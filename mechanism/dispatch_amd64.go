@@ -18,12 +18,12 @@ func available() []*kernels {
 	if !has.X86.HasAVX2 || !has.X86.HasFMA {
 		return levels
 	}
-	levels = append(levels, &kernels{"avx2", addSumBy(addSumAVX2), (*lattice).fastRun})
+	levels = append(levels, &kernels{"avx2", inVectors(addSumAVX2, addSum), inVectors(addUnitsAVX2, addUnits), (*lattice).fastRun})
 	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
-		wide := &kernels{"avx512", addSumBy(addSumAVX512), (*lattice).fastRun}
+		wide := &kernels{"avx512", inVectors(addSumAVX512, addSum), inVectors(addUnitsAVX512, addUnits), (*lattice).fastRun}
 		levels = append(levels, wide)
 		if has.X86.HasAVX512IFMA {
-			levels = append(levels, &kernels{"avx512ifma", wide.addSum, (*lattice).wideRun})
+			levels = append(levels, &kernels{"avx512ifma", wide.addSum, wide.addUnits, (*lattice).wideRun})
 		}
 	}
 	return levels
@@ -32,15 +32,15 @@ func available() []*kernels {
 // lanes is how many numbers a vector kernel takes at a time, or a multiple.
 const lanes = 8
 
-// addSumBy leaves to the portable loop what does not fill a vector.
-func addSumBy(kernel func(int, *float64, *float32, float64, float64)) func([]float64, []float32, float64, float64) {
-	return func(noisy []float64, sum []float32, inverse, grid float64) {
+// inVectors leaves to the portable loop what does not fill a vector.
+func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float64), portable func([]float64, []T, float64, float64)) func([]float64, []T, float64, float64) {
+	return func(noisy []float64, sum []T, inverse, grid float64) {
 		sum = sum[:len(noisy)]
 		whole := len(noisy) &^ (lanes - 1)
 		if whole > 0 {
 			kernel(whole, &noisy[0], &sum[0], inverse, grid)
 		}
-		addSum(noisy[whole:], sum[whole:], inverse, grid)
+		portable(noisy[whole:], sum[whole:], inverse, grid)
 	}
 }
 

@@ -30,7 +30,7 @@
 // bit for bit.
 //
 // [Grant.Release] takes fixed-point sums ([FixedSum]) and keeps that promise to
-// the end: noise class "exact". [Grant.ReleaseGradient] takes a float32 sum, which
+// the end: noise class "exact". [Grant.ReleaseGradient] also takes a float32 sum, which
 // is as exact as float32 addition is: noise class "real".
 //
 // Timing is not covered: rejection samplers take a variable time, which depends

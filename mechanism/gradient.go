@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"errors"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -9,10 +10,13 @@ import (
 
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
-	Sum             []float32 // what the data says; untouched
-	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
-	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
-	Workers         int       // goroutines, at least one; they change neither the noise nor the guarantee
+	Sum             []float32 // what the data says, in floating point; untouched
+	Units           []int32   // or in fixed point, as whole numbers of Unit, a power of two; untouched
+	Carry           []float64 // and what 31 bits had no room for, in units too; nil for nothing
+	Unit            float64
+	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
+	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
+	Workers         int     // goroutines, at least one; they change neither the noise nor the guarantee
 }
 
 // gradientBits is the grid's distance below the sensitivity, or below the noise
@@ -31,8 +35,9 @@ const sumLimit = 1 << 51
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
 // continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
-// the sum in hand keeps the stated sensitivity. A float32 sum does so up to its
-// own rounding only, which is why the noise class is "real". The sum is rounded
+// the sum in hand keeps the stated sensitivity. A sum in fixed point can, and then the
+// noise class is "exact"; a float32 sum does so up to its own rounding only, and
+// the class is "real". The sum is rounded
 // to a public grid; the g·√d by which that can push neighbours apart is charged
 // here, by as much more noise. Coordinates that are not numbers count as zero.
 //
@@ -48,7 +53,10 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if !(spec.Sensitivity > 0) || math.IsInf(spec.Sensitivity, 0) || !(spec.NoiseMultiplier > 0) {
 		return g.a.refuse("a gradient needs a positive sensitivity and noise multiplier")
 	}
-	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, len(spec.Sum))
+	if err := spec.check(); err != nil {
+		return g.a.refuse("%v", err)
+	}
+	grid, std := gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
 	if !isPowerOfTwo(grid) {
 		return g.a.refuse("a sensitivity of %v: out of range", spec.Sensitivity)
 	}
@@ -59,13 +67,44 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := g.charge(1 / spec.NoiseMultiplier); err != nil {
 		return err
 	}
-	g.a.note(accountant.RealNoise)
-	job := g.a.parallel(spec.Sum, l, grid)
+	if spec.Units != nil {
+		g.a.note(accountant.ExactNoise)
+	} else {
+		g.a.note(accountant.RealNoise)
+	}
+	job := g.a.parallel(spec, l, grid)
 	if g.a.run.tap != nil {
 		return g.tapped(job, 1/spec.NoiseMultiplier, std, sink)
 	}
 	job.run(spec.Workers, sink)
 	return nil
+}
+
+// dim is the number of coordinates.
+func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units)) }
+
+// check reports a sum that is neither one thing nor the other.
+func (s Gradient) check() error {
+	switch {
+	case s.Sum != nil && s.Units != nil:
+		return errors.New("a gradient in floating and in fixed point at a time")
+	case s.Units == nil && (s.Carry != nil || s.Unit != 0):
+		return errors.New("a unit without a gradient in fixed point")
+	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
+		return errors.New("a gradient in fixed point needs a power of two as its unit and a carry of its own length")
+	}
+	return nil
+}
+
+// coordinate is one coordinate of the sum.
+func (s Gradient) coordinate(i int) float64 {
+	switch {
+	case s.Units == nil:
+		return float64(s.Sum[i])
+	case s.Carry == nil:
+		return float64(s.Units[i]) * s.Unit
+	}
+	return (float64(s.Units[i]) + s.Carry[i]) * s.Unit
 }
 
 // gradientNoise chooses the grid and the standard deviation. Rounding both
@@ -79,8 +118,8 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 }
 
 // gradientStep rounds a coordinate to the nearest grid point, in grid steps.
-func gradientStep(x float32, inverse float64) float64 {
-	return (clampStep(float64(x)*inverse) + nearest) - nearest
+func gradientStep(x, inverse float64) float64 {
+	return (clampStep(x*inverse) + nearest) - nearest
 }
 
 // nearest added and subtracted again leaves the nearest whole number, for
@@ -97,11 +136,13 @@ func clampStep(x float64) float64 {
 
 // tapped shows a whole release to a test's tap and passes on what comes back.
 func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int, noisy []float64)) error {
+	dim := job.spec.dim()
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient", Effect: effect,
-		Std: []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, len(job.sum))}, Outputs: [][]float64{make([]float64, len(job.sum))}, Inexact: true}
+		Std: []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, dim)},
+		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Units == nil}
 	in, out := rel.Inputs[0], rel.Outputs[0]
-	for i, x := range job.sum {
-		in[i] = gradientStep(x, job.inverse) * job.grid
+	for i := range in {
+		in[i] = gradientStep(job.spec.coordinate(i), job.inverse) * job.grid
 	}
 	job.run(1, func(offset int, noisy []float64) { copy(out[offset:], noisy) })
 	if err := g.a.run.tap.Release(rel); err != nil {

@@ -257,3 +257,27 @@ func TestSameNoiseEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// Every way to add whole units gives the portable one's bits.
+func TestAddUnitsSameBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 7, 8, 9, 64, 1000} {
+		sum, noise := make([]int32, n), make([]float64, n)
+		for i := range sum {
+			sum[i], noise[i] = int32(rng.Uint32())>>rng.IntN(32), float64(rng.IntN(1<<30)-1<<29)
+		}
+		for _, inverse := range []float64{1, 0x1p7, 0x1p30, 0x1p-9} {
+			want := slices.Clone(noise)
+			addUnits(want, sum, inverse, 0x1p-24)
+			carried := slices.Clone(noise)
+			addCarried(carried, sum, make([]float64, n), inverse, 0x1p-24)
+			for _, k := range available() {
+				got := slices.Clone(noise)
+				k.addUnits(got, sum, inverse, 0x1p-24)
+				if !slices.Equal(got, want) || !slices.Equal(carried, want) {
+					t.Fatalf("%s: %d numbers by %v differ", k.name, n, inverse)
+				}
+			}
+		}
+	}
+}

@@ -9,10 +9,20 @@ package mechanism
 //go:noescape
 func addSumAVX2(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 
+// addUnitsAVX2 is addUnits for n numbers, a multiple of 4.
+//
+//go:noescape
+func addUnitsAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+
 // addSumAVX512 is addSum for n numbers, a multiple of 8.
 //
 //go:noescape
 func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
+
+// addUnitsAVX512 is addUnits for n numbers, a multiple of 8.
+//
+//go:noescape
+func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
 // stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.
 // It may write to all of dst.

@@ -95,6 +95,97 @@ behind1:
 	VZEROUPPER
 	RET
 
+// func addUnitsAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX
+TEXT ·addUnitsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Y0
+	VBROADCASTSD grid+32(FP), Y1
+	VBROADCASTSD wideConstants<>+24(SB), Y2
+	VBROADCASTSD wideConstants<>+32(SB), Y3
+	VBROADCASTSD wideConstants<>+40(SB), Y4
+	SUBQ         $0x10, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD (DX), Y5
+	VMULPD    Y0, Y5, Y5
+	VCMPPD    $0x07, Y5, Y5, Y6
+	VANDPD    Y6, Y5, Y5
+	VMINPD    Y3, Y5, Y5
+	VMAXPD    Y2, Y5, Y5
+	VADDPD    Y4, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VADDPD    (CX), Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMOVUPD   Y5, (CX)
+	VCVTDQ2PD 16(DX), Y5
+	VMULPD    Y0, Y5, Y5
+	VCMPPD    $0x07, Y5, Y5, Y6
+	VANDPD    Y6, Y5, Y5
+	VMINPD    Y3, Y5, Y5
+	VMAXPD    Y2, Y5, Y5
+	VADDPD    Y4, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VADDPD    32(CX), Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMOVUPD   Y5, 32(CX)
+	VCVTDQ2PD 32(DX), Y5
+	VMULPD    Y0, Y5, Y5
+	VCMPPD    $0x07, Y5, Y5, Y6
+	VANDPD    Y6, Y5, Y5
+	VMINPD    Y3, Y5, Y5
+	VMAXPD    Y2, Y5, Y5
+	VADDPD    Y4, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VADDPD    64(CX), Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMOVUPD   Y5, 64(CX)
+	VCVTDQ2PD 48(DX), Y5
+	VMULPD    Y0, Y5, Y5
+	VCMPPD    $0x07, Y5, Y5, Y6
+	VANDPD    Y6, Y5, Y5
+	VMINPD    Y3, Y5, Y5
+	VMAXPD    Y2, Y5, Y5
+	VADDPD    Y4, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VADDPD    96(CX), Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMOVUPD   Y5, 96(CX)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000080, CX
+	SUBQ      $0x10, AX
+	JGE       loop4
+
+behind4:
+	ADDQ $0x10, AX
+	SUBQ $0x04, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD (DX), Y5
+	VMULPD    Y0, Y5, Y5
+	VCMPPD    $0x07, Y5, Y5, Y6
+	VANDPD    Y6, Y5, Y5
+	VMINPD    Y3, Y5, Y5
+	VMAXPD    Y2, Y5, Y5
+	VADDPD    Y4, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VADDPD    (CX), Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VMOVUPD   Y5, (CX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000020, CX
+	SUBQ      $0x04, AX
+	JGE       loop1
+
+behind1:
+	ADDQ $0x04, AX
+	VZEROUPPER
+	RET
+
 // func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 // Requires: AVX, AVX512F
 TEXT ·addSumAVX512(SB), NOSPLIT, $0-40
@@ -103,9 +194,9 @@ TEXT ·addSumAVX512(SB), NOSPLIT, $0-40
 	MOVQ         sum+16(FP), DX
 	VBROADCASTSD inverse+24(FP), Z0
 	VBROADCASTSD grid+32(FP), Z1
-	VBROADCASTSD wideConstants<>+24(SB), Z2
-	VBROADCASTSD wideConstants<>+32(SB), Z3
-	VBROADCASTSD wideConstants<>+40(SB), Z4
+	VBROADCASTSD wideConstants<>+48(SB), Z2
+	VBROADCASTSD wideConstants<>+56(SB), Z3
+	VBROADCASTSD wideConstants<>+64(SB), Z4
 	SUBQ         $0x20, AX
 	JL           behind4
 
@@ -181,6 +272,92 @@ behind1:
 	VZEROUPPER
 	RET
 
+// func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX, AVX512F
+TEXT ·addUnitsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Z0
+	VBROADCASTSD grid+32(FP), Z1
+	VBROADCASTSD wideConstants<>+72(SB), Z2
+	VBROADCASTSD wideConstants<>+80(SB), Z3
+	VBROADCASTSD wideConstants<>+88(SB), Z4
+	SUBQ         $0x20, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD (DX), Z5
+	VMULPD    Z0, Z5, Z5
+	VCMPPD    $0x07, Z5, Z5, K1
+	VMINPD.Z  Z3, Z5, K1, Z5
+	VMAXPD    Z2, Z5, Z5
+	VADDPD    Z4, Z5, Z5
+	VSUBPD    Z4, Z5, Z5
+	VADDPD    (CX), Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VMOVUPD   Z5, (CX)
+	VCVTDQ2PD 32(DX), Z5
+	VMULPD    Z0, Z5, Z5
+	VCMPPD    $0x07, Z5, Z5, K1
+	VMINPD.Z  Z3, Z5, K1, Z5
+	VMAXPD    Z2, Z5, Z5
+	VADDPD    Z4, Z5, Z5
+	VSUBPD    Z4, Z5, Z5
+	VADDPD    64(CX), Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VMOVUPD   Z5, 64(CX)
+	VCVTDQ2PD 64(DX), Z5
+	VMULPD    Z0, Z5, Z5
+	VCMPPD    $0x07, Z5, Z5, K1
+	VMINPD.Z  Z3, Z5, K1, Z5
+	VMAXPD    Z2, Z5, Z5
+	VADDPD    Z4, Z5, Z5
+	VSUBPD    Z4, Z5, Z5
+	VADDPD    128(CX), Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VMOVUPD   Z5, 128(CX)
+	VCVTDQ2PD 96(DX), Z5
+	VMULPD    Z0, Z5, Z5
+	VCMPPD    $0x07, Z5, Z5, K1
+	VMINPD.Z  Z3, Z5, K1, Z5
+	VMAXPD    Z2, Z5, Z5
+	VADDPD    Z4, Z5, Z5
+	VSUBPD    Z4, Z5, Z5
+	VADDPD    192(CX), Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VMOVUPD   Z5, 192(CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000100, CX
+	SUBQ      $0x20, AX
+	JGE       loop4
+
+behind4:
+	ADDQ $0x20, AX
+	SUBQ $0x08, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD (DX), Z5
+	VMULPD    Z0, Z5, Z5
+	VCMPPD    $0x07, Z5, Z5, K1
+	VMINPD.Z  Z3, Z5, K1, Z5
+	VMAXPD    Z2, Z5, Z5
+	VADDPD    Z4, Z5, Z5
+	VSUBPD    Z4, Z5, Z5
+	VADDPD    (CX), Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VMOVUPD   Z5, (CX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x08, AX
+	JGE       loop1
+
+behind1:
+	ADDQ $0x08, AX
+	VZEROUPPER
+	RET
+
 // func stepsAVX512(n int, dst *float64, words *uint64, strips *uint64, half uint64, mask uint64, edge uint64, shift uint64) int
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA
 TEXT ·stepsAVX512(SB), NOSPLIT, $0-72
@@ -192,7 +369,7 @@ TEXT ·stepsAVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSD mask+40(FP), Z1
 	VBROADCASTSD edge+48(FP), Z2
 	VBROADCASTSD shift+56(FP), Z3
-	VBROADCASTSD wideConstants<>+48(SB), Z4
+	VBROADCASTSD wideConstants<>+96(SB), Z4
 	VPXORQ       Z5, Z5, Z5
 	XORQ         SI, SI
 	CMPQ         SI, AX
@@ -272,5 +449,11 @@ DATA wideConstants<>+16(SB)/8, $0x4338000000000000
 DATA wideConstants<>+24(SB)/8, $0xc320000000000000
 DATA wideConstants<>+32(SB)/8, $0x4320000000000000
 DATA wideConstants<>+40(SB)/8, $0x4338000000000000
-DATA wideConstants<>+48(SB)/8, $0x0000000000000200
-GLOBL wideConstants<>(SB), RODATA|NOPTR, $56
+DATA wideConstants<>+48(SB)/8, $0xc320000000000000
+DATA wideConstants<>+56(SB)/8, $0x4320000000000000
+DATA wideConstants<>+64(SB)/8, $0x4338000000000000
+DATA wideConstants<>+72(SB)/8, $0xc320000000000000
+DATA wideConstants<>+80(SB)/8, $0x4320000000000000
+DATA wideConstants<>+88(SB)/8, $0x4338000000000000
+DATA wideConstants<>+96(SB)/8, $0x0000000000000200
+GLOBL wideConstants<>(SB), RODATA|NOPTR, $104

@@ -22,7 +22,7 @@ type parallel struct {
 	workers []*worker
 	kernels *kernels
 
-	sum           []float32
+	spec          Gradient
 	lattice       *lattice
 	grid, inverse float64
 	sink          func(offset int, noisy []float64)
@@ -31,13 +31,13 @@ type parallel struct {
 }
 
 // parallel prepares a release; the caller holds mu.
-func (a *Allowance) parallel(sum []float32, l *lattice, grid float64) *parallel {
+func (a *Allowance) parallel(spec Gradient, l *lattice, grid float64) *parallel {
 	if a.chunks == nil {
 		a.chunks = &parallel{kernels: fastest()}
 	}
 	p := a.chunks
-	p.sum, p.lattice, p.grid, p.inverse = sum, l, grid, 1/grid
-	for chunks := (len(sum) + chunk - 1) / chunk; len(p.lanes) < chunks; {
+	p.spec, p.lattice, p.grid, p.inverse = spec, l, grid, 1/grid
+	for chunks := (spec.dim() + chunk - 1) / chunk; len(p.lanes) < chunks; {
 		p.lanes = append(p.lanes, a.run.source.Stream(entropy.Chunked, a.id, uint32(len(p.lanes))))
 	}
 	return p
@@ -46,7 +46,7 @@ func (a *Allowance) parallel(sum []float32, l *lattice, grid float64) *parallel 
 // run hands every chunk to sink, from the caller's goroutine and as many more as
 // are wanted and useful.
 func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
-	chunks := (len(p.sum) + chunk - 1) / chunk
+	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
 	for len(p.workers) < workers {
 		p.workers = append(p.workers, newWorker(p))
@@ -59,7 +59,7 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	}
 	defer func() {
 		p.wait.Wait()
-		p.sum, p.sink = nil, nil
+		p.spec, p.sink = Gradient{}, nil
 	}()
 	p.workers[0].work()
 }
@@ -89,12 +89,12 @@ func (w *worker) work() {
 	for {
 		i := int(p.next.Add(1)) - 1
 		lo := i * chunk
-		if lo >= len(p.sum) {
+		if lo >= p.spec.dim() {
 			return
 		}
 		w.lane, w.next = p.lanes[i], len(w.words)
-		hi := min(lo+chunk, len(p.sum))
-		w.fill(w.noisy[:hi-lo], p.sum[lo:hi])
+		hi := min(lo+chunk, p.spec.dim())
+		w.fill(w.noisy[:hi-lo], lo)
 		p.sink(lo, w.noisy[:hi-lo])
 	}
 }
@@ -113,14 +113,26 @@ func (w *worker) refill() {
 	w.next = 0
 }
 
-// fill writes sum + noise on the grid.
-func (w *worker) fill(noisy []float64, sum []float32) {
-	p := w.job
+// fill writes sum + noise on the grid, from coordinate lo on.
+func (w *worker) fill(noisy []float64, lo int) {
 	for len(noisy) > 0 {
 		n := min(len(w.words), len(noisy))
-		w.drawSteps(p.lattice, noisy[:n])
-		p.kernels.addSum(noisy[:n], sum[:n], p.inverse, p.grid)
-		noisy, sum = noisy[n:], sum[n:]
+		w.drawSteps(w.job.lattice, noisy[:n])
+		w.job.add(noisy[:n], lo)
+		noisy, lo = noisy[n:], lo+n
+	}
+}
+
+// add turns noise in steps into the noisy sum, from coordinate lo on.
+func (p *parallel) add(noisy []float64, lo int) {
+	s, hi := p.spec, lo+len(noisy)
+	switch {
+	case s.Units == nil:
+		p.kernels.addSum(noisy, s.Sum[lo:hi], p.inverse, p.grid)
+	case s.Carry == nil:
+		p.kernels.addUnits(noisy, s.Units[lo:hi], s.Unit*p.inverse, p.grid)
+	default:
+		addCarried(noisy, s.Units[lo:hi], s.Carry[lo:hi], s.Unit*p.inverse, p.grid)
 	}
 }
 
@@ -173,5 +185,21 @@ func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 			x = clampStep(x)
 		}
 		noisy[i] = (((x + nearest) - nearest) + noisy[i]) * grid
+	}
+}
+
+// addUnits is addSum for sums in whole units of 1/inverse grid steps.
+func addUnits(noisy []float64, sum []int32, inverse, grid float64) {
+	sum = sum[:len(noisy)]
+	for i, v := range sum {
+		noisy[i] = (((clampStep(float64(v)*inverse) + nearest) - nearest) + noisy[i]) * grid
+	}
+}
+
+// addCarried is addUnits for sums beyond 31 bits.
+func addCarried(noisy []float64, sum []int32, carry []float64, inverse, grid float64) {
+	sum, carry = sum[:len(noisy)], carry[:len(noisy)]
+	for i, v := range sum {
+		noisy[i] = (((clampStep((float64(v)+carry[i])*inverse) + nearest) - nearest) + noisy[i]) * grid
 	}
 }

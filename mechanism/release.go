@@ -56,6 +56,15 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	return g.tellRelease("Gaussian", effect, parts)
 }
 
+// NoteReal notes on the ledger that what is released under the grant rests on
+// arithmetic that makes no promises of one record apart from the others: its noise
+// class is then "real", whatever the mechanism adds.
+func (g *Grant) NoteReal() {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	g.a.note(accountant.RealNoise)
+}
+
 // latticeFor checks a part's shape and prepares its sampler.
 func (a *Allowance) latticeFor(p Part) (*lattice, error) {
 	if err := a.checkPart(p); err != nil {

@@ -145,7 +145,7 @@ func TestGridRoundingIsCharged(t *testing.T) {
 			x := float32(rng.NormFloat64() * 10)
 			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
 			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm)) // float32's own rounding, not ours
-			d := (gradientStep(y, 1/grid) - gradientStep(x, 1/grid)) * grid
+			d := (gradientStep(float64(y), 1/grid) - gradientStep(float64(x), 1/grid)) * grid
 			moved += d * d
 		}
 		if math.Sqrt(moved)-slack > std/z {
@@ -468,11 +468,11 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := &Allowance{run: &Run{source: source}, id: 77}
-		job := a.parallel(sum, l, grid)
+		job := a.parallel(Gradient{Sum: sum}, l, grid)
 		job.run(2, func(lo int, noisy []float64) {
 			words := &stock{lane: source.Stream(entropy.Chunked, 77, uint32(lo/chunk))}
 			for i, got := range noisy {
-				want := (gradientStep(sum[lo+i], 1/grid) + float64(l.draw(words))) * grid
+				want := (gradientStep(float64(sum[lo+i]), 1/grid) + float64(l.draw(words))) * grid
 				if got != want {
 					t.Errorf("z %v, coordinate %d: %v, want %v", z, lo+i, got, want)
 					return

@@ -61,9 +61,11 @@ func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	}
 }
 
+// TestPoissonSampleRate: a rate wrong by one per cent would show, on either path through the rows. Each of the eight
+// comparisons fails by chance with the probability of a normal number beyond 6.2, which is 6e-10.
 func TestPoissonSampleRate(t *testing.T) {
 	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
-		const n = 200000
+		n := int(1.7e6 * (1 - q) / q) // one per cent of the rate is 13 standard deviations
 		rows, keys := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)
 		sixSigma(t, "sample", len(rows), n, q)
 		if len(keys) != len(rows) {
@@ -79,10 +81,10 @@ func TestPoissonSampleRate(t *testing.T) {
 			}
 		}
 		sixSigma(t, "even rows", even, len(rows), 0.5)
-		for _, wrong := range []float64{0.7, 1.3} {
-			mean, sd := n*q*wrong, math.Sqrt(n*q*wrong*(1-q*wrong))
-			if z := (float64(len(rows)) - mean) / sd; math.Abs(z) < 6.2 {
-				t.Errorf("a rate of %v × %v passes", wrong, q)
+		for _, wrong := range []float64{0.99, 1.01} {
+			off := math.Abs(wrong-1) * q * float64(n) / math.Sqrt(float64(n)*q*(1-q))
+			if off < 12.4 {
+				t.Errorf("a rate of %v × %v lies %.1f standard deviations away: the test has no power", wrong, q, off)
 			}
 		}
 	}

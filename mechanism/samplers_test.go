@@ -183,3 +183,30 @@ func TestRandomizedResponseRates(t *testing.T) {
 	}
 	sixSigma(t, "truth", truth, n, 1-0.4+0.4/5)
 }
+
+// TestUniformBelowIsExact: 2^64 words are spread over 3·2^62 numbers by throwing back one word in four; otherwise
+// some numbers would come twice as often as others.
+func TestUniformBelowIsExact(t *testing.T) {
+	const n = 3 << 62
+	thrown := 0
+	for word := range uint64(400) {
+		src := &counted{then: []uint64{word, 1}}
+		if uniformBelow(n, src); src.drawn > 1 {
+			thrown++
+		}
+	}
+	if thrown != 100 {
+		t.Errorf("%d of 400 words are thrown back, want 100", thrown)
+	}
+}
+
+// counted counts the words that it hands out.
+type counted struct {
+	then  []uint64
+	drawn int
+}
+
+func (c *counted) Uint64() uint64 {
+	c.drawn++
+	return c.then[min(c.drawn, len(c.then))-1]
+}

@@ -149,6 +149,9 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill func(*Partial) erro
 			if err := fill(sums); err != nil {
 				return 0, nil, err
 			}
+			if sums.loose {
+				r.NoteReal(PurposeEmbed)
+			}
 			return w.noise.effect, w.parts(sums.total()), nil
 		})
 		if err != nil {

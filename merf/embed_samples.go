@@ -46,6 +46,9 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 		for i := range parts {
 			parts[i].Out = make([]float64, parts[i].Sum.Dim())
 		}
+		if sums.loose {
+			grant.NoteReal()
+		}
 		if err := grant.Release(w.noise.effect, parts...); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ type Partial struct {
 	be      device.Backend
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
+	loose   bool   // some features come from a backend without promises: they may depend on other records in their last bits
 }
 
 // NewPartial returns the sum over no records. That of a plan that Config.Plan has not made is of no use: to add to it is an
@@ -40,7 +41,8 @@ func (p *Plan) NewPartial() *Partial {
 }
 
 func (w *work) newPartial(be device.Backend) *Partial {
-	a := &Partial{work: w, be: be}
+	a := &Partial{work: w, be: be,
+		loose: device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}}
 	for range max(be.Workers(), 1) {
 		a.workers = append(a.workers, newWorker(w, be))
 	}
@@ -117,6 +119,7 @@ func (a *Partial) Merge(other *Partial) error {
 func (a *Partial) take(other *Partial) {
 	a.workers[0].merge(other.total())
 	a.note(other.who)
+	a.loose = a.loose || other.loose
 	other.reset()
 }
 

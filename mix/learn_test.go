@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -55,7 +56,8 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 	if byClass {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
 	}
-	m, err := mix.Fit(context.Background(), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
+	// The noise is a fixed one: the tests are of learning.
+	m, err := mix.Fit(privacytest.Seeded(t, context.Background(), 1), mustPlan(t, c), data, accountant.NewLedger(c.Budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func TestStreamIsFit(t *testing.T) {
 }
 
 // TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a standard deviation
-// is off by 2.6 % in one run of ten million.
+// is off by 3 % with probability 5e-10.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -235,7 +237,7 @@ func TestNoiseIsThePlans(t *testing.T) {
 	wantX, wantY := p.Noise()
 	for name, v := range map[string][2]float64{"features": {spread(x.Data[:21600]), wantX},
 		"labels": {spread(y.Data), wantY}} {
-		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.026 }
+		off := func(scale float64) bool { return math.Abs(v[0]/(v[1]*scale)-1) > 0.03 }
 		if off(1) {
 			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
 		}

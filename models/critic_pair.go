@@ -41,6 +41,7 @@ type pairs struct {
 	gram     gram
 	spread   []int32
 	weights  []float32
+	fewer    []float32
 	list     [][]float64
 	sums     [][]float32
 }

@@ -86,6 +86,8 @@ type pass interface {
 	backward()
 	addSquaredNorms(dst []float64)
 	addWeightedSum(dst device.Params, first int, weights []float32)
+	addFixedSum(dst device.Fixed, first int, weights []float32)
+	fixedForm() FixedForm
 }
 
 func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {

@@ -97,6 +97,7 @@ type rbm struct {
 	work    device.Matrix // scratch of the same shape
 	vv, hh  []float64
 	negated []float32
+	total   shares
 	scratch sync.Pool
 }
 

@@ -23,6 +23,7 @@ type walk struct {
 	flat   device.Matrix // lowered images of a chunk
 	copies device.Matrix // a delta or an input, scaled
 	blocks []device.Matrix
+	fixed  []device.FixedBlock
 	na, nd []float64
 	np     []float64
 	host   []float32 // factors of rows on their way to the device

@@ -19,7 +19,10 @@ type steps struct {
 	shrink    float64 // of the noise: 1, or the fault to be found
 }
 
-const stepsPerRun = 3
+const (
+	stepsPerRun  = 3
+	auditedAlarm = 1e-9 // of an audit of sound code
+)
 
 func (s *steps) run(canaries int) []float64 {
 	total := 0.0
@@ -66,7 +69,7 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &steps{t: t, allowance: a, q: q, z: z, shrink: shrink}
-		claim := Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta, FalseAlarm: 1e-8, Samples: n}
+		claim := Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta, FalseAlarm: auditedAlarm, Samples: n}
 		return claim.LowerBound(t)
 	}
 	right := evidence(1)
@@ -129,7 +132,7 @@ func TestOneRunAuditOfTraining(t *testing.T) {
 			return scores, nil
 		}
 	}
-	o := OneRun{Train: train(1), Canaries: canaries, Guesses: canaries / 5, Delta: delta, FalseAlarm: 1e-7}
+	o := OneRun{Train: train(1), Canaries: canaries, Guesses: canaries / 5, Delta: delta, FalseAlarm: auditedAlarm}
 	a := o.Audit(t)
 	t.Logf("accountant: ε ≤ %.4g; %v", bound.Upper, a)
 	if a.Epsilon > bound.Upper {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -48,8 +49,20 @@ type Evidence struct {
 
 // String says how the two data sets were told apart.
 func (e Evidence) String() string {
-	return fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event, e.Rate0, e.Rate1)
+	s := fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event, e.Rate0, e.Rate1)
+	if strings.HasPrefix(e.Event, lowestBits) {
+		s += ". " + lowestBitsMean
+	}
+	return s
 }
+
+// lowestBits begins the names of scores that look at the digits which noise does not reach.
+const lowestBits = "the lowest bit of"
+
+// Source: Mironov, "On Significance of the Least Significant Bits for Differential Privacy", 2012.
+const lowestBitsMean = "A floating-point sum of a value and its noise is rounded to digits that depend on the value, " +
+	"so its last digits tell the value whatever the noise is (Mironov 2012): release multiples of one public power of " +
+	"two instead, as mechanism.Grant's Release, ReleaseGradient and Laplace do"
 
 // Check fails the test if the claim is refuted.
 func (c Claim[D]) Check(tb testing.TB) {

@@ -33,7 +33,7 @@ func scores(a, b [][]float64) []score {
 		name := fmt.Sprintf("output %d", i)
 		list = append(list, score{name, at},
 			score{"the size of " + name, func(o []float64) float64 { return math.Abs(at(o)) }},
-			score{"the lowest bit of " + name, func(o []float64) float64 { return lowestBit(at(o)) }})
+			score{lowestBits + " " + name, func(o []float64) float64 { return lowestBit(at(o)) }})
 		if i > 0 {
 			difference := func(o []float64) float64 { return output(o, i) - output(o, i-1) }
 			list = append(list, score{fmt.Sprintf("output %d − output %d", i, i-1), difference})

@@ -129,7 +129,7 @@ func ExampleGoodnessOfFit() {
 	privacytest.GoodnessOfFit{
 		Draw:       func() float64 { return 2 * rng.NormFloat64() },
 		CDF:        privacytest.NormalCDF(2),
-		FalseAlarm: 1e-6,
+		FalseAlarm: 1e-9,
 	}.CheckWithPower(t)
 	fmt.Println("normal, and ×0.7 and ×1.3 are told apart")
 	// Output: normal, and ×0.7 and ×1.3 are told apart
@@ -139,7 +139,7 @@ func ExampleOneRun() {
 	audit := privacytest.OneRun{
 		Canaries:   300,
 		Guesses:    200, // the surest ones only
-		FalseAlarm: 1e-6,
+		FalseAlarm: 1e-9,
 		Train: func(planted []bool) ([]float64, error) {
 			scores := make([]float64, len(planted))
 			for i, in := range planted { // a model that remembers every canary

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -23,28 +24,87 @@ type Pair struct {
 // not exist. All such values may occur, because records are clamped when they
 // are read, not when they are made.
 //
-// Under AddOrRemoveOne the neighbour has one record more, at the end; under
-// ReplaceOne its last record differs. n bounds the common records; the same seed gives
-// the same pairs.
+// Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its
+// records differs: the last one, or the first, or one in the middle. n bounds the common records; the
+// same seed gives the same pairs. Code that works through many records in chunks wants
+// [Edges] besides.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
 	var pairs []Pair
 	for _, base := range g.bases(n) {
-		for _, odd := range g.oddities() {
-			name := fmt.Sprintf("%s, %s", base.name, odd.name)
-			if r == accountant.AddOrRemoveOne {
-				with := append(base.rows[:len(base.rows):len(base.rows)], odd.row)
-				pairs = append(pairs, Pair{name, g.table(base.rows), g.table(with)})
+		size := len(base.rows)
+		for i, odd := range g.oddities() {
+			pairs = append(pairs, g.pairs(r, base, odd, size, "")...)
+			if size < 2 {
 				continue
 			}
-			for _, other := range []row{g.random(), g.filled(0)} {
-				pairs = append(pairs, Pair{name, g.table(append(base.rows[:len(base.rows):len(base.rows)], other)),
-					g.table(append(base.rows[:len(base.rows):len(base.rows)], odd.row))})
+			if i%2 == 0 {
+				pairs = append(pairs, g.pairs(r, base, odd, 0, ", in front")...)
+			} else {
+				pairs = append(pairs, g.pairs(r, base, odd, size/2, ", in the middle")...)
 			}
 		}
 	}
 	return pairs
+}
+
+// chunkEdges are the numbers of rows in which code is likely to work: what one record is counted in
+// must not depend on whether it begins a chunk or ends one.
+func chunkEdges() []int { return []int{2048, 4096, 8192} }
+
+// Edges returns pairs of neighbouring data sets of many records, more than 8,192, whose difference
+// lies in front, in the middle, at the end, and on either side of where chunks of 2,048, 4,096 and 8,192
+// records meet.
+func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
+	tb.Helper()
+	g := generator{tb: tb, schema: s, rng: newRand(seed)}
+	const distinct = 50
+	list := make([]row, distinct)
+	for i := range list {
+		list[i] = g.random()
+	}
+	base := namedRows{"many chunks of records", nil}
+	edges := chunkEdges()
+	for i := range edges[len(edges)-1] + 3 {
+		base.rows = append(base.rows, list[i%distinct])
+	}
+	odd := namedRow{"the heaviest record", g.heaviest()}
+	places := []int{0, 1000, len(base.rows)}
+	for _, e := range edges {
+		places = append(places, e-1, e)
+	}
+	var pairs []Pair
+	for _, at := range places {
+		pairs = append(pairs, g.pairs(r, base, odd, at, fmt.Sprintf(", at row %d", at))[0])
+	}
+	return pairs
+}
+
+// pairs puts an odd record among others, at one place.
+func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, at int, where string) []Pair {
+	name := fmt.Sprintf("%s, %s%s", base.name, odd.name, where)
+	with := func(extra row) records.Data { return g.table(slices.Insert(slices.Clone(base.rows), at, extra)) }
+	if r == accountant.AddOrRemoveOne {
+		return []Pair{{name, g.table(base.rows), with(odd.row)}}
+	}
+	var list []Pair
+	for _, other := range []row{g.random(), g.filled(0)} {
+		list = append(list, Pair{name, with(other), with(odd.row)})
+	}
+	return list
+}
+
+// heaviest is a record of the largest norm there is.
+func (g *generator) heaviest() row {
+	if g.schema.Sparse() {
+		return g.heavy()
+	}
+	lo, hi := g.schema.Bounds()
+	if math.Abs(lo) > math.Abs(hi) {
+		hi = lo
+	}
+	return g.filled(float32(hi))
 }
 
 // row is one record of either kind.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // Replay compares a computation on a data set with the same computation on a
@@ -20,21 +21,34 @@ import (
 // recorded outputs, and then ledger lines, samples' probabilities, noise scales, shapes,
 // the order of calls, errors, panics and whatever Run returns as visible must be
 // identical, and each mechanism's inputs at most as far apart as declared. Where
-// a row that was added is not in a step's sample, the step's inputs must be the
-// same: what amplifies privacy by sampling may look at nothing but the sample.
+// the row that was added or replaced is not in a step's sample, the step's inputs
+// must be the same: what amplifies privacy by sampling may look at nothing but the
+// sample, be it a Poisson sample or a subset.
 //
-// Rows are coupled by number (see [Seeded]): under add/remove let Neighbour be
-// Data with one record appended, under replace-one let them differ in one row.
-// [Neighbours] does so.
+// What is compared is everything or the test fails. Visible values are copied as soon as Run
+// returns, unexported fields, maps, interfaces and what slices hold beyond their length included;
+// a function, a channel or an unsafe pointer that is not the same object in both runs is reported as
+// something that cannot be compared. Of the ledger its whole state is compared: unit, marks,
+// entries, child ledgers with theirs, and the guarantee that it states.
+//
+// Under add/remove let Neighbour be Data with one record more, under replace-one let them
+// differ in one row; [Neighbours] and [Edges] do so. Which row that is Replay finds out itself where
+// D is a slice or records.Data, and draws samples that agree on all others (see [Seeded]).
+// For any other D a record that comes must be the last one, and under replace-one Changed must say
+// which rows differ.
 type Replay[D any] struct {
 	// Run is the computation. visible is everything that leaves it besides the
-	// ledger: parameters, samples, progress, log lines. It is compared by value.
+	// ledger: parameters, samples, progress, log lines. It is compared by value, and
+	// so is the error.
 	Run             func(ctx context.Context, ledger *accountant.Ledger, data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
 	// Seeds is how many different seeds are tried; 3 if zero. Branches that only
 	// some samples take need some luck to be seen.
 	Seeds int
+	// Changed are the numbers of the rows in which Data and Neighbour differ, under replace-one, where D
+	// is neither a slice nor records.Data.
+	Changed []int
 }
 
 // Check reports every difference as a test failure.
@@ -47,28 +61,57 @@ func (r Replay[D]) Check(tb testing.TB) {
 
 // Findings returns what tells the neighbours apart: nothing, if the computation
 // is sound as far as these neighbours can show.
+//
+// Where samples are drawn, further seeds are tried until some sample has left the changed row
+// out, up to mostSeeds: only then can it be seen whether a step looks at more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
 	seeds := r.Seeds
 	if seeds == 0 {
 		seeds = 3
 	}
-	for seed := range uint64(seeds) {
+	c := r.change()
+	for seed := uint64(0); seed < uint64(seeds); seed++ {
 		// Both ways round: a refusal or a panic may need the larger data set first.
-		if f := r.compare(seed, r.Data, r.Neighbour); len(f) > 0 {
+		f, left := r.compare(seed, c, r.Data, r.Neighbour)
+		if len(f) > 0 {
 			return f
 		}
-		if f := r.compare(seed, r.Neighbour, r.Data); len(f) > 0 {
+		if f, _ = r.compare(seed, c, r.Neighbour, r.Data); len(f) > 0 {
 			return f
+		}
+		if left == rowAlwaysIn && seed+1 == uint64(seeds) && seeds < mostSeeds {
+			seeds++
 		}
 	}
 	return nil
 }
 
-func (r Replay[D]) compare(seed uint64, data, neighbour D) []string {
-	first := &tape{seeded: seeded{seed: seed}}
+// mostSeeds bounds the search for a sample without the changed row: at a rate of one half it fails with
+// probability 2^-40.
+const mostSeeds = 40
+
+// change is what tells the neighbours apart.
+func (r Replay[D]) change() change {
+	c := changeOf(r.Data, r.Neighbour)
+	if !c.known && len(r.Changed) > 0 {
+		c.known, c.replaced = true, r.Changed
+	}
+	return c
+}
+
+// compare also says whether samples left the changed row out.
+func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, leftOut) {
+	size := func(d D) int {
+		if rows, ok := rowCount(d); ok {
+			return rows
+		}
+		return c.size
+	}
+	first := &tape{seeded: seeded{seed: seed, number: c.numbering(size(data) == c.size)}, change: c}
 	a := r.once(first, data)
-	second := &tape{seeded: seeded{seed: seed}, earlier: first.calls, playing: true}
+	second := &tape{seeded: seeded{seed: seed, number: c.numbering(size(neighbour) == c.size)},
+		change: c, earlier: first.calls, playing: true}
 	second.addition = r.Budget.Relation == accountant.AddOrRemoveOne
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
@@ -79,98 +122,64 @@ func (r Replay[D]) compare(seed uint64, data, neighbour D) []string {
 	if len(second.findings) == 0 || !errors.Is(b.err, errDiverged) {
 		second.compareResults(a, b)
 	}
-	return second.findings
+	return second.findings, second.left
 }
 
-// result is what an onlooker sees of one run.
+// rowCount is how many rows a data set has, where that can be told.
+func rowCount(d any) (int, bool) {
+	if data, ok := d.(records.Data); ok {
+		return data.Len(), true
+	}
+	if v := reflect.ValueOf(d); v.IsValid() && v.Kind() == reflect.Slice {
+		return v.Len(), true
+	}
+	return 0, false
+}
+
+// result is what an onlooker sees of one run, copied when it ends.
 type result struct {
-	visible any
-	err     error
-	panic   any
-	entries []accountant.Entry
+	visible, panic, failure frozen
+	err                     error
+	errText, panicText      string
+	ledger                  string // its whole state
+	guarantee               frozen
+	held                    []any // alive, so that no later object can have the address of one in here
 }
 
 func (r Replay[D]) once(t *tape, data D) (res result) {
 	ledger := accountant.NewLedger(r.Budget)
+	var visible any
 	defer func() {
-		res.panic = recover()
-		res.entries = ledger.Entries()
+		p := recover()
+		res.held = []any{visible, res.err, p}
+		res.visible, res.failure, res.panic = freeze(visible), freeze(res.err), freeze(p)
+		res.errText, res.panicText = fmt.Sprint(res.err), fmt.Sprint(p)
+		state, err := ledger.MarshalJSON()
+		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(ledger.Guarantee())
 	}()
-	res.visible, res.err = r.Run(withTape(t), ledger, data)
+	visible, res.err = r.Run(withTape(t), ledger, data)
 	return res
 }
 
 func (t *tape) compareResults(a, b result) {
-	if x, y := fmt.Sprint(a.err), fmt.Sprint(b.err); x != y {
-		t.find("the errors differ: %s | %s", x, y)
+	if a.errText != b.errText {
+		t.find("the errors differ: %s | %s", a.errText, b.errText)
+	} else if d := a.failure.difference(b.failure); d != "" {
+		t.find("the errors read alike, but %s", d)
 	}
-	if x, y := fmt.Sprint(a.panic), fmt.Sprint(b.panic); x != y {
-		t.find("the panics differ: %s | %s", x, y)
+	if a.panicText != b.panicText {
+		t.find("the panics differ: %s | %s", a.panicText, b.panicText)
+	} else if d := a.panic.difference(b.panic); d != "" {
+		t.find("the panics read alike, but %s", d)
 	}
-	if !sameEntries(a.entries, b.entries) {
-		t.find("the ledgers differ: %v | %v", a.entries, b.entries)
+	if a.ledger != b.ledger {
+		t.find("the ledgers differ: %s | %s", brief(a.ledger), brief(b.ledger))
+	} else if d := a.guarantee.difference(b.guarantee); d != "" {
+		t.find("the guarantees differ: %s", d)
 	}
-	if !same(reflect.ValueOf(a.visible), reflect.ValueOf(b.visible)) {
-		t.find("what is visible differs: %s | %s", brief(a.visible), brief(b.visible))
+	if d := a.visible.difference(b.visible); d != "" {
+		t.find("what is visible differs: %s", d)
 	}
-}
-
-func sameEntries(a, b []accountant.Entry) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		x, y := a[i], b[i]
-		if x.Purpose != y.Purpose || x.Reserved != y.Reserved || x.Spent != y.Spent || !accountant.EqualEvents(x.Event, y.Event) {
-			return false
-		}
-	}
-	return true
-}
-
-// same is reflect.DeepEqual with floats compared by their bits, so that NaN
-// equals itself and −0 differs from 0. Values that point back at themselves are not for it.
-func same(a, b reflect.Value) bool {
-	if !a.IsValid() || !b.IsValid() {
-		return a.IsValid() == b.IsValid()
-	}
-	if a.Type() != b.Type() {
-		return false
-	}
-	switch a.Kind() {
-	case reflect.Float32, reflect.Float64:
-		return math.Float64bits(a.Float()) == math.Float64bits(b.Float())
-	case reflect.Slice, reflect.Array:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !same(a.Index(i), b.Index(i)) {
-				return false
-			}
-		}
-		return true
-	case reflect.Interface, reflect.Pointer:
-		return same(a.Elem(), b.Elem())
-	case reflect.Struct:
-		for i := range a.NumField() {
-			if !same(a.Field(i), b.Field(i)) {
-				return false
-			}
-		}
-		return true
-	}
-	if a.CanInterface() && b.CanInterface() {
-		return reflect.DeepEqual(a.Interface(), b.Interface())
-	}
-	return true
-}
-
-func brief(v any) string {
-	const most = 300
-	s := fmt.Sprintf("%v", v)
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return s
+	runtime.KeepAlive(a.held)
+	runtime.KeepAlive(b.held)
 }

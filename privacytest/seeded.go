@@ -25,6 +25,8 @@ type seeded struct {
 	mu   sync.Mutex
 	seed uint64
 	runs uint64
+	// number is nil, or gives a row the number by which its inclusion and its key are drawn.
+	number func(row int) int
 }
 
 // Source gives every run of one context a key of its own.
@@ -32,7 +34,7 @@ func (s *seeded) Source() (*entropy.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.runs++
-	return entropy.Seeded(s.seed*0x9e3779b97f4a7c15 + s.runs)
+	return entropy.Renumbered(s.seed*0x9e3779b97f4a7c15+s.runs, s.number)
 }
 
 func (*seeded) Spend(string, any, int, error)  {}

@@ -45,9 +45,11 @@ type tape struct {
 	seeded
 	earlier  []call // nil when recording
 	playing  bool
-	addition bool // neighbours differ by a row at the end
+	addition bool // neighbours differ by a row
+	change   change
+	left     leftOut
 	calls    []call
-	twins    map[step]bool // whose samples hold the same rows in both runs
+	twins    map[step]bool // whose samples hold the same rows, alike in both data sets
 	findings []string
 }
 
@@ -56,6 +58,15 @@ type step struct {
 	purpose string
 	number  uint64
 }
+
+// leftOut says whether samples left the changed row out.
+type leftOut int
+
+const (
+	noSamples leftOut = iota
+	rowAlwaysIn
+	rowLeftOut
+)
 
 // errDiverged ends a replay that can no longer be compared.
 var errDiverged = errors.New("privacytest: the replay has parted from the recording")
@@ -70,16 +81,48 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 }
 
 func (t *tape) Sample(s entropy.Sample) {
-	_, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: slices.Clone(s.Rows),
+	rows := t.numbered(s.Rows)
+	at, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: rows,
 		detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.addition && earlier != nil && slices.Equal(earlier.rows, s.Rows) {
-		if t.twins == nil {
-			t.twins = map[step]bool{}
-		}
-		t.twins[step{s.Purpose, s.Step}] = true
+	if earlier == nil {
+		return
 	}
+	same := slices.Equal(earlier.rows, rows)
+	switch {
+	case t.addition:
+	case !same:
+		t.find("call %d, sample %q: data sets of one size have samples of different rows", at, s.Purpose)
+		return
+	case !t.change.known:
+		t.find("call %d, sample %q: it cannot be told which rows differ: set Changed", at, s.Purpose)
+		return
+	}
+	if s.Probability < 1 && t.left == noSamples {
+		t.left = rowAlwaysIn
+	}
+	replaced := func(row int32) bool { return slices.Contains(t.change.replaced, int(row)) }
+	if !same || !t.addition && slices.ContainsFunc(rows, replaced) {
+		return
+	}
+	t.left = rowLeftOut
+	if t.twins == nil {
+		t.twins = map[step]bool{}
+	}
+	t.twins[step{s.Purpose, s.Step}] = true
+}
+
+// numbered are rows by numbers that mean the same row in both data sets.
+func (t *tape) numbered(rows []int32) []int32 {
+	rows = slices.Clone(rows)
+	if t.number != nil {
+		for i, row := range rows {
+			rows[i] = int32(t.number(int(row)))
+		}
+		slices.Sort(rows)
+	}
+	return rows
 }
 
 func (t *tape) Refuse(purpose string, err error) {

@@ -5,7 +5,7 @@ package records
 // binary images, vectors binary vectors; labels stay. A table of bytes shares
 // its storage with the result.
 func Binarize(t *Table, threshold float32) *Table {
-	out := *t
+	out := t.clone()
 	out.home = t.home.copied()
 	out.schema.kind, out.schema.lo, out.schema.hi = BinaryVector, 0, 1
 	if t.schema.IsImage() {
@@ -19,7 +19,7 @@ func Binarize(t *Table, threshold float32) *Table {
 				out.level[i] = 1
 			}
 		}
-		return &out
+		return out
 	}
 	out.level[1] = 1
 	out.flat = nil
@@ -29,5 +29,5 @@ func Binarize(t *Table, threshold float32) *Table {
 			out.bytes[i] = 1
 		}
 	}
-	return &out
+	return out
 }

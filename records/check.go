@@ -78,6 +78,9 @@ func Check(d Data) error {
 }
 
 func (t *Table) check() error {
+	if t.Len() == 0 {
+		return nil
+	}
 	var found defects
 	if t.bytes == nil {
 		found.dense(t.flat, 0, t.schema)
@@ -87,6 +90,9 @@ func (t *Table) check() error {
 }
 
 func (t *SetTable) check() error {
+	if t.Len() == 0 {
+		return nil
+	}
 	found := t.defects
 	found.first = append([]Defect(nil), found.first...)
 	found.labels(t.labels.raw, 0, t.schema)

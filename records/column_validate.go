@@ -24,7 +24,11 @@ type columnFaults struct {
 	errs   []error
 }
 
+// bad notes a mistake, the first of too many only.
 func (f *columnFaults) bad(field string, value any, want string) {
+	if len(f.errs) >= maxDefects {
+		return
+	}
 	f.errs = append(f.errs, param.New(f.path+field, value, want))
 }
 
@@ -36,9 +40,9 @@ func (c Column) validate(i int) []error {
 		return f.errs
 	}
 	if !plainText(c.name) {
-		f.bad(".Name", fmt.Sprintf("%q", c.name), "a name without control characters, or blanks around it")
+		f.bad(".Name", quotedName(c.name), "a name without control characters, or blanks around it")
 	} else {
-		f.path = fmt.Sprintf("records.Column[%q]", c.name)
+		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
 	if c.kind.hasLevels() {
 		f.levels()
@@ -78,6 +82,9 @@ func (f *columnFaults) levels() {
 	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn && len(c.levels) != 2 {
 		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two of a flag", least, maxLevels))
 	}
+	if len(c.levels) > maxLevels {
+		return // not worth a look at each
+	}
 	f.texts()
 }
 
@@ -86,18 +93,18 @@ func (f *columnFaults) texts() {
 	level, alias := map[string]bool{}, map[string]bool{}
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
-			f.bad(fmt.Sprintf(".Levels[%d]", i), fmt.Sprintf("%q", text), "a name of its own without control characters, or blanks around it")
+			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text), "a name of its own without control characters, or blanks around it")
 		}
 		level[text] = true
 	}
 	for _, a := range f.column.aliases {
 		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
-			f.bad(".WithAlias", fmt.Sprintf("%q for %q", a.text, a.level), "a text that means nothing else, for one of the levels")
+			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level), "a text that means nothing else, for one of the levels")
 		}
 		alias[a.text] = true
 	}
 	if other := f.column.other; other != "" && !level[other] {
-		f.bad(".WithOther", fmt.Sprintf("%q", other), "one of the levels")
+		f.bad(".WithOther", quotedName(other), "one of the levels")
 	}
 }
 

@@ -1,19 +1,28 @@
 package records
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/param"
 )
 
 // CSV says how a file of comma-separated values is laid out.
+//
+// A line is a record. Fields are quoted as RFC 4180 says, except that a quoted field ends on its
+// line, so that what one record holds never changes how another is read: take line breaks out of
+// texts before they are written. A line that cannot be read, because of its quotes, another number
+// of fields or its length ([Limits]), is a record of which nothing is known: every value is what
+// the schema makes of one that is no number, or none of the levels. [Check] reports it.
 //
 // [CSV.Read] and [CSV.Write] are for vectors and images. The zero value is then a
 // file of numbers without a header whose last column, if the schema has classes,
@@ -30,46 +39,70 @@ type CSV struct {
 	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
 	Names       []string // tables: the names of the file's columns, instead of those in the header
 	Missing     []string // tables: texts of a missing value, the first of which is written; nil for "" and "?"
+	// FirstRecord says that the first line is a record whatever it holds. Without it and without
+	// Header, a first line that looks like a header is an error: it has a word in each column of
+	// numbers, none of the levels in any other column, and is properly quoted. This is the only
+	// question about a record that ends in an error. It is for the owner of the file, looks at the
+	// first line alone, before any record is kept, and says nothing else about that line. Set
+	// FirstRecord where even that may not be answered.
+	FirstRecord bool
+	Limits      Limits // what reading may cost
 }
 
 // Read reads dense records, one a line, plain or gzip-compressed. A class that
-// is none of the schema's is what the schema says unknown labels become.
+// is none of the schema's is what the schema says unknown labels become, and what is
+// no number is the lower bound.
 //
-// Errors: [ErrFormat], naming line and column, where a line has another number
-// of columns or something is not a number; *[param.Error] for a schema that does
-// not fit.
+// Errors: [ErrFormat] for a header of another number of columns, a first line that looks like a
+// header where none is declared, or compression that is damaged; *[LimitError]; *[param.Error] for
+// a schema that does not fit.
 func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 	if err := c.validate(s); err != nil {
 		return nil, err
 	}
-	br, err := plain(r)
+	in, err := openInput(r, c.Limits)
 	if err != nil {
 		return nil, err
 	}
-	lines := csv.NewReader(br)
-	lines.ReuseRecord = true
-	lines.TrimLeadingSpace = true
-	lines.FieldsPerRecord = c.columns(s)
-	lines.Comment = c.Comment
-	if c.Comma != 0 {
-		lines.Comma = c.Comma
-	}
-	rows := csvRows{layout: c, schema: s, class: classIndex(s)}
-	for first := true; ; first = false {
-		fields, err := lines.Read()
-		if err == io.EOF {
-			return FromFlat(s, rows.flat, rows.labels...)
-		}
-		if err != nil {
-			return nil, csvError(err)
-		}
-		if first && c.Header {
-			continue
-		}
-		if err := rows.add(fields, lines); err != nil {
+	columns := c.columns(s)
+	lines := newCSVLines(in, c.Comma, c.Comment, columns)
+	if c.Header {
+		if err := skipHeader(lines, columns); err != nil {
 			return nil, err
 		}
 	}
+	rows := csvRows{label: c.label(s), dim: s.dim, class: classIndex(s)}
+	for first := !c.Header && !c.FirstRecord; ; first = false {
+		fields, fault, err := lines.next(columns, columns)
+		if err == io.EOF {
+			return FromFlat(s, rows.flat, rows.labels...)
+		}
+		if err == nil && first && fault == readable && rows.named(fields) {
+			err = undeclaredHeader()
+		}
+		if err == nil {
+			err = in.spend(columns)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows.add(fields, fault)
+	}
+}
+
+// skipHeader passes over the line of names. A file without a line has no records.
+func skipHeader(lines *csvLines, columns int) error {
+	if _, err := lines.in.Peek(1); err == io.EOF {
+		return nil
+	}
+	names, err := lines.header(columns)
+	if err != nil {
+		return err
+	}
+	if len(names) != columns {
+		return malformed("the header does not have the schema's number of columns, %d", columns)
+	}
+	return nil
 }
 
 // Open is [CSV.Read] on a file.
@@ -93,7 +126,7 @@ func (c CSV) validate(s Schema) error {
 
 // validateCharacters wants a comma and a comment that a file can have.
 func (c CSV) validateCharacters() error {
-	var errs []error
+	errs := []error{c.Limits.validate()}
 	for _, r := range []struct {
 		field string
 		value rune
@@ -134,51 +167,110 @@ func classIndex(s Schema) map[string]int32 {
 	return index
 }
 
+// csvRows collects dense records.
 type csvRows struct {
-	layout CSV
-	schema Schema
+	label  int // the column of the class, or -1
+	dim    int
 	class  map[string]int32
 	flat   []float32
 	labels []int32
 }
 
-func (c *csvRows) add(fields []string, at *csv.Reader) error {
-	label := c.layout.label(c.schema)
+// add appends one record, of unknown content where its line has a fault.
+func (c *csvRows) add(fields [][]byte, fault lineFault) {
+	if fault != readable {
+		for range c.dim {
+			c.flat = push(c.flat, float32(math.NaN()))
+		}
+		if c.label >= 0 {
+			c.labels = push(c.labels, -1)
+		}
+		return
+	}
 	for j, field := range fields {
-		field = strings.TrimSpace(field)
-		if j == label {
-			l, known := c.class[field]
-			if !known {
-				l = -1
-			}
-			c.labels = append(c.labels, l)
+		field = bytes.TrimSpace(field)
+		if j == c.label {
+			c.labels = push(c.labels, c.classOf(field))
 			continue
 		}
-		v, err := strconv.ParseFloat(field, 32)
-		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			line, _ := at.FieldPos(j)
-			return malformed("line %d, column %d is not a number", line, j+1)
-		}
-		c.flat = append(c.flat, float32(v))
+		c.flat = push(c.flat, number32(field))
 	}
-	return nil
 }
 
-// csvError keeps the place of a parse error; its text may quote the file.
-func csvError(err error) error {
-	var parse *csv.ParseError
-	if !errors.As(err, &parse) {
-		return truncated("the csv file", err)
+func (c *csvRows) classOf(text []byte) int32 {
+	if l, known := c.class[string(text)]; known {
+		return l
 	}
-	if errors.Is(err, csv.ErrFieldCount) {
-		return malformed("line %d does not have the schema's number of columns", parse.Line)
+	return -1
+}
+
+// number32 is the number that a text spells, infinite for one too large, or not a number.
+func number32(text []byte) float32 {
+	if !maybeNumber(text) {
+		return float32(math.NaN())
 	}
-	return malformed("line %d, column %d: wrong quotes", parse.Line, parse.Column)
+	v, err := strconv.ParseFloat(string(text), 32)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return float32(math.NaN())
+	}
+	return float32(v)
+}
+
+// maybeNumber rules out most texts that are no number, without the error that strconv makes for
+// each: a file of them would take many times its size.
+func maybeNumber(text []byte) bool {
+	digits := false
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c == '+' || c == '-' || c == '.' || c == '_':
+		case !digits && i <= 1 && (c|0x20 == 'i' || c|0x20 == 'n'): // an infinity, or not a number
+			return true
+		case !digits:
+			return false
+		case !strings.ContainsRune("abcdefpxABCDEFPX", rune(c)):
+			return false
+		}
+	}
+	return digits
+}
+
+// named reports whether a line names columns rather than holding a record.
+func (c *csvRows) named(fields [][]byte) bool {
+	for j, field := range fields {
+		field = bytes.TrimSpace(field)
+		if j == c.label {
+			if c.classOf(field) >= 0 {
+				return false
+			}
+		} else if !columnName(string(field)) {
+			return false
+		}
+	}
+	return true
+}
+
+// columnName reports whether a text in a column of numbers can only be the column's name: a word
+// that is no number and none of the usual ways to write that there is none.
+func columnName(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	if !unicode.IsLetter(first) && first != '_' || !plainText(text) {
+		return false
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return false
+	}
+	return !slices.Contains([]string{"na", "n/a", "null", "none", "nil", "missing", "unknown"}, strings.ToLower(text))
+}
+
+func undeclaredHeader() error {
+	return malformed("the first line looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record")
 }
 
 // Write writes the encoded records, one a line, so that Read gives them back.
 func (c CSV) Write(w io.Writer, t *Table) error {
-	if err := c.validate(t.schema); err != nil {
+	if err := errors.Join(c.validate(t.schema), t.schema.writableClasses()); err != nil {
 		return err
 	}
 	lines := csv.NewWriter(w)
@@ -217,4 +309,15 @@ func (c CSV) header(s Schema) []string {
 		names = slices.Insert(names, label, "class")
 	}
 	return names
+}
+
+// writableClasses wants names that survive a line.
+func (s Schema) writableClasses() error {
+	for i, name := range s.classes {
+		if !plainText(name) {
+			path := fmt.Sprintf("records.Schema.Classes[%d]", i)
+			return param.New(path, fmt.Sprintf("%.40q", name), "a name without control characters, or blanks around it")
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -28,7 +29,7 @@ func ExampleVisits() {
 
 // Sets larger than memory are written block by block and read where they lie; OpenSets maps such a file.
 func ExampleSetWriter() {
-	source := records.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50, Skew: 1, Seed: 1}
+	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50, Skew: 1, Seed: 1}
 	var file bytes.Buffer
 	w, err := records.NewSetWriter(&file, source.Schema())
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -157,45 +156,4 @@ func ExampleDecodeFlat() {
 	// Output:
 	// 30 self <nil>
 	// 60 none <nil>
-}
-
-// A schema drafted from rows that are public is written, reviewed and read back.
-func ExampleDraftPublicSchema() {
-	brochure := "age,plan,churn\n34,basic,no\n71,?,yes\n"
-	schema, err := records.DraftPublicSchema(strings.NewReader(brochure), records.CSV{Header: true}, records.Drafting{Label: "churn"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := records.WriteSchema(os.Stdout, schema); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// {
-	// 	"kind": "table",
-	// 	"columns": [
-	// 		{
-	// 			"name": "age",
-	// 			"type": "integer",
-	// 			"lo": 34,
-	// 			"hi": 71
-	// 		},
-	// 		{
-	// 			"name": "plan",
-	// 			"type": "categorical",
-	// 			"levels": [
-	// 				"basic"
-	// 			],
-	// 			"missing": true
-	// 		},
-	// 		{
-	// 			"name": "churn",
-	// 			"type": "label",
-	// 			"levels": [
-	// 				"no",
-	// 				"yes"
-	// 			]
-	// 		}
-	// 	]
-	// }
 }

@@ -237,19 +237,28 @@ func TestTransactionFiles(t *testing.T) {
 	}
 }
 
-func TestMalformedTransactions(t *testing.T) {
-	for text, place := range map[string]string{
-		"1 2\n3 x4":     "line 2, item 2",
-		"1 -":           "line 1, item 2",
-		"1 2-3":         "line 1, item 2",
-		"1.5":           "line 1, item 1",
-		"\n\n--1":       "line 3, item 1",
-		"1 secret4\n":   "line 1, item 2",
-		"\xff\xfe\x001": "line 1, item 1",
+// TestWhatIsNoTransaction is dropped, from its own line only, and Check finds it.
+func TestWhatIsNoTransaction(t *testing.T) {
+	for text, want := range map[string][][]uint32{
+		"1 2\n3 x4":      {{1, 2}, {3}},
+		"1 -":            {{1}},
+		"1 2-3":          {{1}},
+		"1.5\n\n2":       {{}, {}, {2}},
+		"--1\r\n7\r\n":   {{}, {7}},
+		"1 \"secret4\n5": {{1}, {5}},
+		"\xff\xfe\x001":  {{}},
 	} {
-		_, err := records.ReadTransactions(strings.NewReader(text), records.Sets(10, 10))
-		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), place) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: error %v, want one at %s", text, err, place)
+		table := must(records.ReadTransactions(strings.NewReader(text), records.Sets(10, 10)))(t)
+		if table.Len() != len(want) {
+			t.Fatalf("%q: %d records", text, table.Len())
+		}
+		for i, row := range want {
+			if !slices.Equal(table.Items(i), row) {
+				t.Errorf("%q: record %d is %v, want %v", text, i, table.Items(i), row)
+			}
+		}
+		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the strict check says %v", text, err)
 		}
 	}
 	var shape *param.Error
@@ -288,27 +297,42 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 }
 
-func TestMalformedCSV(t *testing.T) {
-	s := records.Interval(2, 0, 1)
-	for text, place := range map[string]string{
-		"1,2\n3":            "line 2",
-		"1,2\n3,secret":     "line 2, column 2",
-		"1,\"2\nx":          "line",
-		"1,se\"cret":        "line 1",
-		"1,2,3":             "line 1",
-		"\n1,2\n\n3,\n":     "line 4, column 2",
-		"0x1p-2,0b1\n,\n,,": "line 1, column 2",
+// TestLinesThatCannotBeRead are neutral records of their own, which Check finds.
+func TestLinesThatCannotBeRead(t *testing.T) {
+	s := records.Interval(2, -1, 9).WithLabels("a", "b").WithUnknown("b")
+	for text, rows := range map[string]int{
+		"1,2,a\n3":                   2,
+		"1,2,a\n3,secret,a":          2,
+		"1,2,a\n1,\"2,a\nx":          3,
+		"1,2,a\n1,se\"cret,a":        2,
+		"1,2,a\n\n1,2,3,a":           2,
+		"1,2,a\n\"1\"2,2,a\n":        2,
+		"1,2,a\n ,,a\n":              2,
+		"1,2,a\n0x1p-2,0b1,a\n,\n,,": 4,
 	} {
-		_, err := records.CSV{}.Read(strings.NewReader(text), s)
-		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), place) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: error %v, want one at %s", text, err, place)
+		table := must(records.CSV{}.Read(strings.NewReader(text), s))(t)
+		if table.Len() != rows {
+			t.Fatalf("%q: %d records", text, table.Len())
 		}
+		if row := table.Row(nil, 0); row[0] != 1 || row[1] != 2 || table.Label(0) != 0 {
+			t.Errorf("%q: the first record is %v of %d", text, row, table.Label(0))
+		}
+		if row := table.Row(nil, rows-1); row[1] != -1 {
+			t.Errorf("%q: the last record is %v", text, row)
+		}
+		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the strict check says %v", text, err)
+		}
+	}
+	if _, err := (records.CSV{Header: true}).Read(strings.NewReader("a,b\n1,2,a\n"), s); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("a header of another number of columns: %v", err)
 	}
 	var shape *param.Error
 	for name, err := range map[string]error{
 		"sets":         second(records.CSV{}.Read(strings.NewReader(""), records.Sets(3, 3))),
 		"label column": second(records.CSV{LabelColumn: 4}.Read(strings.NewReader(""), s.WithLabels("a"))),
-		"no classes":   second(records.CSV{LabelColumn: 1}.Read(strings.NewReader(""), s)),
+		"no classes":   second(records.CSV{LabelColumn: 1}.Read(strings.NewReader(""), s.WithoutLabels())),
+		"a limit":      second(records.CSV{Limits: records.Limits{Fields: -1}}.Read(strings.NewReader(""), s)),
 		"separator":    second(records.CSV{Comma: '"'}.Read(strings.NewReader(""), s)),
 		"no schema":    second(records.CSV{}.Read(strings.NewReader(""), records.Schema{})),
 	} {

@@ -13,7 +13,12 @@ import (
 // Whatever a cell holds, its record is encoded inside the schema: numbers are
 // clamped, levels that do not exist become the column's other level. [Check] is
 // the strict test. A frame is immutable.
-type Frame struct {
+type Frame struct{ *frameRef }
+
+// frameRef hides what it points to, see private.go.
+type frameRef struct{ *frameRows }
+
+type frameRows struct {
 	schema Schema
 	n      int
 	cells  []cells // one a column
@@ -27,10 +32,20 @@ type cells struct {
 }
 
 // Schema is the public description of the records.
-func (f *Frame) Schema() Schema { return f.schema }
+func (f *Frame) Schema() Schema {
+	if f == nil || f.frameRef == nil {
+		return Schema{}
+	}
+	return f.schema
+}
 
 // Len is the number of records; see [Data] for when it is private.
-func (f *Frame) Len() int { return f.n }
+func (f *Frame) Len() int {
+	if f == nil || f.frameRef == nil {
+		return 0
+	}
+	return f.n
+}
 
 // Gather encodes the given rows.
 //
@@ -165,5 +180,5 @@ func (f *Frame) Encoded() *Table {
 	var b device.Batch
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
-	return &Table{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data, labels: labels}
+	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data, labels: labels}}}
 }

@@ -11,7 +11,12 @@ import (
 )
 
 // FrameBuilder collects the rows of a [Frame], one at a time.
-type FrameBuilder struct {
+type FrameBuilder struct{ *builderRef }
+
+// builderRef hides what it points to, see private.go.
+type builderRef struct{ *builderRows }
+
+type builderRows struct {
 	schema Schema
 	lookup []map[string]uint16 // codes by text, of columns of levels
 	cells  []cells
@@ -28,7 +33,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{schema: s, cells: make([]cells, len(s.table.columns))}
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s, cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
 	}
@@ -91,7 +96,7 @@ func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame is the frame of the rows so far. The builder starts anew.
 func (b *FrameBuilder) Frame() *Frame {
-	f := &Frame{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}
+	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
 	return f
 }
@@ -139,26 +144,41 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	return nil
 }
 
+func (b *FrameBuilder) appendNumber(j int, v float64) {
+	b.cells[j].numbers = push(b.cells[j].numbers, v)
+}
+
+func (b *FrameBuilder) appendCode(j int, code uint16) {
+	b.cells[j].levels = push(b.cells[j].levels, code)
+}
+
 func (b *FrameBuilder) appendMissing(j int) {
-	c := &b.cells[j]
 	if b.lookup[j] == nil {
-		c.numbers = append(c.numbers, math.NaN())
-		return
+		b.appendNumber(j, math.NaN())
+	} else {
+		b.appendCode(j, missingLevel)
 	}
-	c.levels = append(c.levels, missingLevel)
+}
+
+// appendUnknown adds a cell of which nothing is known.
+func (b *FrameBuilder) appendUnknown(j int) {
+	if b.lookup[j] == nil {
+		b.appendNumber(j, unreadable)
+	} else {
+		b.appendCode(j, unknownLevel)
+	}
 }
 
 func (b *FrameBuilder) appendText(j int, text string) {
-	c := &b.cells[j]
-	if b.lookup[j] == nil {
-		c.numbers = append(c.numbers, parseNumber(text))
-		return
-	}
 	code, known := b.lookup[j][text]
-	if !known {
-		code = unknownLevel
+	switch {
+	case b.lookup[j] == nil:
+		b.appendNumber(j, parseNumber(text))
+	case known:
+		b.appendCode(j, code)
+	default:
+		b.appendCode(j, unknownLevel)
 	}
-	c.levels = append(c.levels, code)
 }
 
 // parseNumber is total: a number too large for a float64 is infinite, and what
@@ -176,33 +196,39 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	if v {
 		number, code = 1, 1
 	}
-	c := &b.cells[j]
 	switch {
 	case b.lookup[j] == nil:
-		c.numbers = append(c.numbers, number)
+		b.appendNumber(j, number)
 	case len(b.schema.table.columns[j].levels) == 2:
-		c.levels = append(c.levels, code)
+		b.appendCode(j, code)
 	default:
-		c.levels = append(c.levels, unknownLevel)
+		b.appendCode(j, unknownLevel)
 	}
 }
 
 func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
-	if b.lookup[j] == nil {
-		b.cells[j].numbers = append(b.cells[j].numbers, v)
-		return
-	}
-	if v != v {
+	switch {
+	case b.lookup[j] == nil:
+		b.appendNumber(j, v)
+	case v != v:
 		b.appendMissing(j)
-		return
+	default:
+		b.appendText(j, strconv.FormatFloat(v, 'f', -1, bits))
 	}
-	b.appendText(j, strconv.FormatFloat(v, 'f', -1, bits))
 }
 
 func (b *FrameBuilder) appendInt(j int, v float64, text string) {
 	if b.lookup[j] == nil {
-		b.cells[j].numbers = append(b.cells[j].numbers, v)
+		b.appendNumber(j, v)
 		return
 	}
 	b.appendText(j, text)
+}
+
+// number64 is parseNumber for a field of a file.
+func number64(text []byte) float64 {
+	if !maybeNumber(text) {
+		return unreadable
+	}
+	return parseNumber(string(text))
 }

@@ -1,15 +1,13 @@
 package records
 
 import (
-	"bufio"
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -18,12 +16,13 @@ import (
 // [CSV] for how columns are found. Blanks around a field do not count, nor do
 // blank lines.
 //
-// What a field holds is never an error: a text that is no number or no level is
-// encoded as the schema says, and [Check] reports it.
+// What a line holds is never an error: a text that is no number or no level is
+// encoded as the schema says, a line that cannot be read as a record of such texts,
+// and [Check] reports it.
 //
-// Errors: [ErrFormat], naming line and column, where a line has another number
-// of fields than the first, a quote is not closed or the header lacks a column;
-// *[param.Error] for a schema or a layout that does not fit.
+// Errors: [ErrFormat] where the header lacks a column, the first line looks like a header
+// that is not declared, or compression is damaged; *[LimitError]; *[param.Error] for a schema
+// or a layout that does not fit.
 func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	in, err := c.frameReader(r, s)
 	if err != nil {
@@ -69,10 +68,12 @@ func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 
 // frameReader is a file of table rows being read.
 type frameReader struct {
-	lines   *csv.Reader
+	lines   *csvLines
 	rows    *FrameBuilder
+	width   int   // fields of a line
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
+	first   bool // the next line is the first, and is not known to be a record
 }
 
 func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
@@ -83,30 +84,16 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	br, err := plain(r)
+	source, err := openInput(r, c.Limits)
 	if err != nil {
 		return nil, err
 	}
-	in := &frameReader{lines: c.reader(br), rows: rows, missing: map[string]bool{}}
-	for _, text := range c.missing() {
+	lines := newCSVLines(source, c.Comma, c.Comment, max(len(s.table.columns), len(c.Names)))
+	in := &frameReader{lines: lines, rows: rows, missing: map[string]bool{}, first: !c.Header && !c.FirstRecord}
+	for _, text := range c.MissingTexts() {
 		in.missing[text] = true
 	}
 	return in, in.place(c, s)
-}
-
-// reader splits lines, after the mark with which some programs begin a file.
-func (c CSV) reader(br *bufio.Reader) *csv.Reader {
-	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
-		br.Discard(3)
-	}
-	lines := csv.NewReader(br)
-	lines.ReuseRecord = true
-	lines.Comment = c.Comment
-	if c.Comma != 0 {
-		lines.Comma = c.Comma
-	}
-	lines.TrimLeadingSpace = !unicode.IsSpace(lines.Comma)
-	return lines
 }
 
 // place finds the columns of the schema among the fields of a line.
@@ -118,7 +105,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 		}
 	}
 	if c.Header {
-		header, err := in.header()
+		header, err := in.lines.header(max(len(s.table.columns), len(c.Names)))
 		if err != nil {
 			return err
 		}
@@ -126,13 +113,18 @@ func (in *frameReader) place(c CSV, s Schema) error {
 			names = header
 		}
 	}
-	in.lines.FieldsPerRecord = len(names)
+	in.width = len(names)
+	places, twice := make(map[string]int, len(names)), map[string]bool{}
+	for i, name := range names {
+		_, seen := places[name]
+		places[name], twice[name] = i, seen || twice[name]
+	}
 	for _, column := range s.table.columns {
-		at := slices.Index(names, column.name)
-		if at < 0 {
+		at, found := places[column.name]
+		if !found {
 			return malformed("no column is named %q", column.name)
 		}
-		if slices.Contains(names[at+1:], column.name) {
+		if twice[column.name] {
 			return malformed("two columns are named %q", column.name)
 		}
 		in.fields = append(in.fields, at)
@@ -140,65 +132,70 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	return nil
 }
 
-// header reads the line of names.
-func (in *frameReader) header() ([]string, error) {
-	in.lines.FieldsPerRecord = -1
-	line, err := in.lines.Read()
-	if err == io.EOF {
-		return nil, malformed("the csv file has no header")
-	}
-	if err != nil {
-		return nil, csvError(err)
-	}
-	names := slices.Clone(line)
-	for i := range names {
-		names[i] = strings.Clone(strings.TrimSpace(names[i]))
-	}
-	return names, nil
-}
-
 // read appends at most n rows; io.EOF says that there are no more.
 func (in *frameReader) read(n int) error {
 	for in.rows.Len() < n {
-		line, err := in.lines.Read()
-		if errors.Is(err, csv.ErrFieldCount) && blank(line) {
-			continue
+		fields, fault, err := in.lines.next(in.width, in.width)
+		if err == nil && in.first && fault == readable && in.named(fields) {
+			err = undeclaredHeader()
 		}
-		if err == io.EOF {
-			return err
+		if err == nil {
+			err = in.lines.in.spend(len(in.fields))
 		}
 		if err != nil {
-			return csvError(err)
+			return err
 		}
-		for j, at := range in.fields {
-			in.add(j, strings.TrimSpace(line[at]))
-		}
-		in.rows.n++
+		in.first = false
+		in.row(fields, fault)
 	}
 	return nil
 }
 
-// blank reports whether there is nothing on a line.
-func blank(line []string) bool { return len(line) == 1 && strings.TrimSpace(line[0]) == "" }
+// row appends one record, of unknown content where its line has a fault.
+func (in *frameReader) row(fields [][]byte, fault lineFault) {
+	for j, at := range in.fields {
+		if fault == readable {
+			in.add(j, bytes.TrimSpace(fields[at]))
+		} else {
+			in.rows.appendUnknown(j)
+		}
+	}
+	in.rows.n++
+}
+
+// named reports whether a line names columns rather than holding a record.
+func (in *frameReader) named(fields [][]byte) bool {
+	numbers := 0
+	for j, at := range in.fields {
+		text := string(bytes.TrimSpace(fields[at]))
+		if levels := in.rows.lookup[j]; levels != nil {
+			if _, level := levels[text]; level {
+				return false
+			}
+			continue
+		}
+		if numbers++; in.missing[text] || !columnName(text) {
+			return false
+		}
+	}
+	return numbers > 0
+}
 
 // add reads one field. A text that names a level is that level, even if it
 // usually means missing.
-func (in *frameReader) add(j int, text string) {
-	if in.missing[text] {
-		if _, level := in.rows.lookup[j][text]; !level {
-			in.rows.appendMissing(j)
-			return
-		}
+func (in *frameReader) add(j int, text []byte) {
+	levels := in.rows.lookup[j]
+	code, level := levels[string(text)]
+	switch {
+	case in.missing[string(text)] && !level:
+		in.rows.appendMissing(j)
+	case levels == nil:
+		in.rows.appendNumber(j, number64(text))
+	case level:
+		in.rows.appendCode(j, code)
+	default:
+		in.rows.appendCode(j, unknownLevel)
 	}
-	in.rows.appendText(j, text)
-}
-
-// missing are the texts of a missing value.
-func (c CSV) missing() []string {
-	if c.Missing == nil {
-		return []string{"", "?"}
-	}
-	return c.Missing
 }
 
 // validateFrames judges the layout of a file of tables.
@@ -213,6 +210,9 @@ func (c CSV) validateFrames(s Schema) error {
 	for i, name := range c.Names {
 		if name != "" && slices.Contains(c.Names[:i], name) {
 			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"))
+		}
+		if strings.ContainsAny(name, "\r\n") {
+			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names of one line"))
 		}
 	}
 	return errors.Join(errs...)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -45,7 +46,7 @@ func TestFramesAreReadFromManyLayouts(t *testing.T) {
 	}{
 		"by position":      {records.CSV{}, "3,cat,4.5,yes\n,bird,?,no\n"},
 		"blanks, dots":     {records.CSV{}, " 3, cat , 4.5, yes. \r\n\r\n?,bird, ,no\r\n\n"},
-		"quotes":           {records.CSV{}, "\"3\", \"cat\",\"4.5\",\"Y\"\n\"\",\"a \"\"bird\"\"\n\",\"x\",\"no\""},
+		"quotes":           {records.CSV{}, "\"3\", \"cat\" ,\"4.5\",\"Y\"\n\"\",\"a \"\"bird\"\"\",\"x\",\"no\""},
 		"a header":         {records.CSV{Header: true}, "kg,home,x,kind,age\n4.5,yes,1,cat,3\n,no,2,bird,\n"},
 		"a marked header":  {records.CSV{Header: true}, "\ufeff\"age\",kind , kg,home\n3,cat,4.5,yes\n,bird,,no\n"},
 		"names":            {records.CSV{Names: []string{"", "home", "kg", "", "kind", "age"}}, "a,yes,4.5,b,cat,3\na,no,,b,bird,\n"},
@@ -70,17 +71,12 @@ func TestFramesAreReadFromManyLayouts(t *testing.T) {
 
 func TestWhatIsNoFileOfTheTable(t *testing.T) {
 	for text, layout := range map[string]records.CSV{
-		"1,cat,2\n":                         {},
-		"1,cat,2,yes,5\n":                   {},
-		"1,cat,2,yes\n1,cat\n":              {},
 		"":                                  {Header: true},
 		"age,kind,kg\n":                     {Header: true},
 		"age,kind,kg,home,age\n1,2,3,4,5\n": {Header: true},
-		"\"1,cat,2,yes\n":                   {},
-		"1,c\"at,2,yes\n":                   {},
-		"\x1f\x8b":                          {},
-		"1,2\n":                             {Names: []string{"age", "kind", "kg", "home"}},
-		"1,2,3,4\n":                         {Names: []string{"age", "kind", "kg", "Home"}},
+		"\"age,kind,kg,home\n1,2,3,4\n":     {Header: true},
+		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03": {},
+		"1,2,3,4\n": {Names: []string{"age", "kind", "kg", "Home"}},
 	} {
 		if _, err := layout.ReadFrame(strings.NewReader(text), pets(t)); !errors.Is(err, records.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
@@ -91,6 +87,67 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
 			t.Errorf("%+v: %v", layout, err)
 		}
+	}
+}
+
+// TestRowsThatCannotBeRead are neutral records of their own, which Check finds.
+func TestRowsThatCannotBeRead(t *testing.T) {
+	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes", "1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
+		text := line + "\n4,dog,5,yes\n" + line + "\n6,dog,7,yes\n" + line
+		f := must(records.CSV{}.ReadFrame(strings.NewReader(text), pets(t)))(t)
+		want := ",other,0,no;4,dog,5,yes;,other,0,no;6,dog,7,yes;,other,0,no"
+		if line == "1,c\"at,2,yes" { // a quote inside a field is part of it
+			want = strings.ReplaceAll(want, ",other,0,no", "1,other,2,yes")
+		}
+		if got := cellsOf(f); got != want {
+			t.Errorf("%q: %s", line, got)
+		}
+		if err := records.Check(f); err == nil || !strings.Contains(err.Error(), "row 2") || strings.Contains(err.Error(), "row 1") {
+			t.Errorf("%q: the strict check says %v", line, err)
+		}
+	}
+}
+
+// TestAHeaderThatIsNotDeclared is noticed before any record is kept, and a record is not taken for one.
+func TestAHeaderThatIsNotDeclared(t *testing.T) {
+	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
+	const row = "3,cat,4.5,yes\n"
+	for _, head := range []string{"age,kind,kg,home\n", "\ufeff\nAge (years),Kind,weight_kg,Home\n", "\"alter\", art ,_,heim\n"} {
+		_, err := records.CSV{}.ReadFrame(strings.NewReader(head+row), s)
+		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "CSV.Header") || strings.Contains(err.Error(), "age") {
+			t.Errorf("%q: %v", head, err)
+		}
+		for _, err := range (records.CSV{}).Stream(strings.NewReader(head+row), s, 5) {
+			if !errors.Is(err, records.ErrFormat) {
+				t.Errorf("%q in parts: %v", head, err)
+			}
+		}
+		f, err := records.CSV{FirstRecord: true}.ReadFrame(strings.NewReader(head+row), s)
+		if err != nil || f.Len() != 2 {
+			t.Errorf("%q as a record: %v", head, err)
+		}
+	}
+	// A line that holds one number or level, is missing one, is not quoted properly or is not first is a record.
+	for _, line := range []string{"1,kind,kg,home", "age,cat,kg,home", "age,kind,kg,yes", "age,kind,?,home", "age,kind,NA,home",
+		"age,kind,1e999,home", "age,kind,nan,home", "age,kind,kg", "\"age,kind,kg,home", "#,kind,%,home"} {
+		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil || f.Len() != 2 {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	if f, err := (records.CSV{}).ReadFrame(strings.NewReader(row+"age,kind,kg,home\n"), s); err != nil || f.Len() != 2 {
+		t.Errorf("at the end: %v", err)
+	}
+	if _, err := (records.CSV{}).Read(strings.NewReader("x1,x2,class\n1,2,a\n"), dense); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("of vectors: %v", err)
+	}
+	for _, line := range []string{"x1,x2,a", "x1,2,class", "x1,x2", "x1,,class"} {
+		if v, err := (records.CSV{}).Read(strings.NewReader(line+"\n1,2,a\n"), dense); err != nil || v.Len() != 2 {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	levels := must(records.NewSchema(records.Categorical("a", "x", "y"), records.Flag("b", "no", "yes")))(t)
+	if f, err := (records.CSV{}).ReadFrame(strings.NewReader("a,b\nx,no\n"), levels); err != nil || f.Len() != 2 {
+		t.Errorf("without a column of numbers: %v", err)
 	}
 }
 
@@ -160,12 +217,13 @@ func TestStreamsAreTheFile(t *testing.T) {
 		break // leaving early is no mistake
 	}
 	rows, fault := 0, error(nil)
-	for f, err := range (records.CSV{}).Stream(strings.NewReader(text.String()+"1,2\n"), s, 10) {
+	broken := io.MultiReader(strings.NewReader(text.String()), iotest.ErrReader(io.ErrClosedPipe))
+	for f, err := range (records.CSV{}).Stream(broken, s, 10) {
 		if fault = err; err == nil {
 			rows += f.Len()
 		}
 	}
-	if rows != 20 || !errors.Is(fault, records.ErrFormat) {
+	if rows != 20 || !errors.Is(fault, io.ErrClosedPipe) {
 		t.Errorf("%d rows, %v", rows, fault)
 	}
 	for _, err := range (records.CSV{}).Stream(strings.NewReader(""), s, 0) {
@@ -181,14 +239,15 @@ func TestStreamsAreTheFile(t *testing.T) {
 func TestPartsPassOnWhatComes(t *testing.T) {
 	s := pets(t)
 	rows, fault := 0, error(nil)
-	for part, err := range records.Parts(records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n3,dog\n"), s, 1)) {
+	broken := io.MultiReader(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), iotest.ErrReader(io.ErrClosedPipe))
+	for part, err := range records.Parts(records.CSV{}.Stream(broken, s, 1)) {
 		if fault = err; err == nil {
 			rows += part.Len()
 		} else if part != nil {
 			t.Error("a part beside an error")
 		}
 	}
-	if rows != 2 || !errors.Is(fault, records.ErrFormat) {
+	if rows != 2 || !errors.Is(fault, io.ErrClosedPipe) {
 		t.Errorf("%d rows, %v", rows, fault)
 	}
 	for range records.Parts(records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), s, 1)) {

@@ -137,12 +137,12 @@ func (c CSV) missingText(column Column) (string, error) {
 		return "", nil
 	}
 	levels := column.codes()
-	for _, text := range c.missing() {
+	for _, text := range c.MissingTexts() {
 		if _, level := levels[text]; !level {
 			return text, nil
 		}
 	}
-	return "", param.New("records.CSV.Missing", c.missing(), fmt.Sprintf("a text that is no level of column %q", column.name))
+	return "", param.New("records.CSV.Missing", c.MissingTexts(), fmt.Sprintf("a text that is no level of column %q", column.name))
 }
 
 func (o *frameWriter) header() {

@@ -1,21 +1,23 @@
 package records
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
 )
 
 // Visits describes a file of many rows a person, one visited item (or several between
-// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand in
-// the file, become one record of at most the schema's number of items, so that the unit of a
+// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand
+// in the file, become one record of at most the schema's number of items, so that the unit of a
 // guarantee is the user: see [UnitOf].
+//
+// A row is a line, and who it belongs to is a fixed function of that line: the text of the user's
+// column, or the one person without a name where the line has no such column. Fields may be quoted;
+// a quote that is not closed on its line is an ordinary character.
 //
 // Columns are found by name where there is a header, else by their positions, counted from 0.
 type Visits struct {
@@ -23,15 +25,17 @@ type Visits struct {
 	Header             bool
 	User, Item         string // names of the columns, with a header
 	UserColumn, Column int    // their positions, without one
+	Limits             Limits // what reading may cost
 }
 
-// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows. Which items of a
-// person with too many are kept is a fixed function of that person's set. Item numbers outside the universe, and
-// what is no number, are dropped; their person stays.
+// Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows.
+// Which items of a person with too many are kept is a fixed function of that person's set. Item
+// numbers outside the universe, what is no number, and the items of a line that is too long are
+// dropped; their person stays.
 //
 // Memory is that of the persons and their distinct items.
-// Errors: [ErrFormat], naming the line, where a row lacks a column; *[param.Error] for columns that make no sense, or a schema that is not one of
-// sets without classes.
+// Errors: [ErrFormat] where the header does not name both columns; *[LimitError]; *[param.Error]
+// for columns that make no sense, or a schema that is not one of sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -40,19 +44,16 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	if err := errors.Join(unlabelledSets(s), v.validate()); err != nil {
 		return nil, err
 	}
-	br, err := plain(r)
+	in, err := openInput(r, v.Limits)
 	if err != nil {
 		return nil, err
 	}
-	g := grouping{schema: s, index: map[string]int{}}
-	if err := v.scan(br, &g); err != nil {
+	g := grouping{in: in, dim: uint64(s.dim), perPerson: valuesPerName + s.setValues(), index: map[string]uint32{}}
+	if err := v.scan(newCSVLines(in, v.Comma, 0, 0), &g); err != nil {
 		return nil, err
 	}
 	b.unit = UnitUser
-	for i, items := range g.items {
-		b.add(items)
-		g.items[i] = nil
-	}
+	g.each(b.add)
 	return b.table(nil)
 }
 
@@ -62,78 +63,129 @@ func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 }
 
 func (v Visits) validate() error {
-	switch {
-	case v.Header && (v.User == "" || v.Item == "" || v.User == v.Item):
-		return param.New("records.Visits.User", v.User, "the names of two columns, User and Item")
-	case !v.Header && (v.UserColumn < 0 || v.Column < 0 || v.UserColumn == v.Column):
-		return param.New("records.Visits.UserColumn", v.UserColumn, "the positions of two columns, UserColumn and Column")
+	err := CSV{Comma: v.Comma, Limits: v.Limits}.validateCharacters()
+	var c param.Checker
+	c.Add(err)
+	if v.Header {
+		c.OK(v.User != "" && v.Item != "" && v.User != v.Item, "records.Visits.User", v.User,
+			"the names of two columns, User and Item")
+		return c.Err()
 	}
-	return nil
+	c.OK(v.UserColumn >= 0 && v.Column >= 0 && v.UserColumn != v.Column, "records.Visits.UserColumn",
+		v.UserColumn, "the positions of two columns, UserColumn and Column")
+	last := max(v.UserColumn, v.Column)
+	c.OK(last < v.Limits.fields(0), "records.Visits.UserColumn", last, "positions below Limits.Fields")
+	return c.Err()
 }
 
-func (v Visits) scan(r io.Reader, g *grouping) error {
-	in := csv.NewReader(r)
-	in.ReuseRecord, in.FieldsPerRecord, in.LazyQuotes, in.TrimLeadingSpace = true, -1, true, true
-	if v.Comma != 0 {
-		in.Comma = v.Comma
-	}
+func (v Visits) scan(lines *csvLines, g *grouping) error {
 	user, item := v.UserColumn, v.Column
-	for line := 1; ; line++ {
-		fields, err := in.Read()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return visitError(line, err)
-		case v.Header && line == 1:
-			if user, item = slices.Index(fields, v.User), slices.Index(fields, v.Item); user < 0 || item < 0 {
-				return malformed("the header does not name both columns")
-			}
-			continue
-		case user >= len(fields) || item >= len(fields):
-			return malformed("row %d has too few columns", line)
+	if v.Header {
+		names, err := lines.header(0)
+		if err != nil {
+			return err
 		}
-		if err := g.add(fields[user], fields[item]); err != nil {
+		if user, item = slices.Index(names, v.User), slices.Index(names, v.Item); user < 0 || item < 0 {
+			return malformed("the header does not name both columns")
+		}
+	}
+	for {
+		fields, fault, err := lines.next(-1, max(user, item)+1)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = g.row(fields, fault, user, item)
+		}
+		if err != nil {
 			return err
 		}
 	}
-}
-
-// visitError names the row and never its text.
-func visitError(line int, err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return malformed("row %d is no row of columns", line)
-	}
-	return truncated(fmt.Sprintf("row %d", line), err)
 }
 
 // grouping collects the distinct items of every person.
 type grouping struct {
-	schema Schema
-	index  map[string]int
-	items  [][]uint32 // of each person, ascending
+	in        *input
+	dim       uint64
+	perPerson int // values that a person takes beside the items
+	index     map[string]uint32
+	visits    []uint64 // person and item, of which 32 bits each
 }
 
-func (g *grouping) add(user, text string) error {
-	user = strings.TrimSpace(user)
-	i, known := g.index[user]
-	if !known {
-		if err := tooMany(len(g.items) + 1); err != nil {
-			return err
-		}
-		i = len(g.items)
-		g.index[strings.Clone(user)] = i
-		g.items = append(g.items, nil)
+// row adds what one line says. Of a line that is too long only the person is read, if the line goes
+// on after the name.
+func (g *grouping) row(fields [][]byte, fault lineFault, user, item int) error {
+	var name, items []byte
+	if user < len(fields) && (fault != tooLong || user+1 < len(fields)) {
+		name = bytes.TrimSpace(fields[user])
 	}
-	for word := range strings.FieldsSeq(text) {
-		item, err := strconv.ParseUint(word, 10, 32)
-		if err != nil || item >= uint64(g.schema.dim) {
+	if item < len(fields) && fault != tooLong {
+		items = fields[item]
+	}
+	p, err := g.person(name)
+	if err != nil {
+		return err
+	}
+	for word := range bytes.FieldsSeq(items) {
+		number, err := strconv.ParseUint(string(word), 10, 32)
+		if err != nil || number >= g.dim {
 			continue
 		}
-		if at, found := slices.BinarySearch(g.items[i], uint32(item)); !found {
-			g.items[i] = slices.Insert(g.items[i], at, uint32(item))
+		if err := g.visit(p, uint32(number)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// person is the number of a person.
+func (g *grouping) person(name []byte) (uint32, error) {
+	if p, known := g.index[string(name)]; known {
+		return p, nil
+	}
+	if err := tooManyRows(len(g.index) + 1); err != nil {
+		return 0, err
+	}
+	if err := g.in.spend(g.perPerson); err != nil {
+		return 0, err
+	}
+	p := uint32(len(g.index))
+	g.index[string(name)] = p
+	return p, nil
+}
+
+// valuesPerName is what a name and its place in an index take, in numbers of a set.
+const valuesPerName = 9
+
+// visit adds an item of a person. Storage that is full is rid of repetitions before it grows.
+func (g *grouping) visit(person, item uint32) error {
+	if len(g.visits) == cap(g.visits) {
+		before := len(g.visits)
+		g.compact()
+		g.in.values -= int64(before - len(g.visits))
+		if len(g.visits) > cap(g.visits)/2 {
+			g.visits = slices.Grow(g.visits, len(g.visits))
+		}
+	}
+	g.visits = append(g.visits, uint64(person)<<32|uint64(item))
+	return g.in.spend(1)
+}
+
+func (g *grouping) compact() {
+	slices.Sort(g.visits)
+	g.visits = slices.Compact(g.visits)
+}
+
+// each hands out the items of every person, ascending; they are valid during the call.
+func (g *grouping) each(emit func(items []uint32)) {
+	g.compact()
+	var items []uint32
+	at := 0
+	for p := range uint64(len(g.index)) {
+		items = items[:0]
+		for ; at < len(g.visits) && g.visits[at]>>32 == p; at++ {
+			items = append(items, uint32(g.visits[at]))
+		}
+		emit(items)
+	}
 }

@@ -19,23 +19,23 @@ const idxBytes = 0x08
 // 128 and above as 1. labels is nil exactly where the schema has no classes.
 //
 // Errors: [ErrFormat] for files that are truncated, too long, of another element
-// type or of another number of coordinates than the schema says; *[param.Error]
-// for a schema that does not fit.
-func ReadIDX(images, labels io.Reader, s Schema) (*Table, error) {
+// type or of another number of coordinates than the schema says; *[LimitError];
+// *[param.Error] for a schema that does not fit.
+func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if (labels != nil) != (s.Classes() > 0) {
 		return nil, param.New("records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes")
 	}
-	pixels, err := readIDX(images, s, "the image file")
+	pixels, err := readIDX(images, s, lastOf(limits), 4, "the image file")
 	if err != nil {
 		return nil, err
 	}
 	if labels == nil {
 		return FromBytes(s, pixels)
 	}
-	classes, err := readIDX(labels, Interval(1, 0, 1), "the label file")
+	classes, err := readIDX(labels, Interval(1, 0, 1), lastOf(limits), 1, "the label file")
 	if err != nil {
 		return nil, err
 	}
@@ -50,30 +50,36 @@ func ReadIDX(images, labels io.Reader, s Schema) (*Table, error) {
 }
 
 // OpenIDX is [ReadIDX] on files. labels is "" where the schema has no classes.
-func OpenIDX(images, labels string, s Schema) (*Table, error) {
+func OpenIDX(images, labels string, s Schema, limits ...Limits) (*Table, error) {
 	return withFile(images, func(pixels io.Reader) (*Table, error) {
 		if labels == "" {
-			return ReadIDX(pixels, nil, s)
+			return ReadIDX(pixels, nil, s, limits...)
 		}
-		return withFile(labels, func(classes io.Reader) (*Table, error) { return ReadIDX(pixels, classes, s) })
+		return withFile(labels, func(classes io.Reader) (*Table, error) {
+			return ReadIDX(pixels, classes, s, limits...)
+		})
 	})
 }
 
-// readIDX reads one idx file of records that are s.Dim() bytes each.
-func readIDX(r io.Reader, s Schema, what string) ([]uint8, error) {
-	br, err := plain(r)
+// readIDX reads one idx file of records that are s.Dim() bytes each, of which so many together take
+// the room of a value.
+func readIDX(r io.Reader, s Schema, limits Limits, together int, what string) ([]uint8, error) {
+	in, err := openInput(r, limits)
 	if err != nil {
 		return nil, err
 	}
-	n, err := readIDXHeader(br, s, what)
+	n, err := readIDXHeader(in, s, what)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readBytes(br, n*s.dim, what)
+	data, err := readBytes(in, n*s.dim, what)
 	if err != nil {
 		return nil, err
 	}
-	return data, atEnd(br, what)
+	if err := atEnd(in, what); err != nil {
+		return nil, err
+	}
+	return data, in.spend((len(data) + together - 1) / together)
 }
 
 // readIDXHeader returns the number of records.

@@ -27,7 +27,12 @@ import (
 //
 // The file must stay as it is while it is open: on most systems a mapped file
 // that is cut short ends the process that reads it.
-type MappedSets struct {
+type MappedSets struct{ *mappedRef }
+
+// mappedRef hides what it points to, see private.go.
+type mappedRef struct{ *mappedRows }
+
+type mappedRows struct {
 	schema Schema
 	file   io.ReaderAt
 	info   fs.FileInfo // of the file; nil where a reader was given
@@ -66,8 +71,8 @@ func closing(c io.Closer, err error) error {
 }
 
 // ReadSets reads sets from anything that can be read at an offset, of the given size
-// in bytes. It reads the head, the foot and the list of blocks; memory is bounded by the
-// list, 8 bytes for some thousand records.
+// in bytes. It reads the head, the foot, the list of blocks and where the rows of each block lie;
+// memory is bounded by the list, 8 bytes for some thousand records.
 //
 // Errors: those of [OpenSets].
 func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
@@ -75,7 +80,7 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MappedSets{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}
+	m := &MappedSets{&mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}}}
 	m.room.New = func() any { return new(mappedScratch) }
 	if m.starts, err = h.readStarts(r, size); err != nil {
 		return nil, err
@@ -83,15 +88,50 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	return m, m.checkBlocks()
 }
 
-// checkBlocks wants room in every block for the offsets of its rows.
+// checkBlocks wants room in every block for the offsets of its rows, and no more items in its rows
+// together than the block holds: rows that lay over one another would make a small file as large as
+// it likes. It is a question about the file's structure, which is asked once, before any record is
+// handed out.
 func (m *MappedSets) checkBlocks() error {
+	var raw []byte
 	for b := range len(m.starts) - 1 {
 		lo, hi := m.starts[b], m.starts[b+1]
-		if hi < lo || hi-lo < offsetBytes*uint64(m.blockRows(b)+1) {
+		head := offsetBytes * uint64(m.blockRows(b)+1)
+		if hi < lo || hi-lo < head {
 			return malformed("block %d is too short for its rows", b)
+		}
+		raw = resize(raw, int(head))
+		if err := readAt(m.file, raw, int64(lo)); err != nil {
+			return err
+		}
+		items := (hi - lo - head) / uint64(m.schema.itemBytes())
+		if m.claimed(raw, items) > items {
+			return malformed("block %d has rows that lie over one another", b)
 		}
 	}
 	return nil
+}
+
+// claimed is how many items are read for all rows of a block of so many items, given its offsets.
+func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
+	sum := uint64(0)
+	for ; len(offsets) >= 2*offsetBytes; offsets = offsets[offsetBytes:] {
+		sum += m.rowItems(offsets, items)
+	}
+	return sum
+}
+
+// rowItems is how many items are read for the row between two offsets; none where they make no sense.
+func (m *MappedSets) rowItems(bounds []byte, items uint64) uint64 {
+	lo, hi := rowBounds(bounds)
+	if hi < lo || hi > items {
+		return 0
+	}
+	return min(hi-lo, uint64(m.schema.maxItems))
+}
+
+func rowBounds(p []byte) (lo, hi uint64) {
+	return uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[offsetBytes:]))
 }
 
 func (m *MappedSets) blockRows(b int) int { return min(m.n-b<<m.shift, 1<<m.shift) }
@@ -105,10 +145,20 @@ func (m *MappedSets) Close() error {
 }
 
 // Schema is the public description of the records.
-func (m *MappedSets) Schema() Schema { return m.schema }
+func (m *MappedSets) Schema() Schema {
+	if m == nil || m.mappedRef == nil {
+		return Schema{}
+	}
+	return m.schema
+}
 
 // Len is the number of records; see [Data] for when it is private.
-func (m *MappedSets) Len() int { return m.n }
+func (m *MappedSets) Len() int {
+	if m == nil || m.mappedRef == nil {
+		return 0
+	}
+	return m.n
+}
 
 // Unit is who one record is; see [UnitOf].
 func (m *MappedSets) Unit() string { return m.unit }
@@ -179,13 +229,10 @@ func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	if !m.fill(s.bounds[:], start+offsetBytes*uint64(at)) {
 		return nil
 	}
-	lo, hi := uint64(binary.LittleEndian.Uint32(s.bounds[:])), uint64(binary.LittleEndian.Uint32(s.bounds[offsetBytes:]))
+	lo, _ := rowBounds(s.bounds[:])
 	width := uint64(m.schema.itemBytes())
 	first := start + offsetBytes*uint64(m.blockRows(b)+1)
-	if hi < lo || hi > (end-first)/width {
-		return nil
-	}
-	n := min(hi-lo, uint64(m.schema.maxItems))
+	n := m.rowItems(s.bounds[:], (end-first)/width)
 	s.bytes = resize(s.bytes, int(n*width))
 	if !m.fill(s.bytes, first+lo*width) {
 		return nil
@@ -200,6 +247,9 @@ func (m *MappedSets) fill(p []byte, at uint64) bool {
 
 // check reports rows that reading would change.
 func (m *MappedSets) check() error {
+	if m.Len() == 0 {
+		return nil
+	}
 	var found defects
 	s := new(mappedScratch)
 	width := m.schema.itemBytes()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -20,7 +21,7 @@ import (
 // made is a table of sets that spans several blocks.
 func made(t testing.TB, n, universe int) *records.SetTable {
 	t.Helper()
-	return must(records.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1, Communities: 5, Affinity: 0.6, Seed: 3}.Make())(t)
+	return must(demo.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1, Communities: 5, Affinity: 0.6, Seed: 3}.Make())(t)
 }
 
 func written(t testing.TB, d records.Data) []byte {
@@ -163,6 +164,14 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	}
 }
 
+// TestRowsOverOneAnotherAreRefused: a small file could otherwise hold as many items as it likes.
+func TestRowsOverOneAnotherAreRefused(t *testing.T) {
+	file := overlapping(t)
+	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestLyingFilesOfSetsAreRefused, and cost no memory.
 func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 	whole := written(t, made(t, 5000, 100))
@@ -235,7 +244,9 @@ func TestStreams(t *testing.T) {
 			return records.StreamTransactions(bytes.NewReader(text.Bytes()), table.Schema(), n)
 		},
 		"made": func(n int) func(func(*records.SetTable, error) bool) {
-			return records.SetSource{Records: 2500, Universe: 60, MeanItems: 4, MaxItems: 30, Skew: 1, Communities: 5, Affinity: 0.6, Seed: 3}.Stream(n)
+			source := demo.SetSource{Records: 2500, Universe: 60, MeanItems: 4, MaxItems: 30, Skew: 1,
+				Communities: 5, Affinity: 0.6, Seed: 3}
+			return source.Stream(n)
 		},
 	}
 	for name, stream := range streams {
@@ -265,41 +276,10 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	for part, err := range records.StreamTransactions(strings.NewReader("1\n2\nx\n"), records.Sets(5, 2), 2) {
+	cut := gz([]byte("1\n2\n3\n"))
+	for part, err := range records.StreamTransactions(bytes.NewReader(cut[:len(cut)-5]), records.Sets(5, 2), 2) {
 		if part == nil && !errors.Is(err, records.ErrFormat) || part != nil && part.Len() != 2 {
 			t.Errorf("part %v, error %v", part, err)
-		}
-	}
-}
-
-func TestSetSource(t *testing.T) {
-	g := records.SetSource{Records: 20000, Universe: 200, MeanItems: 5.26, MaxItems: 57, Skew: 0.9, Communities: 12, Affinity: 0.7, Seed: 2}
-	table := must(g.Make())(t)
-	total, longest := 0, 0
-	counts := make([]int, 200)
-	for i := range table.Len() {
-		items := table.Items(i)
-		total += len(items)
-		longest = max(longest, len(items))
-		for _, item := range items {
-			counts[item]++
-		}
-	}
-	slices.Sort(counts)
-	if mean := float64(total) / 20000; mean < 5.1 || mean > 5.4 || longest > 57 || longest < 30 || counts[199] < 5*counts[20] {
-		t.Errorf("mean %.2f, longest %d, counts from %d to %d", mean, longest, counts[0], counts[199])
-	}
-	if again := must(g.Make())(t); !slices.Equal(again.Items(777), table.Items(777)) {
-		t.Error("the same source makes other sets")
-	}
-	var shape *param.Error
-	bad := records.SetSource{Records: -1, Universe: 5, MeanItems: 0.5, MaxItems: 4, Skew: -1, Shift: -1, Communities: 9, Affinity: 2}
-	if _, err := bad.Make(); !errors.As(err, &shape) || strings.Count(err.Error(), "SetSource") != 6 {
-		t.Errorf("mistakes: %v", err)
-	}
-	for _, g := range []records.SetSource{records.CallRecords(), records.TransitRecords()} {
-		if err := g.Validate(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -328,7 +308,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, data := range map[string]string{"no such column": "a,b\n1,2\n", "too few columns": "who,where\nann\n"} {
+	for name, data := range map[string]string{"no such column": "a,b\nann,2\n", "nothing": "", "one column": "who\nann\n"} {
 		_, err := records.Visits{Header: true, User: "who", Item: "where"}.Read(strings.NewReader(data), s)
 		if !errors.Is(err, records.ErrFormat) || strings.Contains(err.Error(), "ann") {
 			t.Errorf("%s: %v", name, err)

@@ -36,7 +36,12 @@ func (s Schema) itemBytes() int {
 
 // SetWriter writes sets into a file that [OpenSets] maps, in memory that does not grow
 // with their number.
-type SetWriter struct {
+type SetWriter struct{ *setWriterRef }
+
+// setWriterRef hides what it points to, see private.go.
+type setWriterRef struct{ *setWriter }
+
+type setWriter struct {
 	to      *bufio.Writer
 	encoder setEncoder
 	blocks  blockWriter
@@ -56,7 +61,7 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err
 	}
-	out := &SetWriter{to: bufio.NewWriterSize(w, 1<<16), encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}
+	out := &SetWriter{&setWriterRef{&setWriter{to: bufio.NewWriterSize(w, 1<<16), encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}}}
 	head := append([]byte(mappedMagic), make([]byte, headBytes-len(mappedMagic))...)
 	binary.LittleEndian.PutUint64(head[16:], uint64(s.dim))
 	binary.LittleEndian.PutUint64(head[24:], uint64(s.maxItems))

@@ -74,9 +74,12 @@ func validateColumns(columns []Column) error {
 	seen := map[string]bool{}
 	special, encoded, width := 0, 0, 0
 	for i, c := range columns {
+		if len(errs) >= maxDefects {
+			return errors.Join(errs[:maxDefects]...)
+		}
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
-			errs = append(errs, param.New(fmt.Sprintf("records.Column[%d].Name", i), fmt.Sprintf("%q", c.name), "a name of its own"))
+			errs = append(errs, param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {

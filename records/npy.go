@@ -28,15 +28,25 @@ const (
 // itself.
 //
 // Errors: [ErrFormat] for a file that is malformed, truncated or of another
-// shape; *[param.Error] for a schema that does not fit.
-func ReadNPY(r io.Reader, s Schema) (*Table, error) {
+// shape; *[LimitError]; *[param.Error] for a schema that does not fit.
+func ReadNPY(r io.Reader, s Schema, limits ...Limits) (*Table, error) {
+	plain := lastOf(limits)
+	plain.Plain = true
+	in, err := openInput(r, plain)
+	if err != nil {
+		return nil, err
+	}
+	return readNPY(in, s)
+}
+
+func readNPY(in *input, s Schema) (*Table, error) {
 	if _, err := newTable(s.WithoutLabels(), 0, nil); err != nil {
 		return nil, err
 	}
 	if s.Classes() > 0 {
 		return nil, param.New("records.Schema.Classes", s.Classes(), "none: one array carries no labels; ReadNPZ reads both")
 	}
-	values, levels, err := readArray(r, s, s.dim, "the array")
+	values, levels, err := readArray(in, s, s.dim, "the array")
 	if err != nil {
 		return nil, err
 	}
@@ -47,17 +57,24 @@ func ReadNPY(r io.Reader, s Schema) (*Table, error) {
 }
 
 // ReadNPZ reads records from a NumPy .npz file: the array x as [ReadNPY] reads
-// it and, where the schema has classes, the array y of one label a record.
-func ReadNPZ(r io.ReaderAt, size int64, s Schema) (*Table, error) {
+// it and, where the schema has classes, the array y of one label a record. Both count
+// together towards the limits.
+//
+// Errors: those of [ReadNPY].
+func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
+	in := &input{limits: lastOf(limits), read: size}
+	if err := in.limits.validate(); err != nil {
+		return nil, err
+	}
 	zr, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, malformed("not an npz file")
 	}
-	t, err := readMember(zr, npzRecords, func(r io.Reader) (*Table, error) { return ReadNPY(r, s.WithoutLabels()) })
+	t, err := readMember(zr, npzRecords, in, func() (*Table, error) { return readNPY(in, s.WithoutLabels()) })
 	if err != nil || s.Classes() == 0 {
 		return t, err
 	}
-	labels, err := readMember(zr, npzLabels, readLabelArray)
+	labels, err := readMember(zr, npzLabels, in, func() ([]int32, error) { return readLabelArray(in) })
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +86,8 @@ func ReadNPZ(r io.ReaderAt, size int64, s Schema) (*Table, error) {
 	return t, err
 }
 
-func readMember[T any](zr *zip.Reader, name string, read func(io.Reader) (T, error)) (out T, err error) {
+// readMember reads one file of an archive through in.
+func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, error)) (out T, err error) {
 	for _, f := range zr.File {
 		if f.Name != name {
 			continue
@@ -79,15 +97,16 @@ func readMember[T any](zr *zip.Reader, name string, read func(io.Reader) (T, err
 			return out, malformed("%s cannot be decompressed", name)
 		}
 		defer m.Close()
-		return read(m)
+		in.Reader = bufio.NewReaderSize(unpacking{m, in}, inputBuffer)
+		return read()
 	}
 	return out, malformed("no array %s", strings.TrimSuffix(name, ".npy"))
 }
 
 // readLabelArray reads whole numbers; what is none of int32 becomes -1, which no
 // schema knows.
-func readLabelArray(r io.Reader) ([]int32, error) {
-	values, _, err := readArray(r, Interval(1, 0, 1), 1, "the label array")
+func readLabelArray(in *input) ([]int32, error) {
+	values, _, err := readArray(in, Interval(1, 0, 1), 1, "the label array")
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +128,8 @@ type npyHeader struct {
 	shape []int
 }
 
-func readArray(r io.Reader, s Schema, dim int, what string) (values []float32, levels []uint8, err error) {
-	br := bufio.NewReaderSize(r, 1<<16)
-	h, err := readNPYHeader(br, what)
+func readArray(in *input, s Schema, dim int, what string) (values []float32, levels []uint8, err error) {
+	h, err := readNPYHeader(in, what)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,14 +138,14 @@ func readArray(r io.Reader, s Schema, dim int, what string) (values []float32, l
 		return nil, nil, err
 	}
 	if h.kind == 'u' && h.size == 1 && s.kind == GreyImage {
-		levels, err = readBytes(br, n*dim, what)
+		levels, err = readBytes(in, n*dim, what)
 	} else {
-		values, err = h.read(br, n*dim, what)
+		values, err = h.read(in, n*dim, what)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return values, levels, atEnd(br, what)
+	return values, levels, atEnd(in, what)
 }
 
 // maxNPYHeader is far above any honest header.
@@ -247,18 +265,21 @@ func (h npyHeader) element() func([]byte) float32 {
 }
 
 // read decodes n elements, growing as they arrive.
-func (h npyHeader) read(r io.Reader, n int, what string) ([]float32, error) {
+func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 	const piece = 1 << 16
 	decode := h.element()
 	buf := make([]byte, min(n, piece)*h.size)
-	out := make([]float32, 0, min(n, piece))
+	var out []float32
 	for len(out) < n {
 		part := buf[:min(n-len(out), piece)*h.size]
-		if _, err := io.ReadFull(r, part); err != nil {
+		if _, err := io.ReadFull(in, part); err != nil {
 			return nil, truncated(what, err)
 		}
+		if err := in.spend(len(part) / h.size); err != nil {
+			return nil, err
+		}
 		for ; len(part) > 0; part = part[h.size:] {
-			out = append(out, decode(part))
+			out = push(out, decode(part))
 		}
 	}
 	return out, nil

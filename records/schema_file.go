@@ -32,23 +32,61 @@ func schemaText(s Schema) ([]byte, error) {
 
 // ReadSchema reads a schema that WriteSchema, or a person, wrote.
 //
-// Errors: [ErrFormat] for what is no JSON, and what is wrong
+// Errors: [ErrFormat] for what is no JSON; *[LimitError]; and what is wrong
 // with the schema.
-func ReadSchema(r io.Reader) (Schema, error) {
-	var s Schema
-	text, err := io.ReadAll(r)
+func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
+	l := lastOf(limits)
+	if err := l.validate(); err != nil {
+		return Schema{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, int64(l.documentBytes())+1))
 	if err != nil {
-		return s, fmt.Errorf("records: reading: %w", err)
+		return Schema{}, fmt.Errorf("records: reading: %w", err)
+	}
+	if len(text) > l.documentBytes() {
+		return Schema{}, &LimitError{"DocumentBytes", "the schema is too long"}
+	}
+	if err := l.checkJSON(text); err != nil {
+		return Schema{}, err
 	}
 	if !json.Valid(text) {
-		return s, malformed("the schema is no JSON")
+		return Schema{}, malformed("the schema is no JSON")
 	}
-	err = json.Unmarshal(text, &s)
-	return s, err
+	return parseSchema(text)
 }
 
 // OpenSchema is [ReadSchema] on a file.
-func OpenSchema(path string) (Schema, error) { return withFile(path, ReadSchema) }
+func OpenSchema(path string, limits ...Limits) (Schema, error) {
+	return withFile(path, func(r io.Reader) (Schema, error) { return ReadSchema(r, limits...) })
+}
+
+// checkJSON bounds how deep a text in JSON is nested, and how many objects it has: a column of a
+// schema takes one, and one for its aliases. It reads the text once and stores nothing.
+func (l Limits) checkJSON(text []byte) error {
+	depth, objects, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > l.depth() {
+				return &LimitError{"Depth", "the schema is nested too deep"}
+			}
+			if c == '{' {
+				objects++
+			}
+			if objects > 2*l.fields(0)+1 {
+				return &LimitError{"Fields", "the schema has too many columns"}
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
 
 // SaveSchema is [WriteSchema] to a file.
 func SaveSchema(path string, s Schema) error {

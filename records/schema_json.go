@@ -47,20 +47,27 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a schema and validates it; a field that the schema's kind
-// does not have is an error.
+// does not have is an error. The default [Limits] hold for its nesting and its columns.
 func (s *Schema) UnmarshalJSON(data []byte) error {
-	var j schemaJSON
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&j); err != nil {
-		return fmt.Errorf("records: schema: %w", err)
+	if err := (Limits{}).checkJSON(data); err != nil {
+		return err
 	}
-	read, err := j.schema()
+	read, err := parseSchema(data)
 	if err != nil {
 		return err
 	}
 	*s = read
 	return nil
+}
+
+func parseSchema(data []byte) (Schema, error) {
+	var j schemaJSON
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&j); err != nil {
+		return Schema{}, fmt.Errorf("records: schema: %w", err)
+	}
+	return j.schema()
 }
 
 func (j schemaJSON) schema() (Schema, error) {

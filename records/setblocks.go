@@ -38,6 +38,10 @@ func (s Schema) blockShift() uint {
 	return uint(min(blockShift, bits.Len64(math.MaxUint32/most)-1))
 }
 
+// setValues is what a set takes beside its items, in numbers of a set: its offset, and its part of
+// what a block takes.
+func (s Schema) setValues() int { return 1 + 16>>s.blockShift() }
+
 // at finds a row: its block and where in it.
 func (b *setBlocks) at(row int) (*setBlock, int) {
 	return &b.blocks[row>>b.shift], row & (1<<b.shift - 1)
@@ -96,7 +100,7 @@ func (w *blockWriter) seal() {
 	} else {
 		b.wide = exact(w.open.wide)
 	}
-	w.sealed.blocks = append(w.sealed.blocks, b)
+	w.sealed.blocks = push(w.sealed.blocks, b)
 	w.empty()
 }
 

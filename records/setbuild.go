@@ -95,8 +95,9 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 		return nil, err
 	}
 	b.writer.seal()
-	return &SetTable{schema: s, sets: b.writer.sealed, n: b.n, labels: c,
-		defects: b.encoder.defects, unit: b.unit, home: new(origin)}, nil
+	rows := setRows{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit,
+		home: new(origin)}
+	return &SetTable{&setRef{&rows}}, nil
 }
 
 // CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of the set
@@ -130,4 +131,47 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
+}
+
+// SetBuilder collects the records of a [SetTable], one at a time.
+type SetBuilder struct{ *setBuilderRef }
+
+// setBuilderRef hides what it points to, see private.go.
+type setBuilderRef struct{ b *setBuilder }
+
+// NewSetBuilder starts a table without records.
+//
+// Errors: *[param.Error] for a schema that is not one of sets.
+func NewSetBuilder(s Schema) (*SetBuilder, error) {
+	b, err := newSetBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	return &SetBuilder{&setBuilderRef{b}}, nil
+}
+
+// Add appends one record, encoded as [SetTable] says.
+//
+// Errors: *[param.Error] where there are more rows than a table holds.
+func (b *SetBuilder) Add(items []uint32) error {
+	if b.b.n >= maxRows {
+		return param.New("records rows", "one more", "at most 2³¹-1")
+	}
+	b.b.add(items)
+	return nil
+}
+
+// Len is the number of records so far.
+func (b *SetBuilder) Len() int { return b.b.n }
+
+// Table is the table of the records so far. The builder starts anew.
+//
+// Errors: *[param.Error] where there is not one label a record, exactly if the schema has classes.
+func (b *SetBuilder) Table(labels ...int32) (*SetTable, error) {
+	t, err := b.b.table(labels)
+	if err != nil {
+		return nil, err
+	}
+	b.b, err = newSetBuilder(b.b.encoder.schema)
+	return t, err
 }

@@ -16,7 +16,12 @@ import (
 // Encoding happens as records enter: items outside the universe are dropped,
 // repetitions too, and a row of more than MaxItems items keeps MaxItems of them
 // (see [Sets]). What was changed is remembered for [Check] and for nothing else.
-type SetTable struct {
+type SetTable struct{ *setRef }
+
+// setRef hides what it points to, see private.go.
+type setRef struct{ *setRows }
+
+type setRows struct {
 	schema   Schema
 	sets     setBlocks
 	first, n int // rows of the blocks that are this table's
@@ -62,10 +67,26 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 }
 
 // Schema is the public description of the records.
-func (t *SetTable) Schema() Schema { return t.schema }
+func (t *SetTable) Schema() Schema {
+	if t == nil || t.setRef == nil {
+		return Schema{}
+	}
+	return t.schema
+}
 
 // Len is the number of records; see [Data] for when it is private.
-func (t *SetTable) Len() int { return t.n }
+func (t *SetTable) Len() int {
+	if t == nil || t.setRef == nil {
+		return 0
+	}
+	return t.n
+}
+
+// clone is another table of the same storage.
+func (t *SetTable) clone() *SetTable {
+	rows := *t.setRows
+	return &SetTable{&setRef{&rows}}
+}
 
 // Gather copies the given rows.
 //
@@ -140,8 +161,8 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 		}
 	}
 	w.seal()
-	return &SetTable{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows),
-		unit: t.unitOf(rows), home: t.home.copied()}
+	return &SetTable{&setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows),
+		unit: t.unitOf(rows), home: t.home.copied()}}}
 }
 
 func (t *SetTable) unitOf(rows []int32) string {
@@ -156,16 +177,16 @@ func (t *SetTable) unitOf(rows []int32) string {
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *SetTable) Slice(lo, hi int) *SetTable {
 	t.span(lo, hi)
-	return &SetTable{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
-		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home}
+	return &SetTable{&setRef{&setRows{schema: t.schema, sets: t.sets, first: t.first + lo, n: hi - lo,
+		labels: t.labels.slice(lo, hi), unit: t.unit, home: t.home}}}
 }
 
 // WithoutLabels returns the same records without classes, sharing storage.
 func (t *SetTable) WithoutLabels() *SetTable {
-	out := *t
+	out := t.clone()
 	out.schema = t.schema.WithoutLabels()
 	out.labels = column{}
-	return &out
+	return out
 }
 
 // RowsByLabel lists the rows of each class. The lists are as private as the

@@ -42,9 +42,9 @@ var errStopped = errors.New("records: stopped")
 //
 // Errors: those of [ReadTransactions], after the tables of the lines before; *[param.Error]
 // for a number of rows that is not positive.
-func StreamTransactions(r io.Reader, s Schema, rows int) iter.Seq2[*SetTable, error] {
+func StreamTransactions(r io.Reader, s Schema, rows int, limits ...Limits) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
-		err := streamTransactions(r, s, rows, func(t *SetTable) error {
+		err := streamTransactions(r, s, rows, lastOf(limits), func(t *SetTable) error {
 			if !yield(t, nil) {
 				return errStopped
 			}
@@ -56,12 +56,12 @@ func StreamTransactions(r io.Reader, s Schema, rows int) iter.Seq2[*SetTable, er
 	}
 }
 
-func streamTransactions(r io.Reader, s Schema, rows int, emit func(*SetTable) error) error {
+func streamTransactions(r io.Reader, s Schema, rows int, limits Limits, emit func(*SetTable) error) error {
 	c, err := newChunks(s, rows, emit)
 	if err != nil {
 		return err
 	}
-	if err := scanTransactions(r, s, c.add); err != nil {
+	if err := scanTransactions(r, s, limits, c.add); err != nil {
 		return err
 	}
 	return c.flush()

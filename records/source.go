@@ -2,7 +2,6 @@ package records
 
 import (
 	"archive/zip"
-	"bufio"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -27,6 +26,9 @@ func truncated(what string, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed("%s ends early", what)
 	}
+	if over := overLimit(err); over != nil {
+		return over
+	}
 	if damaged(err) {
 		return malformed("%s: damaged compression", what)
 	}
@@ -40,37 +42,22 @@ func damaged(err error) bool {
 		errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrChecksum)
 }
 
-// plain returns a reader of r's content, decompressed if r is a gzip stream.
-func plain(r io.Reader) (*bufio.Reader, error) {
-	br := bufio.NewReaderSize(r, 1<<16)
-	magic, err := br.Peek(2)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("records: reading: %w", err)
-	}
-	if len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
-		return br, nil
-	}
-	zr, err := gzip.NewReader(br)
-	if err != nil {
-		return nil, truncated("the gzip header", err)
-	}
-	return bufio.NewReaderSize(zr, 1<<16), nil
-}
-
 // readBytes reads exactly n bytes. It grows its buffer as bytes arrive, so that
 // a size that a hostile header made up costs nothing.
 func readBytes(r io.Reader, n int, what string) ([]byte, error) {
 	const piece = 1 << 20
-	buf := make([]byte, 0, min(n, piece))
-	for len(buf) < n {
-		want := min(n-len(buf), piece)
-		start := len(buf)
-		buf = append(buf, make([]byte, want)...)
-		if _, err := io.ReadFull(r, buf[start:]); err != nil {
+	buf, got := make([]byte, min(n, piece)), 0
+	for {
+		if _, err := io.ReadFull(r, buf[got:]); err != nil {
 			return nil, truncated(what, err)
 		}
+		if got = len(buf); got == n {
+			return buf, nil
+		}
+		wider := make([]byte, min(n, 2*got))
+		copy(wider, buf)
+		buf = wider
 	}
-	return buf, nil
 }
 
 // atEnd wants nothing left in r: bytes after the last record mean that the

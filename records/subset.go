@@ -2,13 +2,13 @@ package records
 
 // Take returns a table of copies of the given rows, in that order.
 func (t *Table) Take(rows []int32) *Table {
-	out := *t
+	out := t.clone()
 	out.home = t.home.copied()
 	out.n = len(rows)
 	out.labels = t.labels.take(rows)
 	out.flat = takeRows(t.flat, rows, t.schema.dim)
 	out.bytes = takeRows(t.bytes, rows, t.schema.dim)
-	return &out
+	return out
 }
 
 func takeRows[T any](flat []T, rows []int32, dim int) []T {
@@ -24,7 +24,7 @@ func takeRows[T any](flat []T, rows []int32, dim int) []T {
 
 // Slice returns the table of rows lo … hi-1, sharing storage.
 func (t *Table) Slice(lo, hi int) *Table {
-	out := *t
+	out := t.clone()
 	dim := t.schema.dim
 	out.n = hi - lo
 	out.labels = t.labels.slice(lo, hi)
@@ -33,15 +33,15 @@ func (t *Table) Slice(lo, hi int) *Table {
 	} else {
 		out.flat = t.flat[lo*dim : hi*dim]
 	}
-	return &out
+	return out
 }
 
 // WithoutLabels returns the same records without classes, sharing storage.
 func (t *Table) WithoutLabels() *Table {
-	out := *t
+	out := t.clone()
 	out.schema = t.schema.WithoutLabels()
 	out.labels = column{}
-	return &out
+	return out
 }
 
 // RowsByLabel lists the rows of each class. The lists are as private as the

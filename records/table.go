@@ -15,7 +15,12 @@ import (
 //
 // A table is immutable once built, except that the slice handed to [FromFlat]
 // stays the caller's: do not write to it while the table is in use.
-type Table struct {
+type Table struct{ *tableRef }
+
+// tableRef hides what it points to, see private.go.
+type tableRef struct{ *tableRows }
+
+type tableRows struct {
 	schema Schema
 	n      int
 	enc    encoder
@@ -124,17 +129,33 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{schema: s, n: n, enc: newEncoder(s), labels: c, home: new(origin)}, nil
+	return &Table{&tableRef{&tableRows{schema: s, n: n, enc: newEncoder(s), labels: c, home: new(origin)}}}, nil
 }
 
 // maxRows is what a row number of a batch can say.
 const maxRows = 1<<31 - 1
 
 // Schema is the public description of the records.
-func (t *Table) Schema() Schema { return t.schema }
+func (t *Table) Schema() Schema {
+	if t == nil || t.tableRef == nil {
+		return Schema{}
+	}
+	return t.schema
+}
 
 // Len is the number of records; see [Data] for when it is private.
-func (t *Table) Len() int { return t.n }
+func (t *Table) Len() int {
+	if t == nil || t.tableRef == nil {
+		return 0
+	}
+	return t.n
+}
+
+// clone is another table of the same storage.
+func (t *Table) clone() *Table {
+	rows := *t.tableRows
+	return &Table{&tableRef{&rows}}
+}
 
 // Gather copies the given rows, clamped into the schema.
 //

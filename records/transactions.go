@@ -2,6 +2,7 @@ package records
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,19 +14,19 @@ import (
 
 // ReadTransactions reads sets written one record a line as item numbers between
 // blanks, tabs, commas or semicolons, plain or gzip-compressed. An empty line is
-// the empty set. A number that is no item of the universe is dropped, as
-// [SetTable] says.
+// the empty set, and so is a line that is longer than the limits allow. A number that
+// is no item of the universe, and what is no whole number, is dropped as [SetTable] says.
 //
-// Errors: [ErrFormat], naming the line, where something is not a whole number;
-// *[param.Error] for a schema that is not one of sets without classes.
-func ReadTransactions(r io.Reader, s Schema) (*SetTable, error) {
+// Errors: [ErrFormat] for damaged compression; *[LimitError]; *[param.Error] for a schema that is
+// not one of sets without classes.
+func ReadTransactions(r io.Reader, s Schema, limits ...Limits) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
 		return nil, err
 	}
-	err = scanTransactions(r, s, func(row []uint32) error {
+	err = scanTransactions(r, s, lastOf(limits), func(row []uint32) error {
 		b.add(row)
-		return tooMany(b.rows())
+		return tooManyRows(b.rows())
 	})
 	if err != nil {
 		return nil, err
@@ -33,8 +34,8 @@ func ReadTransactions(r io.Reader, s Schema) (*SetTable, error) {
 	return b.table(nil)
 }
 
-// tooMany refuses a file of more lines than a table's row numbers can name.
-func tooMany(rows int) error {
+// tooManyRows refuses a file of more lines than a table's row numbers can name.
+func tooManyRows(rows int) error {
 	if rows > maxRows {
 		return malformed("more lines than a table holds")
 	}
@@ -42,21 +43,28 @@ func tooMany(rows int) error {
 }
 
 // scanTransactions hands out the raw items of each line; a row is valid during the call.
-func scanTransactions(r io.Reader, s Schema, each func(row []uint32) error) error {
+func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint32) error) error {
 	if err := unlabelledSets(s); err != nil {
 		return err
 	}
-	br, err := plain(r)
+	in, err := openInput(r, limits)
 	if err != nil {
 		return err
 	}
-	scan := transactionScanner{r: br}
+	lines := textLines{in: in, most: limits.lineBytes(s.maxItems * 16)}
+	var row []uint32
 	for {
-		row, err := scan.line()
+		line, fits, err := lines.next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if row = append(row[:0], noItem); fits {
+			row = transaction(row[:0], line)
+		}
+		if err := in.spend(len(row) + s.setValues()); err != nil {
 			return err
 		}
 		if err := each(row); err != nil {
@@ -66,81 +74,49 @@ func scanTransactions(r io.Reader, s Schema, each func(row []uint32) error) erro
 }
 
 // OpenTransactions is [ReadTransactions] on a file.
-func OpenTransactions(path string, s Schema) (*SetTable, error) {
-	return withFile(path, func(r io.Reader) (*SetTable, error) { return ReadTransactions(r, s) })
+func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error) {
+	return withFile(path, func(r io.Reader) (*SetTable, error) { return ReadTransactions(r, s, limits...) })
 }
 
-// noItem stands for a number that no universe holds: negative, or too large.
+// noItem stands for what no universe holds: a number that is negative or too large, a word that is
+// no number, a line that is too long.
 const noItem = math.MaxUint32
 
-// transactionScanner reads bytes rather than lines, so that a line of any length
-// costs no more than its items.
-type transactionScanner struct {
-	r     *bufio.Reader
-	lines int
-	row   []uint32
-}
-
-// line returns the items of the next line, or io.EOF after the last.
-func (t *transactionScanner) line() ([]uint32, error) {
-	t.row = t.row[:0]
-	t.lines++
-	for first := true; ; first = false {
-		c, err := t.r.ReadByte()
-		switch {
-		case err == io.EOF && first:
-			return nil, io.EOF
-		case err == io.EOF || c == '\n' && err == nil:
-			return t.row, nil
-		case err != nil:
-			return nil, truncated(fmt.Sprintf("line %d", t.lines), err)
-		case isSeparator(c):
-		default:
-			if err := t.number(c); err != nil {
-				return nil, err
-			}
+// transaction appends the items of one line.
+func transaction(row []uint32, line []byte) []uint32 {
+	for len(line) > 0 {
+		if isSeparator(line[0]) {
+			line = line[1:]
+			continue
 		}
+		end := 1
+		for end < len(line) && !isSeparator(line[end]) {
+			end++
+		}
+		row = append(row, item(line[:end]))
+		line = line[end:]
 	}
+	return row
 }
 
 func isSeparator(c byte) bool {
 	return c == ' ' || c == '\t' || c == ',' || c == ';' || c == '\r'
 }
 
-// number reads the rest of the number that begins with c.
-func (t *transactionScanner) number(c byte) error {
+// item is the number that a word spells, or noItem.
+func item(word []byte) uint32 {
+	digits, negative := bytes.CutPrefix(word, []byte("-"))
 	var value uint64
-	negative, digits := c == '-', 0
-	for sign := negative; ; sign = false {
-		if !sign {
-			if c < '0' || c > '9' {
-				return t.notANumber()
-			}
-			digits++
-			value = min(value*10+uint64(c-'0'), noItem)
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return noItem
 		}
-		next, err := t.r.Peek(1)
-		if err != nil && err != io.EOF {
-			return truncated(fmt.Sprintf("line %d", t.lines), err)
-		}
-		if len(next) == 0 || next[0] == '\n' || isSeparator(next[0]) {
-			break
-		}
-		c = next[0]
-		t.r.Discard(1)
+		value = min(value*10+uint64(c-'0'), noItem)
 	}
-	if digits == 0 {
-		return t.notANumber()
+	if len(digits) == 0 || negative && value > 0 {
+		return noItem
 	}
-	if negative && value > 0 {
-		value = noItem
-	}
-	t.row = append(t.row, uint32(value))
-	return nil
-}
-
-func (t *transactionScanner) notANumber() error {
-	return malformed("line %d, item %d is not a whole number", t.lines, len(t.row)+1)
+	return uint32(value)
 }
 
 // WriteTransactions writes the sets one record a line, items ascending between

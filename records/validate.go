@@ -49,8 +49,8 @@ func (s Schema) validateClasses() (errs []error) {
 	}
 	seen := make(map[string]bool, len(s.classes))
 	for i, name := range s.classes {
-		if name == "" || seen[name] {
-			errs = append(errs, param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), fmt.Sprintf("%q", name), "a name of its own"))
+		if (name == "" || seen[name]) && len(errs) < maxDefects {
+			errs = append(errs, param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a name of its own"))
 		}
 		seen[name] = true
 	}
@@ -82,3 +82,6 @@ func innerBounds(lo, hi float64) (float32, float32) {
 	}
 	return l + 0, h + 0
 }
+
+// quotedName is a name for an error, cut where it is long.
+func quotedName(name string) string { return fmt.Sprintf("%.40q", name) }

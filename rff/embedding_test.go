@@ -325,7 +325,10 @@ func TestSparseRowsAreTheRows(t *testing.T) {
 		places, values := e.AppendRow(x, nil, nil)
 		got := make([]float32, e.Dim())
 		for i, p := range places {
-			got[p] = values[i]
+			got[p] += values[i] // a place that is listed twice counts twice in a sum
+		}
+		if sorted := slices.Clone(places); len(slices.Compact(sorted)) != len(places) || !slices.IsSorted(places) {
+			t.Fatalf("record %v: places %v are not listed once each, in order", x, places)
 		}
 		if !slices.Equal(got, embed(e, x).Row(0)) {
 			t.Fatalf("record %v differs", x)

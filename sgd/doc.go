@@ -15,6 +15,14 @@
 // record is read. Parameters after every step are released values: everything
 // done with them is free.
 //
+// The promise holds in the arithmetic that runs. Clipped gradients are added in fixed
+// point, so that one record changes the sum by its own whole units and by nothing
+// else; noise is sampled exactly on a grid; the noise class is "exact". Networks whose
+// gradients are models.FixedGradients, as those of package models are on the CPU, have
+// such sums at the speed of float32 products. The gradients of all others are taken
+// record by record, and their norms measured. On a device with memory of its own and
+// without a device.FixedSummer sums are float32 and the class is "real".
+//
 // Source: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang, "Deep
 // Learning with Differential Privacy", 2016.
 package sgd

@@ -2,35 +2,75 @@ package sgd
 
 import (
 	"context"
+	"errors"
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// clippedSum leaves Σ factorᵢ·gᵢ over the sampled records in t.sum. Memory is
-// bounded by the micro-batch, whatever the size of the sample; the factor of each
+// clippedSum leaves Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
+// is bounded by the micro-batch, whatever the size of the sample; the factor of each
 // example depends on its own gradient and on released numbers only.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data records.Data) (Private, error) {
-	t.be.Fill(t.sum.Flat, 0)
 	current, err := t.choose(ctx, grant, data)
 	if err != nil {
 		return Private{}, err
+	}
+	if t.exact != nil {
+		t.exact.begin(t.clip.bound())
+		t.finish = nil
+	} else {
+		t.be.Fill(t.sum.Flat, 0)
 	}
 	loss := 0.0
 	for lo := 0; lo < len(t.index); lo += t.microBatch() {
 		if err := ctx.Err(); err != nil {
 			return Private{}, err
 		}
-		if current == nil || len(t.index) > t.microBatch() {
-			current = t.gradients(data, lo)
-		}
-		if err := t.addClipped(current); err != nil {
+		some, err := t.addMicroBatch(data, lo, current)
+		if err != nil {
 			return Private{}, err
 		}
-		loss += t.loss(current)
+		loss += some
+	}
+	if t.finish != nil {
+		t.finish.FinishFixedSum(t.exact.sum)
+		t.finish = nil
 	}
 	return Private{loss / float64(max(len(t.index), 1)), t.lossy && len(t.index) > 0}, nil
+}
+
+// addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
+// already if the sample is no larger and the clipping policy asked for them.
+func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64, err error) {
+	if t.exact.alone() {
+		t.gather(data, lo)
+		t.exact.room(t.batch.Rows)
+		for i := range t.batch.Rows {
+			some, err := t.addAlone(i)
+			if err != nil {
+				return 0, err
+			}
+			loss += some
+		}
+		return loss, nil
+	}
+	if known == nil || len(t.index) > t.microBatch() {
+		t.gather(data, lo)
+		known = t.net.Gradients(t.batch)
+	}
+	if t.exact != nil {
+		t.exact.room(t.batch.Rows)
+		if f, ok := known.(models.FixedFinisher); ok && lo == 0 {
+			f.StartFixedSum()
+			t.finish = f
+		}
+	}
+	if err := t.addClipped(known); err != nil {
+		return 0, err
+	}
+	return t.loss(known, t.batch.Rows), nil
 }
 
 // choose lets the clipping policy begin the step. Policies that look at the norms
@@ -46,41 +86,73 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant, data recor
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		g = t.gradients(data, lo)
-		g.SquaredNorms(t.norms[lo : lo+t.batch.Rows])
+		t.gather(data, lo)
+		norms := t.norms[lo : lo+t.batch.Rows]
+		if t.exact.alone() {
+			for i := range norms {
+				norms[i] = t.exact.gradient(t.net.Gradients(t.batch.Slice(i, i+1)))
+			}
+			continue
+		}
+		g = t.net.Gradients(t.batch)
+		g.SquaredNorms(norms)
 	}
 	return g, t.clip.choose(grant, t.norms)
 }
 
-// gradients runs the network on the micro-batch that starts at sampled record lo.
-func (t *Trainer) gradients(data records.Data, lo int) models.Gradients {
+// gather reads the micro-batch that starts at sampled record lo.
+func (t *Trainer) gather(data records.Data, lo int) {
 	hi := min(lo+t.microBatch(), len(t.index))
 	data.Gather(t.index[lo:hi], &t.batch)
 	t.batch.Keys = t.keys[lo:hi]
-	return t.net.Gradients(t.batch)
 }
 
 // addClipped clips with norms of these very gradients, not with those of a first
 // pass: a network whose gradients differ between calls stays within its bound.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
-		return t.groups.addClipped(t.sum, g, t.batch.Rows)
+		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)
 	}
 	norms, weights := t.scratch[:t.batch.Rows], t.weights[:t.batch.Rows]
 	g.SquaredNorms(norms)
-	for i, s := range norms {
-		weights[i] = weight(t.clip.factor(s))
+	if t.exact == nil {
+		for i, s := range norms {
+			weights[i] = weight(t.clip.factor(s))
+		}
+		g.AddWeightedSum(t.sum, weights)
+		return nil
 	}
-	g.AddWeightedSum(t.sum, weights)
+	fixed, ok := g.(models.FixedGradients)
+	if !ok || fixed.FixedForm() != t.exact.form {
+		return errGradients
+	}
+	for i, s := range norms {
+		weights[i] = t.exact.weight(t.clip.factor(s))
+	}
+	fixed.AddFixedSum(t.exact.sum, weights)
 	return nil
 }
 
-func (t *Trainer) loss(g models.Gradients) float64 {
+var errGradients = errors.New("sgd: gradients of another type or form than those of an empty batch, by which the sum was planned")
+
+// addAlone adds record i of the micro-batch as a row of its own: what the network says of a record
+// among others does not matter then, and the norm is measured on the very row that is added.
+func (t *Trainer) addAlone(i int) (loss float64, err error) {
+	g := t.net.Gradients(t.batch.Slice(i, i+1))
+	if t.groups != nil {
+		err = t.groups.addAlone(t.exact, g)
+	} else {
+		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g))))
+	}
+	return t.loss(g, 1), err
+}
+
+func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	l, ok := g.(models.Lossy)
 	if !ok || !t.lossy {
 		return 0
 	}
-	losses := t.scratch[:t.batch.Rows]
+	losses := t.scratch[:rows]
 	l.Losses(losses)
 	sum := 0.0
 	for _, x := range losses {

@@ -1,7 +1,6 @@
 package sgd
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -238,14 +237,42 @@ func (g *grouping) refine() {
 	}
 }
 
-// addClipped adds the clipped gradients, each group in units of its noise.
-func (g *grouping) addClipped(sum device.Params, gradients models.Gradients, rows int) error {
+// addClipped adds the clipped gradients, each group in units of its noise: to exact, or without one to sum.
+func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients, rows int) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
-		return errors.New("sgd: gradients that are no longer models.BlockGradients")
+		return errGradients
 	}
 	g.resize(rows)
 	blocks.BlockSquaredNorms(g.norms)
+	g.weigh(exact)
+	if exact == nil {
+		blocks.AddBlockSums(sum, g.byBlock)
+		return nil
+	}
+	fixed, ok := gradients.(models.FixedBlockGradients)
+	if !ok || fixed.FixedForm() != exact.form {
+		return errGradients
+	}
+	fixed.AddFixedBlockSums(exact.sum, g.byBlock)
+	return nil
+}
+
+// addAlone adds one record's gradient as a row of its own.
+func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients) error {
+	blocks, ok := gradients.(models.BlockGradients)
+	if !ok {
+		return errGradients
+	}
+	g.resize(1)
+	exact.blockGradient(blocks, g.norms)
+	g.weigh(exact)
+	exact.addBlocks(g.byBlock)
+	return nil
+}
+
+// weigh turns norms into weights, which are clip factors in units of noise.
+func (g *grouping) weigh(exact *fixedSum) {
 	for j, group := range g.groups {
 		clear(g.summed)
 		for _, b := range group.Blocks {
@@ -255,11 +282,14 @@ func (g *grouping) addClipped(sum device.Params, gradients models.Gradients, row
 			g.byBlock[b] = g.weights[j]
 		}
 		for i, s := range g.summed {
-			g.weights[j][i] = weight(fixed(group.ClipNorm).factor(s) / g.noise[j])
+			factor := fixed(group.ClipNorm).factor(s) / g.noise[j]
+			if exact != nil {
+				g.weights[j][i] = exact.weight(factor)
+			} else {
+				g.weights[j][i] = weight(factor)
+			}
 		}
 	}
-	blocks.AddBlockSums(sum, g.byBlock)
-	return nil
 }
 
 func (g *grouping) resize(rows int) {

@@ -34,6 +34,9 @@ func TestLimitsOfFloat32(t *testing.T) {
 		"a quantile's first norm":             {sgd.Quantile{Quantile: 0.5, Initial: 0x1p126, Rate: 0.1, NoiseMultiplier: 3}, 0, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
 		"a private norm":                      {sgd.DPNorm{MaxNorm: 0x1p126, Bins: 4, NoiseMultiplier: 3}, 0, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
 		"a zero gradient times infinity":      {sgd.Normalize{Stability: 1e-40}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
+		"a zero gradient":                     {sgd.Normalize{}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
+		"a zero gradient, least stability":    {sgd.Normalize{Stability: 0x1p-60}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
+		"a zero gradient, next to none":       {sgd.Normalize{Stability: 1e-320}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
 		"the smallest edge of a private norm": {sgd.DPNorm{MaxNorm: 0x1.9p-132, Bins: 1 << 19, NoiseMultiplier: 3}, 0, []float32{1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

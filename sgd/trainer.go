@@ -42,8 +42,10 @@ type Trainer struct {
 	params  device.Params
 	master  []float32 // the parameters on the host
 	average []float32
-	mix     float32 // weight of this step's parameters in the average
-	sum     device.Params
+	mix     float32   // weight of this step's parameters in the average
+	exact   *fixedSum // the sum in fixed point, or
+	finish  models.FixedFinisher
+	sum     device.Params // where there is none, in floating point
 	hostSum []float32
 	sink    func(offset int, noisy []float64)
 
@@ -89,6 +91,11 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Opti
 	if t.public, err = newPublicPart(t.be, cfg, net); err != nil {
 		return nil, err
 	}
+	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
+		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
+			return nil, &param.Error{Path: "sgd.New.net", Value: net.Params().Len(), Want: "fewer parameters: rounding them to units would take up the clip norm"}
+		}
+	}
 	t.prepare()
 	return t, nil
 }
@@ -113,13 +120,18 @@ func (t *Trainer) validate() error {
 // prepare allocates everything whose size does not depend on the records.
 func (t *Trainer) prepare() {
 	t.params = t.net.Params()
-	t.sum = device.NewParams(t.be, t.params.Shapes...)
 	t.opt = t.cfg.Optimizer.config.New(t.params.Len())
 	t.sink = t.absorb
-	t.master, t.hostSum = t.params.Flat.Data, t.sum.Flat.Data
+	t.master = t.params.Flat.Data
 	if t.params.Flat.Mem != nil {
-		t.master, t.hostSum = make([]float32, t.params.Len()), make([]float32, t.params.Len())
+		t.master = make([]float32, t.params.Len())
 		t.be.Download(t.master, t.params.Flat)
+	}
+	if t.exact == nil {
+		t.sum = device.NewParams(t.be, t.params.Shapes...)
+		if t.hostSum = t.sum.Flat.Data; t.sum.Flat.Mem != nil {
+			t.hostSum = make([]float32, t.params.Len())
+		}
 	}
 	if t.decay > 0 {
 		t.average = append([]float32(nil), t.master...)
@@ -129,8 +141,11 @@ func (t *Trainer) prepare() {
 }
 
 func (t *Trainer) microBatch() int {
-	if t.cfg.MicroBatch == 0 {
+	switch {
+	case t.cfg.MicroBatch == 0:
 		return defaultMicroBatch
+	case t.exact != nil:
+		return min(t.cfg.MicroBatch, largestExact)
 	}
 	return t.cfg.MicroBatch
 }
@@ -266,18 +281,19 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // between neighbours, because every example's row has norm at most bound
 // whatever the other examples are.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
-	if t.sum.Flat.Mem != nil {
-		t.be.Download(t.hostSum, t.sum.Flat)
+	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound), NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers}
+	if t.exact != nil {
+		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
+	} else {
+		if t.sum.Flat.Mem != nil {
+			t.be.Download(t.hostSum, t.sum.Flat)
+		}
+		sum.Sum = t.hostSum
 	}
 	t.public.refresh()
 	t.opt.BeginStep()
 	t.mix = t.averageWeight()
-	err := grant.ReleaseGradient(mechanism.Gradient{
-		Sum:             t.hostSum,
-		Sensitivity:     mechanism.SumSensitivity(t.relation, bound),
-		NoiseMultiplier: t.cfg.NoiseMultiplier,
-		Workers:         t.workers,
-	}, t.sink)
+	err := grant.ReleaseGradient(sum, t.sink)
 	if err != nil {
 		return err
 	}

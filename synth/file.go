@@ -10,6 +10,8 @@ import (
 	"hash"
 	"io"
 	"math"
+
+	"github.com/seed7ba64551/privgen/internal/jsonlimit"
 )
 
 // Errors of reading files. Every failure that is not the reader's own is one of them.
@@ -139,6 +141,9 @@ func (in *reader) header() (h fileHeader, err error) {
 	head, err := in.take(int64(length))
 	if err != nil {
 		return h, err
+	}
+	if err := (jsonlimit.Limits{}).Check(head); err != nil {
+		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)
 	}
 	if err := json.Unmarshal(head, &h); err != nil {
 		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)

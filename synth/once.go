@@ -37,12 +37,21 @@ func (r *Run) Once(purpose string, sizes []int,
 		if err != nil {
 			return nil, err
 		}
-		return draw(a, effect, parts, 1)
+		return r.draw(a, purpose, effect, parts, 1)
 	}
 	if old := r.keeper.releases[purpose]; old != nil && !old.has(sizes) {
 		return nil, fmt.Errorf("%w: a release of other sums", ErrFormat)
 	}
 	return r.shares(a, purpose, prepare)
+}
+
+// NoteReal has a stage that Once carries out noted as one of accountant.RealNoise, because its sums rest
+// on arithmetic of the backend that is not exact.
+func (r *Run) NoteReal(purpose string) {
+	if r.real == nil {
+		r.real = map[string]bool{}
+	}
+	r.real[purpose] = true
 }
 
 // shares draws what is left of the shares and averages all that are in the file.
@@ -54,7 +63,7 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 			return nil, err
 		}
 		for a.Remaining() > 0 {
-			out, err := draw(a, effect, parts, shareNoise)
+			out, err := r.draw(a, purpose, effect, parts, shareNoise)
 			if err != nil {
 				return nil, err
 			}
@@ -70,11 +79,14 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 }
 
 // draw makes one release with noise that is wider by a factor.
-func draw(a *mechanism.Allowance, effect float64, parts []mechanism.Part,
+func (r *Run) draw(a *mechanism.Allowance, purpose string, effect float64, parts []mechanism.Part,
 	wider float64) ([][]float64, error) {
 	grant, err := a.Next()
 	if err != nil {
 		return nil, err
+	}
+	if r.real[purpose] {
+		grant.NoteReal()
 	}
 	out := make([][]float64, len(parts))
 	wide := make([]mechanism.Part, len(parts))

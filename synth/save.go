@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/internal/jsonlimit"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -161,6 +162,9 @@ type SavedPlan struct {
 // Errors: ErrFormat for another version or an unknown system; those of the system's own Plan.
 func (list Systems) ReadPlan(text []byte) (Plan, error) {
 	var j planJSON
+	if err := (jsonlimit.Limits{}).Check(text); err != nil {
+		return nil, fmt.Errorf("%w: plan: %w", ErrFormat, err)
+	}
 	if err := json.Unmarshal(text, &j); err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", ErrFormat, err)
 	}

@@ -31,6 +31,8 @@ func Run(t *testing.T, b device.Backend) {
 		{"BlockNaN", testBlockNaN},
 		{"Params", testParams},
 		{"Mismatch", testMismatch},
+		{"Promises", testPromises},
+		{"Fixed", testFixed},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, b) })
 	}

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -32,7 +33,7 @@ type config struct {
 	catalogue, grouped bool
 	universe, maxItems int
 	mean               float64
-	source             records.SetSource
+	source             demo.SetSource
 	nominal            int // a public guess at the number of records, which scales batches
 
 	epsilons  []float64
@@ -60,7 +61,7 @@ type config struct {
 }
 
 func parse(args []string) (config, error) {
-	c := config{source: records.TransitRecords()}
+	c := config{source: demo.TransitRecords()}
 	f := flag.NewFlagSet("transit", flag.ContinueOnError)
 	preset := f.String("preset", "demo", "demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "", "transactions file (plain or gzip), one record a line, instead of generated sets")
@@ -119,7 +120,7 @@ func numbers[T any](list string, parse func(string) (T, error)) (out []T, err er
 
 // preset is the shape of some data and how long to train on it.
 type preset struct {
-	source                records.SetSource
+	source                demo.SetSource
 	records               int
 	batch                 float64
 	epochs, hidden, fakes int
@@ -129,9 +130,9 @@ type preset struct {
 // apply fills in what the flags left open.
 func (c *config) apply(name string, n int) error {
 	presets := map[string]preset{
-		"demo":    {records.TransitRecords(), 100_000, 1000, 10, 64, 100_000, 1e-6},
-		"transit": {records.TransitRecords(), 1_200_000, 120, 10, 200, 1_200_000, 1e-6},
-		"cdr":     {records.CallRecords(), 4_427_486, 97.404692, 20, 200, 1_000_000, 4.4e-6},
+		"demo":    {demo.TransitRecords(), 100_000, 1000, 10, 64, 100_000, 1e-6},
+		"transit": {demo.TransitRecords(), 1_200_000, 120, 10, 200, 1_200_000, 1e-6},
+		"cdr":     {demo.CallRecords(), 4_427_486, 97.404692, 20, 200, 1_000_000, 4.4e-6},
 	}
 	p, ok := presets[name]
 	if !ok {

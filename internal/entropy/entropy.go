@@ -33,6 +33,7 @@ const (
 type Source struct {
 	block  cipher.Block
 	seeded bool
+	number func(row int) int // of a test; nil where rows go by their own numbers
 }
 
 // New returns a source under a fresh key from the operating system.
@@ -56,6 +57,16 @@ func Seeded(seed uint64) (*Source, error) {
 	s, err := fromKey(sha256.Sum256(text[:]))
 	if s != nil {
 		s.seeded = true
+	}
+	return s, err
+}
+
+// Renumbered is Seeded where a row's words are those of another number, so that two data sets of which
+// one has a record more in the middle can agree on all other rows. A nil number changes nothing.
+func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
+	s, err := Seeded(seed)
+	if s != nil {
+		s.number = number
 	}
 	return s, err
 }
@@ -98,6 +109,7 @@ func (s *Source) Stream(p Purpose, id uint64, chunk uint32) *Stream {
 // whichever other rows are asked for. It is not safe for concurrent use.
 type Indexed struct {
 	block   cipher.Block
+	number  func(row int) int
 	in, out [aes.BlockSize]byte
 }
 
@@ -110,12 +122,15 @@ func (s *Source) Indexed(p Purpose, id uint64) *Indexed {
 
 // Reset opens other words in the same memory.
 func (x *Indexed) Reset(s *Source, p Purpose, id uint64) {
-	x.block = s.block
+	x.block, x.number = s.block, s.number
 	counterBlock(&x.in, p, id, 0)
 }
 
 // At returns the row's word.
 func (x *Indexed) At(row int) uint64 {
+	if x.number != nil {
+		row = x.number(row)
+	}
 	// The row takes the block counter's 48 bits and one bit of the chunk.
 	binary.BigEndian.PutUint64(x.in[8:], uint64(row))
 	x.block.Encrypt(x.out[:], x.in[:])

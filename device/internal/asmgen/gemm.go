@@ -16,7 +16,8 @@ import (
 //	a      first element of A;  ar, ak: bytes between its rows and between its columns
 //	b      first element of the panel, whole vectors;  bk: bytes between its rows
 //	c      first element of C;  cr: bytes between its rows
-//	add    1 to start from C, 0 to start from zero
+//	add    1 to start from C, 0 to start from zero; otherwise the bits of a float32 number, the origin, to start from it and
+//	       to add to C, which then holds int32 numbers, the bits of what came out less those of the origin
 //	mask   nil, or one int32 per lane of the last vector: memory of C is touched only where it is −1
 const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)"
 
@@ -175,8 +176,19 @@ func (t tile) along(acc [][]VecVirtual, a rowsOf, ak, bk GPVirtual) {
 
 // start fills the tile's registers: with C, or with zeros.
 func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
-	CMPQ(argument("add"), U8(0))
-	JEQ(LabelRef("zero"))
+	CMPQ(argument("add"), U8(1))
+	JEQ(LabelRef("fromC"))
+	JB(LabelRef("zero"))
+	t.origin(acc[0][0])
+	for i, row := range acc {
+		for v, x := range row {
+			if i+v > 0 {
+				VMOVUPS(acc[0][0], x)
+			}
+		}
+	}
+	JMP(LabelRef("started"))
+	Label("fromC")
 	t.move("load", acc, c, cr, false)
 	JMP(LabelRef("started"))
 	Label("zero")
@@ -193,7 +205,75 @@ func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
 }
 
 // finish writes the tile to C.
-func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) { t.move("store", acc, c, cr, true) }
+func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
+	CMPQ(argument("add"), U8(1))
+	JBE(LabelRef("store"))
+	t.harvest(acc, c, cr)
+	Label("store")
+	t.move("store", acc, c, cr, true)
+}
+
+// harvest turns the tile into the whole numbers of C plus those that the tile's bits are above the origin's.
+func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
+	rows := newRows(c, cr, t.rows)
+	rows.reset(c)
+	origin, spare := t.vector(), t.vector()
+	t.origin(origin)
+	for _, row := range acc {
+		for _, x := range row {
+			t.subtract(origin, x)
+		}
+	}
+	mask := GP64()
+	Load(Param("mask"), mask)
+	TESTQ(mask, mask)
+	JZ(LabelRef("harvest_whole"))
+	var k OpmaskVirtual
+	if t.lanes == 16 {
+		k = K()
+		VMOVDQU32(Mem{Base: mask}, spare)
+		VPMOVD2M(spare, k)
+	}
+	for i, row := range acc {
+		for v, x := range row {
+			m := rows.at(i, v*t.bytes())
+			switch {
+			case v < t.vecs-1:
+				VMOVUPS(m, spare)
+			case t.lanes == 16:
+				VMOVUPS_Z(m, k, spare)
+			default:
+				keep := YMM()
+				VMOVUPS(Mem{Base: mask}, keep)
+				VMASKMOVPS(m, keep, spare)
+			}
+			t.plus(spare, x)
+		}
+	}
+	JMP(LabelRef("store"))
+	Label("harvest_whole")
+	for i, row := range acc {
+		for v, x := range row {
+			t.plus(rows.at(i, v*t.bytes()), x)
+		}
+	}
+}
+
+// origin fills a register with the origin.
+func (t tile) origin(x VecVirtual) {
+	bits := GP64()
+	Load(Param("add"), bits)
+	if t.lanes == 16 {
+		VPBROADCASTD(bits.As32(), x)
+		return
+	}
+	VMOVD(bits.As32(), x.AsX())
+	VBROADCASTSS(x.AsX(), x)
+}
+
+// subtract and plus change int32 numbers.
+func (t tile) subtract(y Op, x VecVirtual) { VPSUBD(y, x, x) }
+func (t tile) plus(y Op, x VecVirtual)     { VPADDD(y, x, x) }
 
 // move loads or stores the tile, of its last column of vectors only what the mask allows.
 func (t tile) move(label string, acc [][]VecVirtual, c, cr GPVirtual, store bool) {

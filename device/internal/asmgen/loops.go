@@ -180,6 +180,31 @@ func axpy() {
 	})
 }
 
+// units adds the whole numbers that w·x is nearest to, in units of the origin's last place, to total: the bits of origin +
+// w·x, which one multiply-add rounds, less those of the origin.
+func units() {
+	begin("units", "func(n int, w, origin float32, x *float32, total *int32)")
+	w, origin, x, total := single("w"), single("origin"), pointer("x"), pointer("total")
+	loop(func(l lanes) {
+		v := result(VMOVAPS, origin)
+		emit(VFMADD231PS, l.load(x), w, v)
+		emit(VPSUBD, origin, v, v)
+		emit(VPADDD, l.load(total), v, v)
+		l.store(v, total)
+	})
+}
+
+// scaleOdd sets dst to w·src with the last bit of every number set, but to zero where that is not a normal number.
+func scaleOdd() {
+	begin("scaleOdd", "func(n int, w float32, dst, src *float32)")
+	w, dst, src := single("w"), pointer("dst"), pointer("src")
+	loop(func(l lanes) {
+		v := mul(l.load(src), w)
+		keep := compare(lessEqual, constant(c.bits(0x00800000)), absolute(v))
+		l.store(and(or(v, c.bits(1)), keep.v), dst)
+	})
+}
+
 func scale() {
 	begin("scale", "func(n int, alpha float32, x *float32)")
 	alpha, x := single("alpha"), pointer("x")

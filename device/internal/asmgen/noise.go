@@ -12,8 +12,10 @@ import (
 
 // noise writes the kernels of package mechanism. What they must compute, to the bit, their Go twins there say.
 func noise() {
-	addSum(4)
-	addSum(8)
+	for _, lanes := range []int{4, 8} {
+		addSum(lanes, "addSum", "sum *float32", VCVTPS2PD)
+		addSum(lanes, "addUnits", "sum *int32", VCVTDQ2PD)
+	}
 	steps()
 	wides.write()
 }
@@ -54,11 +56,12 @@ func repeated(lanes int, m Mem) VecVirtual {
 
 func number(lanes int, v float64) VecVirtual { return repeated(lanes, wides.bits(math.Float64bits(v))) }
 
-// addSum adds sums, rounded to whole steps, to noise in steps.
-func addSum(lanes int) {
+// addSum adds sums, rounded to whole steps, to noise in steps. Sums are float32 or int32 numbers, which one instruction
+// makes float64.
+func addSum(lanes int, name, param string, convert func(...Op)) {
 	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
-	TEXT("addSum"+level, NOSPLIT, "func(n int, noisy *float64, sum *float32, inverse, grid float64)")
-	Doc("addSum" + level + fmt.Sprintf(" is addSum for n numbers, a multiple of %d.", lanes))
+	TEXT(name+level, NOSPLIT, "func(n int, noisy *float64, "+param+", inverse, grid float64)")
+	Doc(name + level + fmt.Sprintf(" is "+name+" for n numbers, a multiple of %d.", lanes))
 	Pragma("noescape")
 	n, noisy, sum := pointer("n"), pointer("noisy"), pointer("sum")
 	inverse, grid := repeated(lanes, argument("inverse")), repeated(lanes, argument("grid"))
@@ -71,7 +74,7 @@ func addSum(lanes int) {
 		Label(label)
 		for i := range vectors {
 			x := vector64(lanes)
-			VCVTPS2PD(Mem{Base: sum, Disp: 4 * lanes * i}, x)
+			convert(Mem{Base: sum, Disp: 4 * lanes * i}, x)
 			VMULPD(inverse, x, x)
 			clampStep(lanes, x, low, high)
 			VADDPD(nearest, x, x)

@@ -41,6 +41,8 @@ func vector() {
 	adam()
 	gather()
 	scatter()
+	units()
+	scaleOdd()
 	wide = true
 	elementwise("exp", exp)
 	elementwise("log", logarithm)

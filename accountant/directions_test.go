@@ -1,0 +1,218 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
+
+// TestMovingBothWays: a record that moves between two parts leaves either one and joins the other. The two orders cost
+// differently, and whichever is the dearer one counts.
+func TestMovingBothWays(t *testing.T) {
+	still := Gaussian{50}
+	a, b := PoissonSampled{0.01, Gaussian{0.4}}, PoissonSampled{0.3, Gaussian{2.5}}
+	pairsOf := func(p PoissonSampled) *pld.Pairs {
+		return must[[]term](t)(reduceOne(p, AddOrRemoveOne))[0].atom.pairs()
+	}
+	const n = 40
+	order := func(leaves, joins PoissonSampled) pld.Answer {
+		c := pld.NewComposition()
+		c.Append(&pld.Pairs{Remove: pairsOf(leaves).Remove}, n)
+		c.Append(&pld.Pairs{Remove: pairsOf(joins).Add}, n)
+		return c.Epsilon(1e-5, true)
+	}
+	ab, ba := order(a, b), order(b, a)
+	if !ab.OK || !ba.OK || math.Abs(ab.Lower-ba.Lower) < 0.1*ab.Upper {
+		t.Fatalf("the orders cost %v and %v: the test shows nothing", ab, ba)
+	}
+	most := max(ab.Lower, ba.Lower)
+	for _, moving := range [][]Event{{a, b}, {b, a}} {
+		e := Disjoint{Parts: []Event{still, still}, Moving: []Event{Repeated{moving[0], n}, Repeated{moving[1], n}}}
+		if v := upper(t, e, 1e-5, ReplaceOne); v < most || v > most*1.02 {
+			t.Errorf("%v: %g, the dearer order costs at least %g", moving, v, most)
+		}
+		each := Repeated{Disjoint{Parts: []Event{still, still}, Moving: moving}, n}
+		if v := upper(t, each, 1e-5, ReplaceOne); v < most {
+			t.Errorf("%v, moving at each use: %g, the dearer order costs at least %g", moving, v, most)
+		}
+	}
+}
+
+// TestAddDirectionOnlyJustAbove: where adding a record shows half a percent more than removing one, that is what counts,
+// for one use and for many, in the ε and in the δ.
+func TestAddDirectionOnlyJustAbove(t *testing.T) {
+	var points []float64
+	for x := -6.0; x <= 9; x += 0.005 {
+		points = append(points, x)
+	}
+	gauss := func(mu float64) func(float64) float64 {
+		return func(eps float64) float64 { return min(1, pld.GaussianDelta(mu, eps)+1e-15) }
+	}
+	small, large := gauss(1), gauss(1.005)
+	curve := func(remove, add func(float64) float64) Curve {
+		return must[Curve](t)(Tabulate("both", points, remove, add))
+	}
+	for _, n := range []int{1, 2, 12} {
+		less := must[Bound](t)(Epsilon(Repeated{curve(small, nil), n}, 1e-5, AddOrRemoveOne))
+		more := must[Bound](t)(Epsilon(Repeated{curve(large, nil), n}, 1e-5, AddOrRemoveOne))
+		if more.Lower <= less.Upper {
+			t.Fatalf("%d uses: %v and %v cannot be told apart", n, less, more)
+		}
+		for _, e := range []Curve{curve(small, large), curve(large, small)} {
+			b := must[Bound](t)(Epsilon(Repeated{e, n}, 1e-5, AddOrRemoveOne))
+			if b.Upper < more.Lower || b.Lower > more.Upper {
+				t.Errorf("%d uses: %v, the worse direction alone %v", n, b, more)
+			}
+			if v := upper(t, Repeated{e, n}, 1e-5, AddOrRemoveOne); v < more.Lower {
+				t.Errorf("%d uses: %g, the worse direction alone %v", n, v, more)
+			}
+			one, both := must[Bound](t)(Delta(Repeated{curve(large, nil), n}, 2, AddOrRemoveOne)), must[Bound](t)(Delta(Repeated{e, n}, 2, AddOrRemoveOne))
+			if both.Upper < one.Lower {
+				t.Errorf("%d uses: δ(2) = %v, the worse direction alone %v", n, both, one)
+			}
+		}
+	}
+}
+
+// TestDivergenceOfTheAddDirection: the same for divergences, which only curves that end at δ = 0 have.
+func TestDivergenceOfTheAddDirection(t *testing.T) {
+	response := func(eps float64) func(float64) float64 {
+		return func(x float64) float64 { return max(0, 1-math.Exp(x), (math.Exp(eps)-math.Exp(x))/(math.Exp(eps)+1)) }
+	}
+	points := []float64{-1.01, -1, 0, 1, 1.01}
+	worse := must[Curve](t)(Tabulate("worse", points, response(1.01), nil))
+	for _, both := range []Curve{must[Curve](t)(Tabulate("add", points, response(1), response(1.01))),
+		must[Curve](t)(Tabulate("remove", points, response(1.01), response(1)))} {
+		for _, order := range []float64{1.5, 4, 50} {
+			v, w := must[float64](t)(RDP(both, order, AddOrRemoveOne)), must[float64](t)(RDP(worse, order, AddOrRemoveOne))
+			if v < w || math.IsInf(w, 1) {
+				t.Errorf("order %g: %g, the worse direction alone %g", order, v, w)
+			}
+		}
+	}
+}
+
+// outcomes is a mechanism with a few outcomes, in increasing order of preference, on two data sets.
+type outcomes struct{ p, q []float64 }
+
+// selected is the distribution of the best of a random number of outcomes drawn from v, by the generating function of that
+// number: the best is at most the k-th with the value of the function at P(outcome ≤ k).
+func selected(v []float64, generating func(float64) float64) []float64 {
+	sum, last := 0.0, generating(0)
+	out := []float64{last} // no run at all
+	for _, x := range v {
+		sum = min(1, sum+x)
+		g := generating(sum)
+		out = append(out, g-last)
+		last = g
+	}
+	return out
+}
+
+// resolved says that no outcome is so rare that its probability is mostly rounding.
+func resolved(v []float64) bool {
+	for _, x := range v {
+		if x != 0 && x < 1e-8 {
+			return false
+		}
+	}
+	return true
+}
+
+// runs is the generating function of the number of runs of e.
+func runs(e RepeatAndSelect) func(float64) float64 {
+	gamma := selectGamma(e.Shape, e.Mean)
+	return func(x float64) float64 {
+		switch {
+		case e.Poisson:
+			return math.Exp(e.Mean * (x - 1))
+		case e.Shape == 0:
+			return math.Log(1-(1-gamma)*x) / math.Log(gamma)
+		}
+		return (math.Pow(1-(1-gamma)*x, -e.Shape) - 1) / (math.Pow(gamma, -e.Shape) - 1)
+	}
+}
+
+// responses is an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε, ε, …: those that are most
+// often the best under one data set are followed by ones that are under the other.
+func responses(eps float64, weights []float64) outcomes {
+	var o outcomes
+	up, down := 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
+	sum := [2]float64{}
+	for i, w := range weights {
+		sum[i%2] += w
+	}
+	for i, w := range weights {
+		a, b := up, down
+		if i%2 == 1 {
+			a, b = down, up
+		}
+		o.p, o.q = append(o.p, a*w/sum[i%2]), append(o.q, b*w/sum[i%2])
+	}
+	return o
+}
+
+// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. They are never above the
+// claim, and above what each smaller claim would say: without the (1+η) runs that did not win, or with η left out of it.
+func TestSelectionBruteForce(t *testing.T) {
+	d := newDraws(77)
+	checked := 0
+	without := map[string]int{} // how often the claim without a part is refuted
+	for range 3000 {
+		eps := d.between(0.05, 2)
+		e := RepeatAndSelect{Event: Pure{eps}, Mean: d.between(1.05, 3000), Shape: []float64{-0.5, 0, 0.5, 1, 2}[d.IntN(5)]}
+		if d.IntN(4) == 0 {
+			e.Poisson, e.Shape, e.Mean = true, 0, d.between(0.05, 300)
+		}
+		weights := make([]float64, 2+d.IntN(4))
+		for i := range weights {
+			weights[i] = d.between(1e-5, 1)
+		}
+		o := responses(eps, weights)
+		p, q := selected(o.p, runs(e)), selected(o.q, runs(e))
+		if d.IntN(2) == 0 {
+			p, q = q, p
+		}
+		if !resolved(p) || !resolved(q) {
+			continue
+		}
+		for _, order := range []float64{1.2, 2, 8, 60, 400} {
+			claim := must[float64](t)(RDP(e, order, AddOrRemoveOne))
+			var moment renyi.LogSum
+			for i := range p {
+				if p[i] > 0 {
+					moment.Add(order*math.Log(p[i]) + (1-order)*math.Log(q[i]))
+				}
+			}
+			truth := moment.Value() / (order - 1)
+			if checked++; truth > claim+1e-7*(1+claim) {
+				t.Fatalf("%+v order %g: %g, claimed %g", e, order, truth, claim)
+			}
+			if a := must[[]term](t)(reduceOne(e, AddOrRemoveOne))[0].atom.(selectAtom); !a.poisson {
+				if truth > claim-(1+a.shape)*a.second {
+					without["the other runs"]++
+				}
+				if a.shape > 0 && truth > claim-a.shape*a.second {
+					without["η of the other runs"]++
+				}
+			}
+		}
+		// And the pure bound.
+		if !e.Poisson {
+			claim := must[Bound](t)(Epsilon(e, 0, AddOrRemoveOne)).Upper
+			for i := range p {
+				if l := math.Abs(math.Log(p[i] / q[i])); p[i] > 0 && l > claim+1e-6 {
+					t.Fatalf("%+v: loss %g, claimed %g", e, l, claim)
+				}
+			}
+		}
+	}
+	for _, part := range []string{"the other runs", "η of the other runs"} {
+		if without[part] == 0 {
+			t.Errorf("%d checks, none of which misses %s: the test shows nothing (%v)", checked, part, without)
+		}
+	}
+	t.Logf("%d checked, refuted without: %v", checked, without)
+}

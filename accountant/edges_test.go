@@ -1,0 +1,99 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+)
+
+// TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs whose neighbours are two
+// clip norms apart under replace-one.
+func TestSampledSumOfAll(t *testing.T) {
+	want := upper(t, Gaussian{1}, 1e-5, ReplaceOne)
+	for _, q := range []float64{1, 1 - 1e-13} {
+		if got := upper(t, SampledSum{q, 2}, 1e-5, ReplaceOne); got < want || got > want*1.001 {
+			t.Errorf("q = %v: ε = %v, want %v", q, got, want)
+		}
+	}
+	if got, want := upper(t, SampledSum{1, 2}, 1e-5, AddOrRemoveOne), upper(t, Gaussian{2}, 1e-5, AddOrRemoveOne); got != want {
+		t.Errorf("add or remove: ε = %v, want %v", got, want)
+	}
+}
+
+// TestTabulatedCurves: a table of a Gaussian's curve costs no less than the Gaussian, whichever direction costs more, and
+// little more.
+func TestTabulatedCurves(t *testing.T) {
+	var grid []float64
+	for e := -9.0; e <= 9; e += 0.02 {
+		grid = append(grid, e)
+	}
+	curve := func(mu float64) func(float64) float64 {
+		return func(e float64) float64 { return pld.GaussianDelta(mu, e) }
+	}
+	for _, c := range []struct {
+		name        string
+		remove, add func(float64) float64
+		mu          float64 // of the direction that costs more
+	}{
+		{"one curve", curve(1), nil, 1},
+		{"adding costs a little more", curve(1), curve(1.02), 1.02},
+		{"removing costs a little more", curve(1.02), curve(1), 1.02},
+	} {
+		e, err := Tabulate(c.name, grid, c.remove, c.add)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{1, 7} {
+			got := upper(t, Repeated{e, count}, 1e-5, AddOrRemoveOne)
+			want := upper(t, Repeated{Gaussian{1 / c.mu}, count}, 1e-5, AddOrRemoveOne)
+			if got < want*(1-1e-6) || got > want*1.01 {
+				t.Errorf("%s, %d times: ε = %v, want %v or little more", c.name, count, got, want)
+			}
+		}
+	}
+}
+
+// TestPartsHaveNoPublicSize: events that are stated in a number of records make no sense in a part, whose size is private.
+func TestPartsHaveNoPublicSize(t *testing.T) {
+	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+		e := Disjoint{Parts: []Event{TruncatedPoisson{0.1, 1000, 150, 2}, Gaussian{2}}}
+		if b, err := Epsilon(e, 1e-5, r); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%v: a truncated sample inside a part costs %v (%v)", r, b, err)
+		}
+	}
+}
+
+// TestPublishedNumbersRoundUp: the ε that a guarantee prints is never below the one it states.
+func TestPublishedNumbersRoundUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		eps := math.Exp(8*rng.Float64() - 4)
+		got, err := strconv.ParseFloat(roundUp(eps), 64)
+		if err != nil || got < eps*(1-1e-11) || got > eps*(1+2e-5) {
+			t.Fatalf("ε = %v is printed as %s (%v)", eps, roundUp(eps), err)
+		}
+	}
+}
+
+// TestSavedLedgersSayTheyAreNotPrivate: a mark survives a file, and merging.
+func TestSavedLedgersSayTheyAreNotPrivate(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	l.MarkNotPrivate("test noise")
+	text, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := UnmarshalLedger(text)
+	if err != nil || back.NotPrivate() != "test noise" {
+		t.Errorf("read back: %q (%v)", back.NotPrivate(), err)
+	}
+	merged, err := Merge(l.Budget(), NewLedger(l.Budget()), l)
+	if err != nil || merged.NotPrivate() != "test noise" {
+		t.Errorf("merged: %q (%v)", merged.NotPrivate(), err)
+	}
+}

@@ -1,0 +1,88 @@
+package pld
+
+import "math"
+
+// Slope has density C·e^{l/2} of P over (−a, a), and possibly atoms at both ends: the curve of the Laplace mechanism, with atoms,
+// and of all mechanisms of bounded range, without.
+type Slope struct {
+	a, c       float64
+	lowP, topP float64 // atoms at −a and a
+}
+
+// Laplace is Lap(0, b) against Lap(1, b): losses ±1/b where the point lies outside [0, 1].
+func Laplace(scale float64) *Slope {
+	a := 1 / scale
+	return &Slope{a: a, c: math.Exp(-a/2) / 4, lowP: math.Exp(-a) / 2, topP: 0.5}
+}
+
+// BoundedRange is the upper envelope of all pairs of bounded range ε, δ(x) = (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
+func BoundedRange(eps float64) *Slope {
+	return &Slope{a: eps, c: math.Exp(-eps/2) / (2 * -math.Expm1(-eps))}
+}
+
+func (p *Slope) plan(float64) []float64 {
+	const n = 120
+	nodes := []float64{-p.a * (1 + 1e-6)}
+	for i := 0; i <= n; i++ {
+		nodes = append(nodes, p.a*(2*float64(i)/n-1))
+	}
+	return nodes
+}
+
+// between is P of the density over (s, t).
+func (p *Slope) between(s, t float64) float64 {
+	return 2 * p.c * math.Exp(s/2) * math.Expm1((t-s)/2)
+}
+
+func (p *Slope) cut(nodes []float64, c *cells) {
+	n := len(nodes) - 1
+	c.reset(n)
+	for i := 0; i < n; i++ {
+		lo, hi := nodes[i], nodes[i+1]
+		s, t := max(lo, -p.a), min(hi, p.a)
+		if !(t > s) {
+			continue
+		}
+		w := math.Sinh((hi - lo) / 4)
+		if s == lo && t == hi {
+			c.e[i] = 8 * p.c * math.Exp(lo/2) * w * w
+			c.d[i] = 8 * p.c * math.Exp(hi/2) * w * w
+			c.err[i] = 16 * ulp * (c.e[i] + c.d[i])
+			continue
+		}
+		m := p.between(s, t)
+		q := 2 * p.c * math.Exp(-t/2) * math.Expm1((t-s)/2)
+		c.e[i] = max(0, m-math.Exp(lo)*q)
+		c.d[i] = max(0, math.Exp(hi)*q-m)
+		c.err[i] = 16 * ulp * m
+	}
+	if t := min(nodes[0], p.a); t > -p.a {
+		q := 2 * p.c * math.Exp(-t/2) * math.Expm1((t+p.a)/2)
+		c.lowP = p.between(-p.a, t)
+		c.lowD = max(0, math.Exp(nodes[0])*q-c.lowP)
+		c.lowErr = 16 * ulp * (c.lowP + q)
+	}
+	if s := max(nodes[n], -p.a); s < p.a {
+		m := p.between(s, p.a)
+		c.topQ = 2 * p.c * math.Exp(-p.a/2) * math.Expm1((p.a-s)/2)
+		c.topE = max(0, m-math.Exp(nodes[n])*c.topQ)
+		c.topErr = 16 * ulp * m
+	}
+	if p.topP > 0 {
+		p.atoms(nodes, c)
+	}
+}
+
+func (p *Slope) atoms(nodes []float64, c *cells) {
+	var ends cells
+	(&Discrete{loss: []float64{-p.a, p.a}, mass: []float64{p.lowP, p.topP}}).cut(nodes, &ends)
+	for i := range c.e {
+		c.e[i] += ends.e[i]
+		c.d[i] += ends.d[i]
+		c.err[i] += ends.err[i]
+	}
+	c.lowP, c.lowD = c.lowP+ends.lowP, c.lowD+ends.lowD
+	c.topE, c.topQ = c.topE+ends.topE, c.topQ+ends.topQ
+	c.lowErr += ends.lowErr
+	c.topErr += ends.topErr
+}

@@ -1,0 +1,105 @@
+package pld
+
+import (
+	"math"
+	"sync"
+)
+
+// Composition is a number of adaptive uses of each of several mechanisms: their pairs of each direction, with counts.
+type Composition struct {
+	n           []int
+	remove, add []Pair
+	symmetric   bool
+	loose       bool // a pair is only an upper bound of the mechanism: no lower end
+}
+
+// NewComposition holds nothing.
+func NewComposition() *Composition { return &Composition{symmetric: true} }
+
+// Append adds n uses of the mechanism with the given pairs.
+func (s *Composition) Append(p *Pairs, n int) {
+	s.n = append(s.n, n)
+	s.loose = s.loose || p.Loose || p.Envelope
+	s.remove = append(s.remove, p.Remove)
+	if p.Add != nil {
+		s.symmetric = false
+		s.add = append(s.add, p.Add)
+	} else {
+		s.add = append(s.add, p.Remove)
+	}
+}
+
+// Loose says that a pair is only an upper bound of its mechanism: there is no lower end.
+func (s *Composition) Loose() bool { return s.loose }
+
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. Without lower it skips the work that only the lower end needs.
+func (s *Composition) Epsilon(delta float64, lower bool) Answer {
+	return s.both(question{delta: delta, lower: lower})
+}
+
+// Delta brackets δ(eps).
+func (s *Composition) Delta(eps float64) Answer {
+	return s.both(question{eps: eps, byEps: true, lower: true})
+}
+
+// both answers for both directions: ε (or δ) is the larger. The direction that is almost always the smaller is tried on
+// a coarse grid first, which settles it when even that upper end stays below the other's.
+func (s *Composition) both(q question) Answer {
+	q.n = s.n
+	for _, n := range s.n {
+		q.total += float64(n)
+	}
+	if s.loose {
+		q.lower = false
+	}
+	q.pairs = s.remove
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	a := q.solve(w, 1)
+	if s.symmetric || !a.OK {
+		return a
+	}
+	q.pairs = s.add
+	quick := q
+	quick.lower = false
+	b := quick.solve(w, 3)
+	if b.OK && b.Upper <= a.Upper {
+		return a
+	}
+	b = q.solve(w, 1)
+	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Blunt || b.Blunt, a.Limited || b.Limited}
+}
+
+// workspaces keep the memory of one composition for the next.
+var workspaces = sync.Pool{New: func() any { return &workspace{} }}
+
+// Guess is a cheap estimate of ε, of which nothing is published; ok is false when there is none.
+func (s *Composition) Guess(delta float64) (eps float64, ok bool) {
+	q := question{delta: delta, n: s.n}
+	for _, n := range s.n {
+		q.total += float64(n)
+	}
+	for _, p := range [][]Pair{s.remove, s.add} {
+		if !planFits(p, q.tailMass()) {
+			return 0, false
+		}
+		k := newSketch(s.n, p, q.tailMass())
+		_, e, _ := k.saddle(k.tiltFor(math.Log(delta)))
+		eps = max(eps, e)
+		if s.symmetric {
+			break
+		}
+	}
+	return eps, true
+}
+
+// planFits says whether losses stay within floating point.
+func planFits(p []Pair, tail float64) bool {
+	for _, x := range p {
+		nodes := x.plan(tail)
+		if !(nodes[0] > -600 && nodes[len(nodes)-1] < 600) {
+			return false
+		}
+	}
+	return true
+}

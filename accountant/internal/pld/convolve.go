@@ -1,0 +1,337 @@
+package pld
+
+import (
+	"math"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// A channel is the tilted distribution of a sum of independent losses in a window of the grid:
+// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves the bulk to where δ is decided, so that the
+// Fourier transform's absolute error is small against the answer even for δ = 1e−12, and so that the window need not hold
+// the rest of the distribution.
+type channel struct {
+	h, theta float64
+	base     float64 // Σ countᵢ·offsetᵢ
+	first    int64
+	mass     []float64
+	logScale float64 // P(L = l) = mass · exp(logScale − θ·l)
+	eta      float64 // bound of the rounding error of each mass
+	rel      float64 // relative rounding error of scale and tilt
+	alias    float64 // tilted mass outside the window, which wraps around into it
+	above    float64 // P(L beyond the window)
+	inf      float64 // P(L = ∞)
+}
+
+// lossAt is the loss of the k-th mass of the window.
+func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int64(k))*ch.h }
+
+// composer multiplies characteristic functions, one summand after the other; it owns the scratch of one size and keeps it
+// for the next grid, so that the memory of a composition does not grow with the number of its terms or of its tries.
+type composer struct {
+	view   view
+	n      int
+	fft    *fourier.FFT
+	real   []float64
+	coef   []complex128
+	out    []float64
+	up     product // of the distributions that are never easier to beat than the truth
+	low    product // of those that are never harder
+	coeErr float64 // the transform's error in one coefficient, for input of unit sum
+}
+
+// product is a product of characteristic functions.
+type product struct {
+	prod     []complex128
+	mag      []float64 // bound of |prod| before rounding
+	relErr   []float64
+	steps    float64
+	base     float64
+	logScale float64
+	above    float64 // Σ log moments at θ+λ
+	below    float64 // Σ log moments at θ−λ
+}
+
+// summand is the masses of one term at losses offset + (first+j)·h, used count times.
+type summand struct {
+	offset float64
+	first  int64
+	mass   []float64
+	count  int
+}
+
+// grown is a slice of length n that uses the memory of s where that is enough.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// begin clears the products for a composition on the grid of v.
+func (c *composer) begin(v view, lower bool) {
+	c.view, c.n = v, v.n
+	if c.fft == nil {
+		c.fft = fourier.NewFFT(v.n)
+	} else {
+		c.fft.Reset(v.n)
+	}
+	c.real, c.out, c.coef = grown(c.real, v.n), grown(c.out, v.n), grown(c.coef, v.n/2+1)
+	// Higham 2002, Theorem 24.2, with room to spare.
+	c.coeErr = 10 * ulp * (math.Log2(float64(v.n)) + 4)
+	c.up.begin(v.n)
+	if lower {
+		c.low.begin(v.n)
+	}
+}
+
+func (p *product) begin(n int) {
+	p.prod, p.mag, p.relErr = grown(p.prod, n/2+1), grown(p.mag, n/2+1), grown(p.relErr, n/2+1)
+	for k := range p.prod {
+		p.prod[k], p.mag[k], p.relErr[k] = 1, 1, 0
+	}
+	p.steps, p.base, p.logScale, p.above, p.below = 0, 0, 0, 0, 0
+}
+
+// add convolves s with itself count times and with what p holds.
+func (c *composer) add(p *product, s summand) {
+	v := &c.view
+	p.logScale += float64(s.count) * c.load(s, v.h, v.theta)
+	p.steps += float64(s.count)
+	p.base += float64(s.count) * s.offset
+	// What the window leaves out is bounded by Chernoff's inequality on the very masses that are composed.
+	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
+	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
+	c.fft.Coefficients(c.coef, c.real)
+	c.multiply(p, s.count)
+}
+
+// channel returns to losses. Its masses are valid until the next call.
+func (c *composer) channel(p *product) channel {
+	v := &c.view
+	ch := channel{h: v.h, theta: v.theta, base: p.base, first: v.first, logScale: p.logScale}
+	ch.rel = 4e-14*p.steps + 4*ulp*(math.Abs(ch.logScale)+v.theta*math.Abs(p.base)) + 1e-13
+	ch.mass = c.invert(p, &ch)
+	top, bottom := ch.lossAt(len(ch.mass)), ch.lossAt(0)
+	ch.above = math.Exp(p.above-(v.theta+v.lambdaUp)*top) * (1 + ch.rel)
+	ch.alias = (math.Exp(p.above-ch.logScale-v.lambdaUp*top) + math.Exp(p.below-ch.logScale+v.lambdaDown*bottom)) * (1 + ch.rel)
+	return ch
+}
+
+// load places the tilted, normalised masses of p on the circle and returns the log of what normalised them.
+func (c *composer) load(p summand, h, theta float64) float64 {
+	clear(c.real)
+	scale := logMoment(p, h, theta)
+	at := int(p.first % int64(c.n))
+	if at < 0 {
+		at += c.n
+	}
+	ratio := math.Exp(theta * h)
+	w := 0.0
+	for j, m := range p.mass {
+		if j%32 == 0 {
+			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - scale)
+		}
+		if m != 0 {
+			c.real[at] += m * w
+		}
+		w *= ratio
+		if at++; at == c.n {
+			at = 0
+		}
+	}
+	return scale
+}
+
+// logMoment is log Σ massⱼ e^{θlⱼ}.
+func logMoment(p summand, h, theta float64) float64 {
+	// The shift keeps the largest weight near one.
+	top := math.Inf(-1)
+	for j := 0; j < len(p.mass); j += 16 {
+		m := 0.0
+		for i := j; i < min(j+16, len(p.mass)); i++ {
+			m = max(m, p.mass[i])
+		}
+		if m > 0 {
+			edge := j
+			if theta > 0 {
+				edge = j + 15
+			}
+			top = max(top, math.Log(m)+theta*(p.offset+float64(p.first+int64(edge))*h))
+		}
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	ratio := math.Exp(theta * h)
+	sum, w := 0.0, 0.0
+	for j, m := range p.mass {
+		if j%32 == 0 {
+			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - top)
+		}
+		if m != 0 {
+			sum += m * w
+		}
+		w *= ratio
+	}
+	return top + math.Log(sum)
+}
+
+func (c *composer) multiply(p *product, count int) {
+	n, coefErr := float64(count), c.coeErr
+	for k, z := range c.coef {
+		if p.mag[k] == 0 {
+			continue
+		}
+		a2 := real(z)*real(z) + imag(z)*imag(z)
+		a := math.Sqrt(a2) + coefErr
+		if n*(1-a*a)/2 > 92 { // |z|ⁿ < 1e−39
+			p.prod[k], p.mag[k] = 0, 0
+			continue
+		}
+		r := n * (coefErr/a + 4*ulp)
+		if count == 1 {
+			p.prod[k] *= z
+			p.mag[k] *= a
+		} else {
+			pow := power(z, count)
+			p.prod[k] *= pow
+			if r < 0.1 {
+				p.mag[k] *= cmplx.Abs(pow) * (1 + 2*r)
+			} else {
+				p.mag[k] *= math.Exp(n * math.Log(a))
+			}
+		}
+		p.relErr[k] += r
+		if p.mag[k] < 1e-39 {
+			p.prod[k], p.mag[k] = 0, 0
+		}
+	}
+}
+
+func power(z complex128, n int) complex128 {
+	out := complex(1, 0)
+	for {
+		if n&1 == 1 {
+			out *= z
+		}
+		n >>= 1
+		if n == 0 {
+			return out
+		}
+		z *= z
+	}
+}
+
+// invert returns the masses in window order and sets eta.
+func (c *composer) invert(p *product, ch *channel) []float64 {
+	size, wrong := 0.0, 0.0
+	for k, m := range p.mag {
+		w := 2.0
+		if k == 0 || 2*k == c.n {
+			w = 1
+		}
+		size += w * m
+		wrong += w * m * min(2, p.relErr[k]*1.1)
+	}
+	n := float64(c.n)
+	ch.eta = (wrong+c.coeErr*size)/n + 1e-38
+	c.fft.Sequence(c.real, p.prod)
+	out := c.out
+	at := int(ch.first % int64(c.n))
+	if at < 0 {
+		at += c.n
+	}
+	copy(out, c.real[at:])
+	copy(out[c.n-at:], c.real[:at])
+	for i := range out {
+		out[i] /= n
+	}
+	return out
+}
+
+// epsilonUpper is the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false when the window does not reach far enough either way.
+func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
+	delta -= ch.inf + ch.above
+	if !(delta > 0) {
+		return math.Inf(1), false
+	}
+	return ch.scan(math.Log(delta)-ch.rel, func(v float64) float64 { return max(v, 0) + ch.eta }, 0)
+}
+
+// epsilonLower is the largest ε with a proven δ(ε) ≥ delta.
+func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
+	if delta -= ch.inf; !(delta > 0) {
+		return 0, false
+	}
+	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 { return max(v-ch.eta, 0) }, ch.alias/(1+ch.theta))
+}
+
+// scan sums the hockey-stick curve from the top of the window down, in units of its own tilt, until it passes the target:
+//
+//	u = Σ_{j≥k} P(lⱼ)e^{l_k−lⱼ},  d = δ(l_k);  δ(l_{k−1}) = d + (1−e^{−h})·u
+//
+// Every term is positive, so nothing cancels; between grid points the curve is linear in e^ε and is solved exactly.
+func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount float64) (float64, bool) {
+	fade, keep, gain := math.Exp(-ch.h*(1+ch.theta)), math.Exp(-ch.theta*ch.h), -math.Expm1(-ch.h)
+	var u, d, target float64
+	for k := len(ch.mass) - 1; k >= 0; k-- {
+		l := ch.lossAt(k)
+		if (len(ch.mass)-1-k)%32 == 0 {
+			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
+		}
+		if target < 1e-280 {
+			return l + ch.h, false // nothing in the window weighs as little as δ does here
+		}
+		if l <= 0 {
+			return 0, l > -ch.h/2 || k < len(ch.mass)-1
+		}
+		u = mass(ch.mass[k]) + fade*u
+		next := keep * (d + gain*u)
+		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) { // beyond floating point: nothing is proven
+			return math.Inf(1), false
+		}
+		if next-discount > target*keep {
+			x := (target + discount - d) / u
+			return max(0, l+math.Log1p(-min(max(x, 0), gain))), k < len(ch.mass)-1
+		}
+		d, target = next, target*keep
+	}
+	return ch.lossAt(0), false
+}
+
+// deltaAt sums the curve at one ε inside the window.
+func (ch *channel) deltaAt(eps float64, mass func(float64) float64) (scaled float64, ok bool) {
+	first := int64(math.Floor((eps-ch.base)/ch.h)) + 1 - ch.first
+	if first < 0 || first >= int64(len(ch.mass)) {
+		return 0, false
+	}
+	sum, w := 0.0, 0.0
+	ratio := math.Exp(-ch.theta * ch.h)
+	for k := int(first); k < len(ch.mass); k++ {
+		y := max(0, ch.lossAt(k)-eps)
+		if (k-int(first))%32 == 0 {
+			w = math.Exp(-ch.theta * y)
+		}
+		sum += mass(ch.mass[k]) * w * -math.Expm1(-y)
+		w *= ratio
+	}
+	return sum, true
+}
+
+func (ch *channel) deltaUpper(eps float64) (float64, bool) {
+	s, ok := ch.deltaAt(eps, func(v float64) float64 { return max(v, 0) + ch.eta })
+	if !ok {
+		return 1, false
+	}
+	return min(1, s*math.Exp(ch.logScale-ch.theta*eps)*(1+2*ch.rel)+ch.inf+ch.above), true
+}
+
+func (ch *channel) deltaLower(eps float64) (float64, bool) {
+	s, ok := ch.deltaAt(eps, func(v float64) float64 { return max(v-ch.eta, 0) })
+	if !ok {
+		return 0, false
+	}
+	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)) + ch.inf, true
+}

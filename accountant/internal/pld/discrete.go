@@ -1,0 +1,145 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
+
+// Discrete has finitely many losses, in increasing order.
+type Discrete struct {
+	loss, mass []float64 // mass of P
+	inf        float64   // P where Q is zero
+	never      float64   // Q where P is zero
+}
+
+// NewDiscrete has P-mass mass[i] at loss[i], in increasing order, mass inf of P where Q is zero and mass never of Q where
+// P is zero.
+func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
+	return &Discrete{loss, mass, inf, never}
+}
+
+func (p *Discrete) plan(float64) []float64 {
+	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)
+	nodes := []float64{p.loss[0] - 1e-6*width}
+	stride := len(p.loss)/400 + 1
+	for i := 0; i < len(p.loss); i += stride {
+		nodes = append(nodes, p.loss[i])
+	}
+	if last := p.loss[len(p.loss)-1]; last > nodes[len(nodes)-1] {
+		nodes = append(nodes, last)
+	}
+	return nodes
+}
+
+func (p *Discrete) cut(nodes []float64, c *cells) {
+	n := len(nodes) - 1
+	c.reset(n)
+	i := 0
+	for k, l := range p.loss {
+		m := p.mass[k]
+		for i < n && nodes[i+1] < l {
+			i++
+		}
+		switch {
+		case l <= nodes[0]:
+			c.lowP += m
+			c.lowD += m * math.Expm1(nodes[0]-l)
+		case l > nodes[n]:
+			c.topE += m * -math.Expm1(nodes[n]-l)
+			c.topQ += m * math.Exp(-l)
+		default:
+			c.e[i] += m * -math.Expm1(nodes[i]-l)
+			c.d[i] += m * math.Expm1(nodes[i+1]-l)
+			// A loss is known to a few ulps of its own size, which moves e and d by that much of the mass.
+			c.err[i] += m * ulp * (8*math.Abs(l) + 16*(nodes[i+1]-nodes[i]))
+		}
+	}
+	c.topE += p.inf
+	c.lowD += p.never * math.Exp(nodes[0])
+	c.topErr = 16 * ulp * (c.topE + c.topQ)
+	c.lowErr = 16 * ulp * (c.lowP + c.lowD)
+}
+
+// Largest is the largest finite loss, and the mass of P beyond it.
+func (p *Discrete) Largest() (loss, never float64) { return p.loss[len(p.loss)-1], p.inf }
+
+// Renyi is the larger direction's Rényi divergence, rounded outward.
+func (p *Discrete) Renyi(order float64) float64 {
+	if p.inf > 0 || p.never > 0 {
+		return math.Inf(1)
+	}
+	var fwd, back renyi.LogSum
+	size := 0.0
+	for k, l := range p.loss {
+		if p.mass[k] == 0 {
+			continue
+		}
+		m := math.Log(p.mass[k])
+		fwd.Add(m + (order-1)*l)
+		back.Add(m - order*l)
+		size = max(size, math.Abs(order*l), math.Abs(m))
+	}
+	v := max(fwd.Value(), back.Value())
+	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
+}
+
+// spacing finds the first loss and the step of losses that are a whole number of steps apart; ok is false for others. A
+// single loss has step 0. Nothing rests on it but how fine a grid is needed.
+func (p *Discrete) spacing() (first, step float64, ok bool) {
+	first = p.loss[0]
+	span := p.loss[len(p.loss)-1] - first
+	if span == 0 {
+		return first, 0, true
+	}
+	least := span
+	for i := 1; i < len(p.loss); i++ {
+		if gap := p.loss[i] - p.loss[i-1]; gap > 0 {
+			least = min(least, gap)
+		}
+	}
+	count := math.Round(span / least)
+	if !(count < maxCells) {
+		return 0, 0, false
+	}
+	step = span / count
+	for _, l := range p.loss {
+		if j := (l - first) / step; math.Abs(j-math.Round(j)) > onGrid {
+			return 0, 0, false
+		}
+	}
+	return first, step, true
+}
+
+// onGrid is how far from a grid point, in steps, a loss may lie that counts as on it.
+const onGrid = 1e-9
+
+// lattice is the common spacing of the losses of all pairs, and a little less than the first loss of each, so that every
+// loss lies at or just above its grid point and keeps to it in both distributions of the grid; nil when they have none.
+func lattice(pairs []Pair) (step float64, offsets []float64) {
+	steps := make([]float64, len(pairs))
+	for i, p := range pairs {
+		d, discrete := p.(*Discrete)
+		if !discrete {
+			return 0, nil
+		}
+		first, s, ok := d.spacing()
+		if !ok {
+			return 0, nil
+		}
+		steps[i] = s
+		offsets = append(offsets, first-2*onGrid*s-8*ulp*math.Max(math.Abs(first), math.Abs(d.loss[len(d.loss)-1])))
+		if s > 0 && (step == 0 || s < step) {
+			step = s
+		}
+	}
+	if step == 0 {
+		return 0, nil
+	}
+	for _, s := range steps {
+		if r := s / step; math.Abs(r-math.Round(r)) > 1e-6*onGrid {
+			return 0, nil
+		}
+	}
+	return step, offsets
+}

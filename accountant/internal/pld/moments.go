@@ -1,0 +1,92 @@
+package pld
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
+
+// Renyi bounds the divergence of a pair of bounded loss by that of its connected dots, which dominate it; false for others. The moment minus one
+// is E_Q[r^α − 1 − α(r − 1)], of which no part is negative and nothing cancels.
+func Renyi(p Pair, order float64) (float64, bool) {
+	if !planFits([]Pair{p}, 1e-300) {
+		return 0, false
+	}
+	nodes := apart(p.plan(1e-300))
+	var c cells
+	p.cut(nodes, &c)
+	if c.topE > 0 {
+		return 0, false
+	}
+	var s renyi.LogSum
+	add := func(m, l float64) { // P has mass m at loss l
+		if m > 0 && l != 0 {
+			s.Add(math.Log(m) - l + renyi.LogMomentGap(1, l, order))
+		}
+	}
+	for i := range c.e {
+		w := nodes[i+1] - nodes[i]
+		add((c.e[i]+c.err[i])/-math.Expm1(-w), nodes[i+1])
+		add((c.d[i]+c.err[i])/math.Expm1(w), nodes[i])
+	}
+	add(c.lowP+c.lowErr, nodes[0])
+	if c.lowD+c.lowErr > 0 { // Q that is left over when P's losses move up to the first node
+		s.Add(math.Log(order-1) + math.Log(c.lowD+c.lowErr) - nodes[0])
+	}
+	add(c.topQ*math.Exp(nodes[len(nodes)-1]), nodes[len(nodes)-1])
+	return renyi.FromMomentMinusOne(s.Value(), order, 1e-8), true
+}
+
+// apart leaves out nodes so close to the next that their distance has lost its digits, and moves the last one clear of the largest loss.
+func apart(nodes []float64) []float64 {
+	n := len(nodes)
+	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))
+	out := []float64{nodes[n-1] + 1e-9*size}
+	for i := n - 2; i >= 0; i-- {
+		if out[len(out)-1]-nodes[i] >= 1e-6*size {
+			out = append(out, nodes[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// OppositeRenyi integrates E_Q[r^α − 1 − α(r−1)] for the ratio r of the two mixtures by the trapezoid rule.
+func OppositeRenyi(q, mu, order float64) float64 {
+	plain := 2 * order * mu * mu * (1 + 4*ulp)
+	lo, hi := -13-mu, 2*order*mu+13
+	step := min(0.1, math.Pi/mu/8)
+	if !((hi-lo)/step < 1<<15) {
+		return plain
+	}
+	var sum renyi.LogSum
+	for x := lo; x <= hi; x += step {
+		a := logMixture(q, mu*x-mu*mu/2)
+		b := logMixture(q, -mu*x-mu*mu/2)
+		sum.Add(renyi.LogMomentGap(1, a-b, order) + b - x*x/2)
+	}
+	s := sum.Value() + math.Log(step) - 0.5*math.Log(2*math.Pi)
+	return min(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
+}
+
+// Renyi integrates both directions by the trapezoid rule: E_Q[r^α] and E_P[r^{−α}], each minus one.
+func (p *Mixture) Renyi(order float64) float64 {
+	if len(p.shift) == 0 {
+		return 0
+	}
+	plain := order * p.far * p.far / 2 * (1 + 4*ulp) // as if the largest sensitivity were certain
+	lo, hi := -13-order*p.far, order*p.far+13
+	step := min(0.1, math.Pi/p.far/8)
+	if !((hi-lo)/step < 1<<14) {
+		return plain
+	}
+	var fwd, back renyi.LogSum
+	for x := lo; x <= hi; x += step {
+		l, _ := p.lossAt(x)
+		fwd.Add(renyi.LogMomentGap(1, l, order) - x*x/2)
+		back.Add(renyi.LogMomentGap(1, -l, order) + l - x*x/2)
+	}
+	s := max(fwd.Value(), back.Value()) + math.Log(step) - 0.5*math.Log(2*math.Pi)
+	return min(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
+}

@@ -1,0 +1,68 @@
+package pld
+
+import "math"
+
+// Pairs are the dominating pairs of one mechanism: any output of any data set and its neighbour is no easier to tell
+// apart than P from Q. Removing and adding a record are composed apart; where the curve is the same for both, Add is nil.
+type Pairs struct {
+	Remove, Add Pair
+	Loose       bool // the curve lies above the event's own: sound for the upper end only
+	Envelope    bool // the curve is attained at each ε, but by different mechanisms: exact for a single use only
+}
+
+// Pair is a dominating pair (P, Q), seen through its privacy loss L = log(dP/dQ) under P.
+type Pair interface {
+	// cut fills c for increasing nodes of the loss axis.
+	cut(nodes []float64, c *cells)
+	// plan lists increasing losses that divide the bulk of P and Q about evenly and leave less than about tail outside.
+	plan(tail float64) []float64
+}
+
+// cells say how P and Q divide over intervals (nᵢ, nᵢ₊₁] of the loss axis, in the form that does not cancel:
+// e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All entries are within err[i] of the truth.
+type cells struct {
+	e, d, err []float64
+	lowP      float64 // P of losses below the first node
+	lowD      float64 // e^{n₀}Q − P of the same
+	topE      float64 // P − e^{n_last}Q of losses above the last node: δ(n_last)
+	topQ      float64 // Q of the same
+	lowErr    float64 // of lowP and lowD
+	topErr    float64 // of topE; topQ is good to the same relative precision
+}
+
+func (c *cells) reset(n int) {
+	n = max(n, 0)
+	if cap(c.e) < n {
+		c.e, c.d, c.err = make([]float64, n), make([]float64, n), make([]float64, n)
+	}
+	c.e, c.d, c.err = c.e[:n], c.d[:n], c.err[:n]
+	clear(c.e)
+	clear(c.d)
+	clear(c.err)
+	c.lowP, c.lowD, c.topE, c.topQ, c.lowErr, c.topErr = 0, 0, 0, 0, 0, 0
+}
+
+const ulp = 0x1p-52
+
+// mergeSorted merges plans, leaving out nodes too close to the one before.
+func mergeSorted(a, b []float64) []float64 {
+	out := make([]float64, 0, len(a)+len(b))
+	least := 0.0
+	for _, s := range [][]float64{a, b} {
+		if len(s) > 0 {
+			least = max(least, 1e-7*math.Abs(s[0]), 1e-7*math.Abs(s[len(s)-1]))
+		}
+	}
+	for len(a) > 0 || len(b) > 0 {
+		var v float64
+		if len(b) == 0 || (len(a) > 0 && a[0] <= b[0]) {
+			v, a = a[0], a[1:]
+		} else {
+			v, b = b[0], b[1:]
+		}
+		if len(out) == 0 || v > out[len(out)-1]+least {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package pld
+
+import "math"
+
+// Sampled is ((1−q)Q+qP ‖ Q): the mechanism runs with probability q. In cells of the loss axis both forms of the mass are just
+// multiplied by q, so nothing is lost for small q.
+type Sampled struct {
+	q    float64
+	base Pair
+	work *sampledWork
+}
+
+type sampledWork struct {
+	nodes []float64
+	c     cells
+}
+
+// NewSampled runs base with probability q.
+func NewSampled(q float64, base Pair) *Sampled {
+	return &Sampled{q, base, &sampledWork{}}
+}
+
+func (p *Sampled) plan(tail float64) []float64 {
+	nodes := p.base.plan(min(tail/p.q, 1e-3))
+	out := nodes[:0]
+	for _, l := range nodes {
+		x := logMixture(p.q, l)
+		if len(out) == 0 || x > out[len(out)-1] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// logMixture is log(1−q+q·e^l).
+func logMixture(q, l float64) float64 {
+	if l > 30 {
+		return l + math.Log(q) + math.Log1p((1-q)/q*math.Exp(-l))
+	}
+	if u := q * math.Expm1(l); u > -0.5 {
+		return math.Log1p(u)
+	}
+	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
+}
+
+// baseLoss inverts logMixture; −∞ at and below its floor.
+func baseLoss(q, eps float64) float64 {
+	if eps > 30 {
+		return eps - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-eps))
+	}
+	v := math.Expm1(eps) / q
+	if !(v > -1) {
+		return math.Inf(-1)
+	}
+	return math.Log1p(v)
+}
+
+func (p *Sampled) cut(nodes []float64, c *cells) {
+	w := p.work
+	w.nodes = w.nodes[:0]
+	k := 0 // nodes at or below the floor log(1−q), where no loss can be
+	for _, eps := range nodes {
+		l := baseLoss(p.q, eps)
+		if l < -600 {
+			k++
+			continue
+		}
+		w.nodes = append(w.nodes, l)
+	}
+	if len(w.nodes) == 0 { // everything lies above the last node
+		c.reset(len(nodes) - 1)
+		floor := math.Exp(nodes[len(nodes)-1])
+		c.topQ, c.topE, c.topErr = 1, max(0, 1-floor), 2*ulp
+		return
+	}
+	p.base.cut(w.nodes, &w.c)
+	b := &w.c
+	c.reset(len(nodes) - 1)
+	grow := math.Exp(w.nodes[0])
+	lowQ := (b.lowD + b.lowP) / grow
+	c.topErr = p.q*b.topErr + 4*ulp*p.q*b.topE
+	if k == 0 {
+		c.lowP = (1-p.q)*lowQ + p.q*b.lowP
+		c.lowD = p.q * b.lowD
+		c.lowErr = p.q*b.lowErr + (1-p.q)*b.lowErr/grow + 4*ulp*(c.lowP+c.lowD)
+	} else {
+		// The base's lowest losses fall into the cell that contains the floor.
+		floor := math.Exp(nodes[k-1])
+		c.e[k-1] = p.q*b.lowP + max(0, 1-p.q-floor)*lowQ
+		c.d[k-1] = p.q * b.lowD
+		// The rest of its error is that of 1−q−floor, an ulp of 1, which also moves the floor itself.
+		c.err[k-1] = p.q*b.lowErr + max(0, 1-p.q-floor)*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) + ulp*p.q*lowQ
+	}
+	for i := range b.e {
+		c.e[k+i] = p.q * b.e[i]
+		c.d[k+i] = p.q * b.d[i]
+		c.err[k+i] = p.q*b.err[i] + 2*ulp*p.q*(b.e[i]+b.d[i])
+	}
+	c.topE = p.q * b.topE
+	c.topQ = b.topQ
+}
+
+// Mirror swaps P and Q, so that the loss changes sign.
+type Mirror struct {
+	base Pair
+	work *sampledWork
+}
+
+// NewMirror swaps the two sides of base.
+func NewMirror(base Pair) *Mirror { return &Mirror{base, &sampledWork{}} }
+
+func (p *Mirror) plan(tail float64) []float64 {
+	nodes := p.base.plan(tail)
+	out := make([]float64, len(nodes))
+	for i, l := range nodes {
+		out[len(out)-1-i] = -l
+	}
+	return out
+}
+
+func (p *Mirror) cut(nodes []float64, c *cells) {
+	w := p.work
+	w.nodes = w.nodes[:0]
+	for i := len(nodes) - 1; i >= 0; i-- {
+		w.nodes = append(w.nodes, -nodes[i])
+	}
+	p.base.cut(w.nodes, &w.c)
+	b := &w.c
+	n := len(nodes) - 1
+	c.reset(n)
+	for j := 0; j < n; j++ {
+		i := n - 1 - j // cell (nodes[i], nodes[i+1]] is the mirror of base cell j
+		up, down := math.Exp(nodes[i]), math.Exp(nodes[i+1])
+		c.e[i] = up * b.d[j]
+		c.d[i] = down * b.e[j]
+		c.err[i] = down*b.err[j] + 2*ulp*(c.e[i]+c.d[i])
+	}
+	c.lowP = b.topQ
+	c.lowD = math.Exp(nodes[0]) * b.topE
+	c.topE = math.Exp(nodes[n]) * b.lowD
+	c.topQ = b.lowP
+	c.lowErr = math.Exp(nodes[0])*b.topErr + 4*ulp*(c.lowD+c.lowP)
+	c.topErr = math.Exp(nodes[n])*b.lowErr + 4*ulp*c.topE
+}
+
+// SampledBoth subsamples under AddOrRemoveOne: ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for adding.
+// Source: Zhu, Dong and Wang 2022, Theorem 11.
+func SampledBoth(q float64, base *Pairs) *Pairs {
+	add := base.Add
+	if add == nil {
+		add = base.Remove
+	}
+	return &Pairs{
+		Loose:    base.Loose,
+		Envelope: base.Envelope,
+		Remove:   NewSampled(q, base.Remove),
+		Add:      NewMirror(NewSampled(q, NewMirror(add))),
+	}
+}

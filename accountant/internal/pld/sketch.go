@@ -1,0 +1,166 @@
+package pld
+
+import "math"
+
+// A sketch is a coarse loss distribution of each term, from which the tilt, the window and the grid of a composition are chosen.
+// Nothing it says is published.
+type sketch struct {
+	terms []sketchTerm
+	total float64 // Σ counts
+}
+
+type sketchTerm struct {
+	n          float64
+	loss, mass []float64
+	lo, hi     float64
+}
+
+func newSketch(n []int, p []Pair, tail float64) sketch {
+	var s sketch
+	var c cells
+	for i, q := range p {
+		nodes := q.plan(tail)
+		q.cut(nodes, &c)
+		t := sketchTerm{n: float64(n[i]), lo: nodes[0], hi: nodes[len(nodes)-1]}
+		for j := range c.e {
+			w := nodes[j+1] - nodes[j]
+			m := (c.e[j] + math.Exp(-w)*c.d[j]) / -math.Expm1(-w)
+			if !(m > 0) {
+				continue
+			}
+			// The loss of the merged cell: log P/Q with P/Q = e^{n_j}·m/(m−e).
+			t.loss = append(t.loss, min(nodes[j+1], max(nodes[j], nodes[j]-math.Log1p(-min(c.e[j]/m, 1-1e-16)))))
+			t.mass = append(t.mass, m)
+		}
+		if len(t.loss) == 0 {
+			t.loss, t.mass = []float64{nodes[0]}, []float64{1}
+		}
+		s.terms = append(s.terms, t)
+		s.total += t.n
+	}
+	return s
+}
+
+// cumulants is K(θ) = Σ nᵢ log E[e^{θLᵢ}] and its first two derivatives.
+func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
+	for i := range s.terms {
+		t := &s.terms[i]
+		top := math.Inf(-1)
+		for _, l := range t.loss {
+			top = max(top, theta*l)
+		}
+		var s0, s1, s2 float64
+		for j, l := range t.loss {
+			x := theta*l - top
+			if x < -60 {
+				continue
+			}
+			w := t.mass[j] * math.Exp(x)
+			s0 += w
+			s1 += w * l
+			s2 += w * l * l
+		}
+		m := s1 / s0
+		k += t.n * (top + math.Log(s0))
+		k1 += t.n * m
+		k2 += t.n * max(0, s2/s0-m*m)
+	}
+	return k, k1, k2
+}
+
+// saddle approximates log δ(ε) at the ε with K′(θ) = ε: the tilted sum is nearly normal with deviation sd.
+func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
+	k, k1, k2 := s.cumulants(theta)
+	sd = math.Sqrt(k2)
+	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
+}
+
+// renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the tilt.
+func (s *sketch) renyi(theta, delta float64) float64 {
+	best := math.Inf(1)
+	for _, t := range []float64{0.6, 0.8, 1, 1.25, 1.6, 3, 10} {
+		if t *= theta; t > 0.01 {
+			k, _, _ := s.cumulants(t)
+			best = min(best, (k-math.Log(delta)+t*math.Log(t)-(t+1)*math.Log1p(t))/t)
+		}
+	}
+	return max(0, best)
+}
+
+// normalHockey is E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
+func normalHockey(theta, sd float64) float64 {
+	a, b := theta*sd/math.Sqrt2, (theta+1)*sd/math.Sqrt2
+	if sd < 1e-3*(1+a) { // the difference of the two cancels: use the derivative
+		const d = 1e-4
+		return 0.5 * (erfcx(a) - erfcx(a+d*(1+a))) / (d * (1 + a)) * (b - a)
+	}
+	return max(0.5*(erfcx(a)-erfcx(b)), 1e-300)
+}
+
+// tiltFor is the θ ≥ 0 whose saddle approximation gives the wanted δ.
+func (s *sketch) tiltFor(logDelta float64) float64 {
+	f := func(theta float64) float64 {
+		d, _, _ := s.saddle(theta)
+		return d - logDelta
+	}
+	return solveTilt(f)
+}
+
+// tiltAt is the θ ≥ 0 with K′(θ) = ε.
+func (s *sketch) tiltAt(eps float64) float64 {
+	return solveTilt(func(theta float64) float64 {
+		_, k1, _ := s.cumulants(theta)
+		return eps - k1
+	})
+}
+
+// solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts below zero.
+func solveTilt(f func(float64) float64) float64 {
+	lo, flo := 0.0, f(0)
+	if !(flo > 0) {
+		return 0
+	}
+	hi := 1.0
+	fhi := f(hi)
+	for fhi > 0 {
+		lo, flo = hi, fhi
+		hi *= 4
+		if hi > 1e9 {
+			return lo
+		}
+		fhi = f(hi)
+	}
+	for i := 0; i < 40 && hi-lo > 1e-3*hi; i++ {
+		// Illinois steps, guarded by bisection.
+		x := (lo*fhi - hi*flo) / (fhi - flo)
+		if !(x > lo+0.02*(hi-lo) && x < hi-0.02*(hi-lo)) || i%3 == 2 {
+			x = lo + (hi-lo)/2
+		}
+		if v := f(x); v > 0 {
+			lo, flo = x, v
+		} else {
+			hi, fhi = x, v
+		}
+	}
+	return lo
+}
+
+// reach is how far above (sign +1) or below (−1) zero the tilted sum must be followed until exp(logTail) of it is left, by
+// Chernoff's bound on the sketch, and the change of tilt that proves it.
+func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
+	k0, k1, _ := s.cumulants(theta)
+	best := math.Inf(1)
+	widest := sd
+	for i := range s.terms {
+		widest = max(widest, s.terms[i].hi-s.terms[i].lo)
+	}
+	for l := 0.25 / max(widest, 1e-300); l < 64/max(sd, 1e-300); l *= 1.7 {
+		k, _, _ := s.cumulants(theta + sign*l)
+		if r := (k - k0 - logTail) / l; r < best {
+			best, lambda = r, l
+		} else if r > 1.5*math.Abs(best)+math.Abs(k1) {
+			break
+		}
+	}
+	return sign * best, lambda
+}

@@ -1,0 +1,349 @@
+package pld
+
+import "math"
+
+const (
+	maxGrid    = 1 << 18 // points of a transform: 20 MiB in all
+	maxCells   = 1 << 17 // cells of one step
+	maxUses    = 1e12    // beyond, rounding errors add up to more than the answer
+	guessDelta = 1e-15   // stands for a δ that is not known yet
+	leastGrid  = 1e-14   // nothing is told apart below
+	tolerance  = 2e-4    // aimed-at relative width of upper − truth
+	manyTerms  = 8
+	tries      = 5
+	guard      = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
+)
+
+// question is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
+type question struct {
+	pairs []Pair
+	n     []int
+	total float64
+	delta float64
+	eps   float64
+	byEps bool
+	lower bool // compute the lower end too
+
+	spacing float64   // of the losses of all pairs, when they have one
+	offsets []float64 // and the first loss of each; nil when they have none
+}
+
+// Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any answer.
+type Answer struct {
+	Lower, Upper float64
+	OK           bool
+	Blunt        bool // Rényi divergences may do better: see sketch.renyi
+	Limited      bool // by memory
+}
+
+// solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is narrow. coarse > 1 widens the first
+// grid by that factor and is content with any sound answer.
+func (q *question) solve(w *workspace, coarse float64) Answer {
+	tail := q.tailMass()
+	if q.total > maxUses || !planFits(q.pairs, tail) {
+		return Answer{}
+	}
+	s := newSketch(q.n, q.pairs, tail)
+	if q.byEps { // what the tails may hold is judged by the δ that is to be found
+		if d, _, _ := s.saddle(s.tiltAt(q.eps)); d < math.Log(guessDelta) {
+			q.delta = math.Exp(max(d, -600))
+			tail = q.tailMass()
+			s = newSketch(q.n, q.pairs, tail)
+		}
+	}
+	ends := q.ends(&s, tail)
+	if ends == nil {
+		return Answer{}
+	}
+	if q.byEps {
+		if a := q.beyond(ends); a.OK {
+			return a
+		}
+	}
+	q.spacing, q.offsets = lattice(q.pairs)
+	r := q.refining(&s, coarse)
+	for range tries {
+		view := q.view(&s, r.aim, r.grid)
+		a := q.once(w, view, ends)
+		if !a.OK {
+			r.lookFurther()
+			continue
+		}
+		if q.take(&r, a, view.limited) || coarse > 1 || view.limited || view.offsets != nil {
+			break
+		}
+		r.grid /= 2
+	}
+	r.best.Upper *= 1 + guard
+	r.best.Blunt = q.byEps || s.renyi(r.aim.theta, q.delta) < 1.02*r.best.Upper
+	r.best.Lower = min(r.best.Lower, r.best.Upper)
+	return r.best
+}
+
+// beyond answers for an ε that no sum of losses within the ends exceeds. Each use is (hi, δ(hi))-differentially private, so
+// all are (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; Kairouz, Oh and Viswanath 2015, Theorem 3.3,
+// for the product).
+func (q *question) beyond(ends []span) Answer {
+	sum, keep, never := 0.0, 0.0, 0.0
+	for i, e := range ends {
+		n := float64(q.n[i])
+		sum += n * max(0, e.hi)
+		keep += n * math.Log1p(-min(1, e.top))
+		never += n * math.Log1p(-e.never)
+	}
+	if !(sum*(1+1e-12) <= q.eps) {
+		return Answer{}
+	}
+	return Answer{Lower: max(0, -math.Expm1(never)*(1-8*ulp)), Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
+}
+
+// refining is how far solve has come.
+type refining struct {
+	best     Answer
+	aim      aim
+	expected float64 // what the answer should be near
+	grid     float64 // factor of the grid that would do
+	width    float64 // relative width of a bracket that is narrow enough
+}
+
+func (q *question) refining(s *sketch, coarse float64) refining {
+	r := refining{best: Answer{Upper: math.Inf(1)}, aim: q.aim(s), grid: coarse, width: 25 * tolerance}
+	r.expected = r.aim.eps
+	if q.byEps {
+		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
+	}
+	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
+		r.grid, r.width = 2.5*coarse, 6*r.width
+	}
+	return r
+}
+
+// lookFurther is for a window that did not hold the answer: further out, with less tilt.
+func (r *refining) lookFurther() {
+	r.aim.wider += 12
+	r.aim.theta *= 0.6
+}
+
+// take keeps the better of the answers, and says whether it is narrow enough: of answers without a bracket, whether it agrees with
+// what was expected.
+func (q *question) take(r *refining, a Answer, limited bool) bool {
+	if !r.best.OK || a.Upper < r.best.Upper {
+		r.best.Upper, r.best.Limited = a.Upper, limited
+	}
+	r.best.OK = true
+	r.best.Lower = max(r.best.Lower, a.Lower)
+	if !q.byEps {
+		r.aim.eps = a.Upper
+	}
+	if q.lower {
+		return r.best.Upper-r.best.Lower <= r.width*r.best.Upper
+	}
+	expected := r.expected
+	r.expected = a.Upper
+	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
+}
+
+// tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of δ. A longer tail would be tilted up and
+// need a wider window without changing the answer.
+func (q *question) tailMass() float64 {
+	d := q.delta
+	if q.byEps && d == 0 {
+		d = guessDelta
+	}
+	return max(1e-5*d/q.total, 1e-290)
+}
+
+// span is the interval of losses that a grid has to hold, and the mass of P beyond any loss.
+type span struct {
+	lo, hi, never float64
+	top           float64 // δ(hi) of one use, rounded up
+}
+
+// ends finds for each term the losses beyond which less than tail is left.
+func (q *question) ends(s *sketch, tail float64) []span {
+	out := make([]span, len(q.pairs))
+	for i, p := range q.pairs {
+		t := &s.terms[i]
+		lo, hi := t.lo, t.hi
+		if !(lo > -600 && hi < 600) {
+			return nil
+		}
+		var c cells
+		node := []float64{600}
+		p.cut(node, &c)
+		all := c.topE // no end leaves less above it
+		never := max(0, all-c.topErr-2*tail)
+		for j := 0; j < 60; j++ {
+			node[0] = hi
+			p.cut(node, &c)
+			if c.topE-all <= tail {
+				break
+			}
+			hi += 0.1*(hi-lo) + 1e-12
+		}
+		out[i] = span{lo, hi, never, c.topE + c.topErr}
+	}
+	return out
+}
+
+// view is the choice of tilt, grid and window for one composition.
+type view struct {
+	theta      float64
+	h          float64
+	first      int64
+	n          int
+	lambdaUp   float64
+	lambdaDown float64
+	offsets    []float64 // of each term's grid; nil for none
+	points     float64   // that the wanted grid has
+	limited    bool      // the grid cannot be made that fine
+}
+
+// aim is where the sketch expects the answer: the tilt that centres the sum there, and (ε, log δ).
+type aim struct {
+	theta, eps, logDelta float64
+	wider                float64 // how many factors of e more of the tails to keep
+}
+
+func (q *question) aim(s *sketch) aim {
+	var a aim
+	if q.byEps {
+		a.theta = s.tiltAt(q.eps)
+		a.logDelta, _, _ = s.saddle(a.theta)
+		a.eps = q.eps
+	} else {
+		a.theta = s.tiltFor(math.Log(q.delta))
+		_, a.eps, _ = s.saddle(a.theta)
+		a.eps, a.logDelta = max(a.eps, 0), math.Log(q.delta)
+	}
+	return a
+}
+
+func (q *question) view(s *sketch, a aim, refine float64) view {
+	best := q.viewAt(s, a, a.theta, refine)
+	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may need far fewer points.
+	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
+		t *= 0.7
+		if v := q.viewAt(s, a, t, refine); v.points < 0.6*best.points {
+			best = v
+		}
+	}
+	return best
+}
+
+func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
+	k, mean, k2 := s.cumulants(theta)
+	sd := math.Sqrt(k2)
+	v := view{theta: theta}
+	near := max(a.eps, 0.3*sd)
+	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
+	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
+	v.h = min(v.h, sd/6)
+	if !(v.h > leastGrid) { // losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
+		v.h = leastGrid
+	}
+	// What wraps around must stay small against δ in units of the tilt.
+	logTail := math.Log(1e-5) + min(0, a.logDelta+theta*a.eps-k) + math.Log1p(theta) - a.wider
+	logTail = min(logTail, math.Log(1e-3)-a.wider)
+	up, lu := s.reach(theta, sd, logTail, 1)
+	down, ld := s.reach(theta, sd, logTail, -1)
+	down, up = min(down, a.eps-sd), max(up, a.eps+sd, mean+sd)
+	width := up - down
+	widest := 0.0
+	for i := range s.terms {
+		widest = max(widest, s.terms[i].hi-s.terms[i].lo)
+	}
+	v.points = max(width, widest) / v.h
+	if least := max(width/(maxGrid-64), widest/(maxCells-64)); v.h < least {
+		v.h, v.limited = least, true
+	}
+	v.h = roundGrid(v.h)
+	base := 0.0
+	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) && width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
+		// On the grid of the losses themselves nothing is rounded.
+		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
+		for i, o := range q.offsets {
+			base += float64(q.n[i]) * o
+		}
+	}
+	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h) // any change of tilt proves a bound; these keep its powers finite
+	v.first = int64(math.Floor((down-base)/v.h)) - 2
+	v.n = fftSize(int(width/v.h) + 8)
+	return v
+}
+
+// roundGrid keeps 12 bits, so that every index times h is exact.
+func roundGrid(h float64) float64 {
+	f, e := math.Frexp(h)
+	return math.Ldexp(math.Round(f*4096)/4096, e)
+}
+
+// fftSize is the next length with a fast transform.
+func fftSize(n int) int {
+	n = max(n, 64)
+	p := 1
+	for p*16 < n {
+		p *= 2
+	}
+	for _, m := range []int{8, 9, 10, 12, 15, 16} {
+		if p*m >= n && (p*m)%2 == 0 {
+			return p * m
+		}
+	}
+	return p * 16
+}
+
+// workspace is the memory of a solution.
+type workspace struct {
+	g gridder
+	c composer
+}
+
+// once composes on one grid.
+func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
+	c := &w.c
+	c.begin(v, q.lower)
+	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
+	slip := 0.0               // what the rounding of nodes may move the sum by
+	for i, p := range q.pairs {
+		offset := 0.0
+		lo, hi := int64(math.Floor(ends[i].lo/v.h)), int64(math.Ceil(ends[i].hi/v.h))
+		lo, hi = min(lo, 0), max(hi, 1)
+		if v.offsets != nil {
+			offset = v.offsets[i]
+			lo, hi = -1, int64(math.Ceil((ends[i].hi-offset)/v.h))+1
+			slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + float64(hi)*v.h)
+		}
+		l := w.g.discretise(p, v.h, offset, lo, hi, ends[i].never)
+		c.add(&c.up, summand{offset, l.first, l.up, q.n[i]})
+		if q.lower {
+			c.add(&c.low, summand{offset, l.first, l.low, q.n[i]})
+		}
+		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
+		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)
+	}
+	ch := c.channel(&c.up)
+	ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))
+	if q.byEps {
+		a.Upper, a.OK = ch.deltaUpper(q.eps - slip)
+	} else {
+		a.Upper, a.OK = ch.epsilonUpper(q.delta)
+		if a.Upper += slip; !a.OK {
+			return a
+		}
+	}
+	if q.lower {
+		ch = c.channel(&c.low)
+		ch.inf = max(0, -math.Expm1(lowKeep)*(1-8*ulp))
+		if q.byEps {
+			a.Lower, _ = ch.deltaLower(q.eps + slip)
+		} else if e, ok := ch.epsilonLower(q.delta); ok {
+			a.Lower = max(0, e-slip)
+		}
+	}
+	a.OK = a.OK && !math.IsNaN(a.Upper) // a tilt beyond floating point proves nothing
+	if math.IsNaN(a.Lower) {
+		a.Lower = 0
+	}
+	return a
+}

@@ -1,0 +1,40 @@
+package pld
+
+import "math"
+
+// NewTable is the pair whose curve joins the lower convex hull of the points (e^ε, δ), from (0, 1) on: the true curve is convex and below
+// every point, hence below the hull.
+func NewTable(eps, delta []float64) *Discrete {
+	type point struct{ t, l, d float64 }
+	hull := []point{{0, math.Inf(-1), 1}}
+	slope := func(a, b point) float64 { return (b.d - a.d) / (b.t - a.t) }
+	for i, e := range eps {
+		p := point{math.Exp(e), e, delta[i]}
+		for len(hull) > 1 && slope(hull[len(hull)-2], hull[len(hull)-1]) >= slope(hull[len(hull)-1], p) {
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	// Where the hull would rise again it stays flat.
+	p := &Discrete{inf: hull[len(hull)-1].d}
+	for i := 1; i < len(hull); i++ {
+		left := slope(hull[i-1], hull[i])
+		right := 0.0
+		if i+1 < len(hull) {
+			right = slope(hull[i], hull[i+1])
+		}
+		if m := hull[i].t * (right - left); m > 0 {
+			p.loss = append(p.loss, hull[i].l)
+			p.mass = append(p.mass, m*(1+16*ulp)+16*ulp*hull[i-1].d)
+		}
+	}
+	if len(p.loss) == 0 {
+		p.loss, p.mass = []float64{0}, []float64{1 - p.inf}
+	}
+	p.never = max(0, 1+slope(hull[0], hull[1]))
+	if p.never < 64*ulp { // a rounding error of the curve, not a loss of minus infinity: Q has it at the lowest loss
+		p.mass[0] += p.never * math.Exp(p.loss[0]) * (1 + 4*ulp)
+		p.never = 0
+	}
+	return p
+}

@@ -1,0 +1,207 @@
+package accountant
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+)
+
+// What priced a composition, in the words of a guarantee.
+const (
+	engineNone     = "nothing released"
+	engineRDP      = "Rényi divergences (RDP)"
+	enginePLD      = "privacy loss distribution (PLD)"
+	engineGauss    = "analytic Gaussian curve"
+	engineOneStep  = "exact curve of one release"
+	engineFilter   = "Rényi filter of fixed order"
+	engineBasic    = "sum of the events' own ε"
+	engineInfinite = "none: no finite bound, or the events' own δ is above the target"
+)
+
+type priced struct {
+	Bound
+	engine string
+	edge   bool // the best Rényi order is the smallest or the largest tried
+}
+
+// max is the bracket of the larger of two brackets.
+func (b Bound) max(c Bound) Bound {
+	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
+}
+
+// priceAll is the worst of the alternatives.
+func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, error) {
+	worst := priced{engine: engineNone}
+	for _, terms := range alts {
+		if len(alts) > 1 && worst.Upper > 0 { // a cheap bound may show that this is not the worst
+			if cheap, ok := rdpEpsilon(terms, delta, nil); ok && cheap.Epsilon <= worst.Upper {
+				continue
+			}
+		}
+		p, err := priceWith(terms, delta, r, lower)
+		if err != nil {
+			return p, err
+		}
+		if p.Upper >= worst.Upper {
+			worst.engine, worst.edge = p.engine, p.edge
+		}
+		worst.Bound = worst.Bound.max(p.Bound)
+	}
+	return worst, nil
+}
+
+// priceWith takes the smallest upper end that any engine proves, and the largest lower end. Without lower it skips the work
+// that only the lower end needs. An infinite ε is found before any grid is made.
+func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, error) {
+	if len(terms) == 0 {
+		return priced{engine: engineNone}, nil
+	}
+	if delta == 0 {
+		return pricePure(terms)
+	}
+	if mu, ok := onlyGaussian(terms); ok {
+		return priced{Bound: gaussianBound(mu, delta), engine: engineGauss}, nil
+	}
+	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}, engine: engineBasic}
+	basic, lost := basicComposition(terms)
+	if lost <= delta {
+		best.Upper = basic
+	} else if lost > delta*(1+1e-9) {
+		best.engine = engineInfinite
+		return best, nil
+	}
+	if math.IsInf(best.Upper, 1) {
+		best.engine = engineInfinite
+	}
+	exact, err := best.byDistribution(terms, delta, r, lower)
+	if err != nil || exact {
+		return best, err
+	}
+	best.Lower = min(best.Lower, best.Upper)
+	best.Estimate = estimate(best.Lower, best.Upper)
+	return best, nil
+}
+
+// improve keeps the smaller upper end and the larger lower one.
+func (p *priced) improve(b Bound, engine string) {
+	p.Lower = max(p.Lower, b.Lower)
+	if b.Upper < p.Upper {
+		p.Upper, p.engine, p.edge = b.Upper, engine, false
+	}
+}
+
+// byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact says that nothing can be
+// smaller.
+func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool, err error) {
+	if o := single(terms); o != nil {
+		if a := o.Epsilon(delta); a.OK {
+			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
+			if o.Exact() || a.Upper == 0 {
+				*p = priced{Bound: b, engine: engineOneStep}
+				return true, nil
+			}
+			p.improve(b, engineOneStep)
+		}
+	}
+	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
+		*p = priced{engine: engineRDP} // total variation alone settles it, and the grid is spared losses too small for it
+		return true, nil
+	}
+	c := compositionOf(terms)
+	if c != nil {
+		a := c.Epsilon(delta, lower && !c.Loose())
+		if a.OK {
+			p.improve(Bound{a.Lower, 0, a.Upper}, enginePLD)
+		}
+		if a.OK && !a.Blunt && !a.Limited && !c.Loose() {
+			return false, nil
+		}
+	}
+	rdp, known := rdpEpsilon(terms, delta, nil)
+	if c == nil && !known && math.IsInf(p.Upper, 1) {
+		return false, unsupported("this composition", r)
+	}
+	if known && rdp.Epsilon < p.Upper {
+		p.improve(Bound{Upper: rdp.Epsilon}, engineRDP)
+		p.edge = rdp.AtEdge
+	}
+	return false, nil
+}
+
+// estimate: connecting the dots adds about half as much variance as merging removes.
+func estimate(lower, upper float64) float64 {
+	if math.IsInf(upper, 1) {
+		return upper
+	}
+	return min(upper, max(lower, upper-(upper-lower)/3))
+}
+
+// single is the exact curve of one use of one atom; nil for anything else.
+func single(terms []term) *pld.Single {
+	if len(terms) != 1 || terms[0].n != 1 {
+		return nil
+	}
+	p := terms[0].atom.pairs()
+	if p == nil {
+		return nil
+	}
+	return pld.NewSingle(p)
+}
+
+// compositionOf is nil where an atom has no dominating pair.
+func compositionOf(terms []term) *pld.Composition {
+	c := pld.NewComposition()
+	for _, t := range terms {
+		p := t.atom.pairs()
+		if p == nil {
+			return nil
+		}
+		c.Append(p, t.n)
+	}
+	return c
+}
+
+func gaussianBound(mu, delta float64) Bound {
+	lower, estimate, upper := pld.GaussianEpsilon(mu, delta)
+	return Bound{lower, estimate, upper}
+}
+
+func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
+	if len(terms) == 0 {
+		return Bound{}, nil
+	}
+	if mu, ok := onlyGaussian(terms); ok {
+		d := pld.GaussianDelta(mu, eps)
+		if math.IsInf(mu, 1) {
+			return Bound{1, 1, 1}, nil
+		}
+		m := pld.GaussianDeltaError(mu, eps)
+		return Bound{max(0, d-m), d, min(1, d+m)}, nil
+	}
+	if o := single(terms); o != nil && eps < 600 {
+		lower, upper := o.Delta(eps)
+		return Bound{lower, lower + (upper-lower)/2, upper}, nil
+	}
+	best := Bound{0, 1, 1}
+	basic, lost := basicComposition(terms)
+	if eps >= basic {
+		best.Upper = min(1, lost)
+	}
+	known := !math.IsInf(basic, 1)
+	if c := compositionOf(terms); c != nil {
+		known = true
+		if a := c.Delta(eps); a.OK {
+			best.Lower, best.Upper = a.Lower, min(best.Upper, a.Upper)
+		}
+	}
+	if d, ok := rdpDelta(terms, eps); ok {
+		known = true
+		best.Upper = min(best.Upper, d)
+	}
+	if !known {
+		return best, unsupported("this composition", r)
+	}
+	best.Lower = min(best.Lower, best.Upper)
+	best.Estimate = estimate(best.Lower, best.Upper)
+	return best, nil
+}

@@ -1,0 +1,228 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
+
+// TestPublishedIsTheLeastBound: what is published is never above what Rényi divergences prove at any order, nor above the
+// sum of the events' own ε.
+func TestPublishedIsTheLeastBound(t *testing.T) {
+	d := newDraws(31)
+	orders := renyi.Orders()
+	if testing.Short() {
+		orders = orders[:200]
+	}
+	for i := range 60 {
+		n, delta := int(d.between(1, 300)), d.between(1e-10, 1e-3)
+		eps := d.between(0.01, 1)
+		leaf, relation := Event(ExponentialMechanism{eps}), ReplaceOne
+		own := eps
+		switch i % 6 {
+		case 1:
+			leaf, relation = Laplace{1 / eps}, AddOrRemoveOne
+		case 2:
+			leaf = RandomizedResponse{0.9, 3}
+			own = math.Log(1 + 0.1/0.9*3)
+		case 3:
+			leaf = DiscreteLaplace{eps / 4, 4}
+		case 4:
+			leaf, own = Composed{[]Event{ExponentialMechanism{eps}, Pure{eps / 3}}}, eps+eps/3
+		case 5:
+			leaf, relation = PoissonSampled{0.3, ExponentialMechanism{eps}}, AddOrRemoveOne
+			own = math.Log(1 + 0.3*math.Expm1(eps))
+		}
+		e := Repeated{leaf, n}
+		got := upper(t, e, delta, relation)
+		all := must[RDPReport](t)(RDPEpsilon(e, delta, relation, orders...))
+		// The grid may be a ten-thousandth above where the two nearly meet.
+		if got > all.Epsilon*(1+2e-4) || got > own*float64(n)*(1+1e-9) {
+			t.Errorf("%s δ=%g: %g is published, order %g proves %g, the sum is %g", Describe(e), delta, got, all.Order,
+				all.Epsilon, own*float64(n))
+		}
+		if both := must[Bound](t)(Epsilon(e, delta, relation)); both.Lower > got*(1+1e-9) {
+			t.Errorf("%s δ=%g: lower end %g above %g", Describe(e), delta, both.Lower, got)
+		}
+		searched := must[RDPReport](t)(RDPEpsilon(e, delta, relation))
+		if searched.Epsilon > all.Epsilon*(1+1e-12)+1e-15 {
+			t.Errorf("%s δ=%g: the search finds %g, all orders %g", Describe(e), delta, searched.Epsilon, all.Epsilon)
+		}
+	}
+}
+
+// TestOwnDeltaIsSettledFirst: events that lose everything with a probability above the target are infinite, and that is
+// known before any grid is made.
+func TestOwnDeltaIsSettledFirst(t *testing.T) {
+	curve := Curve{"flat", []float64{0, 1}, []float64{0.1, 0.01}, nil}
+	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3}, Repeated{Approximate{1, 1e-7}, 100000},
+		Composed{[]Event{Gaussian{3}, Approximate{0.1, 1e-3}, poissonSteps(0.01, 1, 1000)}}, Repeated{curve, 2},
+		Repeated{PoissonSampled{0.1, Approximate{1, 0.01}}, 5}, Disjoint{Parts: []Event{Laplace{3}, Approximate{0.1, 0.1}}}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		b, err := Epsilon(e, 1e-5, AddOrRemoveOne)
+		runtime.ReadMemStats(&after)
+		if err != nil || !math.IsInf(b.Upper, 1) {
+			t.Errorf("%s: %v, %v", Describe(e), b, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<16 {
+			t.Errorf("%s: %d bytes for an infinite price", Describe(e), used)
+		}
+		l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
+		if _, err := l.Reserve("x", e, 1); !errors.Is(err, ErrBudgetExceeded) {
+			t.Errorf("%s: %v", Describe(e), err)
+		}
+	}
+	// At the target itself the price is finite, and of many the product counts, not the sum.
+	if b := must[Bound](t)(Epsilon(Approximate{1, 1e-5}, 1e-5, AddOrRemoveOne)); b.Upper > 1+1e-12 {
+		t.Errorf("at its own δ: %v", b)
+	}
+	if b := must[Bound](t)(Epsilon(Repeated{Approximate{1, 1e-7}, 100}, 1e-5, AddOrRemoveOne)); math.IsInf(b.Upper, 1) {
+		t.Errorf("a hundred of a hundredth: %v", b)
+	}
+}
+
+// TestApproximateKeepsItsBracket: compositions with a δ of their own have a lower end, against the closed form: only
+// P(∞) + P(finite)·δ of randomized response counts (Kairouz, Oh and Viswanath 2015, Theorem 3.3).
+func TestApproximateKeepsItsBracket(t *testing.T) {
+	for _, c := range []struct {
+		eps, own float64
+		n        int
+	}{{0.1, 1e-8, 100}, {0.5, 0, 7}, {1, 3e-7, 3}, {0.02, 1e-9, 900}} {
+		e := Repeated{Approximate{c.eps, c.own}, c.n}
+		for _, at := range []float64{0, 0.3, 0.8} {
+			target := at * c.eps * float64(c.n)
+			truth := 0.0
+			for k := range c.n + 1 { // k losses of +ε
+				loss := c.eps * float64(2*k-c.n)
+				if loss > target {
+					truth += binomialTerm(k, c.n, 1/(1+math.Exp(-c.eps))) * -math.Expm1(target-loss)
+				}
+			}
+			none := float64(c.n) * math.Log1p(-c.own)
+			truth = math.Exp(none)*truth - math.Expm1(none)
+			b := must[Bound](t)(Delta(e, target, ReplaceOne))
+			if b.Upper < truth*(1-1e-9) || b.Lower > truth*(1+1e-9) || b.Upper > truth*1.01+1e-15 {
+				t.Errorf("%+v: δ(%g) = %v, truth %g", c, target, b, truth)
+			}
+		}
+	}
+}
+
+// TestHugeCountsCostMore: counts at which rounding errors exceed the answer are priced by divergences, not as nothing.
+func TestHugeCountsCostMore(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("counts are small")
+	}
+	for _, e := range []Event{PoissonSampled{1e-9, Gaussian{2}}, Pure{1e-9}, ExponentialMechanism{1e-9}, PoissonSampled{1e-9, Laplace{3}}} {
+		last := 0.0
+		for shift := 30; shift <= 60; shift += 5 {
+			b := must[Bound](t)(Epsilon(Repeated{e, 1 << shift}, 1e-5, AddOrRemoveOne))
+			if b.Upper < last {
+				t.Errorf("%s: 2^%d uses cost %g, fewer at least %g", Describe(e), shift, b.Upper, last)
+			}
+			last = max(last, b.Lower)
+		}
+		if b := must[Bound](t)(Epsilon(Repeated{e, math.MaxInt >> 3}, 1e-5, AddOrRemoveOne)); b.Upper < 0.5 {
+			t.Errorf("%s: 2^60 uses cost %v", Describe(e), b)
+		}
+	}
+}
+
+// TestCostIsBoundedBeforeItIsPaid: no small event takes much memory to price.
+func TestCostIsBoundedBeforeItIsPaid(t *testing.T) {
+	deep, chosen := `{"kind":"laplace","scale":1}`, `{"kind":"gaussian","noise_multiplier":1000}`
+	for range 28 {
+		deep = `{"kind":"poisson_sampled","probability":0.999,"event":` + deep + `}`
+		chosen = `{"kind":"repeat_and_select","mean":1,"shape":1,"poisson":true,"event":` + chosen + `}`
+	}
+	for _, text := range []string{
+		`{"kind":"approximate","epsilon":0,"delta":0.001}`,
+		`{"kind":"repeated","count":100,"event":{"kind":"approximate","epsilon":0.1,"delta":1e-8}}`,
+		`{"kind":"composed","events":[{"kind":"approximate","epsilon":0.1,"delta":1e-8},{"kind":"approximate","epsilon":0.2,"delta":1e-7}]}`,
+		`{"kind":"repeated","count":1000000000,"event":{"kind":"pure","epsilon":1e-9}}`,
+		`{"kind":"repeated","count":1000000000,"event":{"kind":"laplace","scale":1}}`,
+		`{"kind":"repeated","count":100,"event":{"kind":"truncated_poisson","probability":0.5,"population":1000000000,"max_batch":500000000,"noise_multiplier":30}}`,
+		`{"kind":"repeated","count":10,"event":{"kind":"discrete_laplace","a":1e-6,"sensitivity":100000}}`,
+		`{"kind":"repeated","count":10,"event":{"kind":"discrete_gaussian","sigma":2000,"sensitivity":1000}}`,
+		`{"kind":"discrete_gaussian","sigma":1e300,"sensitivity":1}`,
+		`{"kind":"repeated","count":10,"event":` + deep + `}`, chosen,
+	} {
+		e, err := UnmarshalEvent([]byte(text))
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := Epsilon(e, 1e-5, AddOrRemoveOne); err != nil {
+			t.Error(err, text)
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+			t.Errorf("%.60s: %d MB", text, used>>20)
+		}
+	}
+}
+
+// TestPureBudgets: δ = 0 is the sum of ε's where every event is pure, and is refused elsewhere.
+func TestPureBudgets(t *testing.T) {
+	curve := Curve{"pure", []float64{-1, 0, 1}, []float64{1 - math.Exp(-1), 0.47, 0}, nil}
+	for _, c := range []struct {
+		e    Event
+		r    Relation
+		want float64
+	}{
+		{Laplace{2}, AddOrRemoveOne, 0.5}, {Repeated{ExponentialMechanism{0.1}, 30}, ReplaceOne, 3}, {Pure{2}, ReplaceOne, 2},
+		{Approximate{2, 0}, ReplaceOne, 2}, {DiscreteLaplace{0.5, 3}, AddOrRemoveOne, 1.5}, {RandomizedResponse{0.75, 2}, ReplaceOne, math.Log(5. / 3)},
+		{Composed{[]Event{Laplace{4}, Repeated{Pure{0.5}, 2}}}, AddOrRemoveOne, 1.25}, {Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, AddOrRemoveOne, 0.5},
+		{Repeated{Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, 3}, AddOrRemoveOne, 1.5}, {curve, ReplaceOne, 1},
+		{PoissonSampled{0.25, Pure{1}}, AddOrRemoveOne, math.Log(0.75 + 0.25*math.E)}, {RepeatAndSelect{Pure{0.5}, 5, 1, false}, ReplaceOne, 1.5},
+		{Composed{}, ReplaceOne, 0},
+	} {
+		b, err := Epsilon(c.e, 0, c.r)
+		if err != nil || b.Upper < c.want*(1-1e-15) || b.Upper > c.want*(1+1e-12) || b.Lower > b.Upper {
+			t.Errorf("%s: %v, %v, want %g", Describe(c.e), b, err, c.want)
+		}
+		if c.want == 0 {
+			continue
+		}
+		l := NewLedger(Budget{Epsilon: 1.5 * c.want, Relation: c.r})
+		if err := l.Spend("once", c.e); err != nil {
+			t.Error(err)
+		}
+		if err := l.Spend("twice", c.e); !errors.Is(err, ErrBudgetExceeded) {
+			t.Error(err)
+		}
+		if g := l.Guarantee(); g.Delta != 0 || g.Epsilon != b.Upper {
+			t.Errorf("%+v", g)
+		}
+		if d := must[Bound](t)(Delta(Repeated{c.e, 3}, 3*c.want*(1+1e-9), c.r)); d.Upper != 0 {
+			t.Errorf("%s: δ beyond the sum of ε is %v", Describe(c.e), d)
+		}
+	}
+	for _, e := range []Event{Gaussian{5}, Approximate{1, 1e-9}, ZCDP{0.1}, DiscreteGaussian{3, 1}, Composed{[]Event{Pure{1}, Gaussian{100}}},
+		PoissonSampled{0.1, Gaussian{5}}, RepeatAndSelect{Pure{0.5}, 5, 0, true}, RepeatAndSelect{Gaussian{5}, 5, 1, false},
+		Curve{"x", []float64{0, 1}, []float64{0.5, 1e-9}, nil}, Disjoint{Parts: []Event{Laplace{4}, Gaussian{2}}}} {
+		if b, err := Epsilon(e, 0, AddOrRemoveOne); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %v, %v", Describe(e), b, err)
+		}
+		if err := NewLedger(Budget{Epsilon: 100}).Spend("x", e); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %v", Describe(e), err)
+		}
+	}
+	scale, b, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event { return Repeated{Laplace{s}, 10} })
+	if err != nil || b.Upper > 1 || scale > 10.001 {
+		t.Error(scale, b, err)
+	}
+	if _, _, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event { return Gaussian{s} }); !errors.Is(err, ErrUnsupported) {
+		t.Error(err)
+	}
+	for _, delta := range []float64{-1e-300, 1e-300, 1e-13} {
+		if (Budget{Epsilon: 1, Delta: delta}).Validate() == nil {
+			t.Errorf("δ = %g is a budget", delta)
+		}
+	}
+}

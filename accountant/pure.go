@@ -1,0 +1,125 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// approximable is an atom that is (ε, δ)-differentially private for one pair of which δ is the probability of an infinite
+// loss; a δ of zero says that it is ε-differentially private. Both are rounded up.
+type approximable interface {
+	own() (eps, delta float64)
+}
+
+// ownOf is (+Inf, 0) for an atom whose losses have no bound.
+func ownOf(a atom) (eps, delta float64) {
+	if p, ok := a.(approximable); ok {
+		return p.own()
+	}
+	return math.Inf(1), 0
+}
+
+// basicComposition is the sum of the ε's of all uses, and the probability that any of them loses everything, rounded up:
+// together the uses are (Σ ε, 1 − Π(1−δ))-differentially private. Source: Dwork, Kenthapadi, McSherry, Mironov and Naor
+// 2006, Theorem 1; Kairouz, Oh and Viswanath 2015, Theorem 3.3, for the product.
+func basicComposition(terms []term) (eps, lost float64) {
+	keep := 0.0 // log Π(1−δ)
+	for _, t := range terms {
+		e, d := ownOf(t.atom)
+		eps += float64(t.n) * e
+		keep += float64(t.n) * math.Log1p(-d)
+		lost = d
+	}
+	eps *= 1 + float64(len(terms)+2)*ulp
+	if len(terms) != 1 || terms[0].n != 1 {
+		lost = -math.Expm1(keep) * (1 + float64(len(terms)+4)*2*ulp)
+	}
+	return eps, lost
+}
+
+// pricePure is the price at δ = 0.
+func pricePure(terms []term) (priced, error) {
+	eps, lost := basicComposition(terms)
+	if lost > 0 || math.IsInf(eps, 1) {
+		return priced{}, fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure events only",
+			ErrUnsupported)
+	}
+	b := Bound{0, eps, eps}
+	if attained(terms) {
+		b.Lower = eps * (1 - 1e-12)
+		b.Estimate = b.Lower + (b.Upper-b.Lower)/2
+	}
+	return priced{Bound: b, engine: engineBasic}, nil
+}
+
+// attained says whether the largest losses of all uses can occur together.
+func attained(terms []term) bool {
+	for _, t := range terms {
+		switch t.atom.(type) {
+		case laplaceAtom, exponentialAtom, approximateAtom, discreteLaplaceAtom, responseAtom:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (a laplaceAtom) own() (float64, float64)     { return 1 / a.scale * (1 + 2*ulp), 0 }
+func (a exponentialAtom) own() (float64, float64) { return a.eps, 0 }
+func (a approximateAtom) own() (float64, float64) { return a.eps, a.delta }
+func (a discreteLaplaceAtom) own() (float64, float64) {
+	return a.a * float64(a.sensitivity) * (1 + ulp), 0
+}
+
+// own: the least likely answer has the ratio of the true answer's probability to another's.
+func (a responseAtom) own() (float64, float64) {
+	return math.Log1p((1-a.noise)/a.noise*float64(a.categories)) * (1 + 8*ulp), 0
+}
+
+// own: a curve that ends at δ promises that at its last loss. Beyond, its losses are infinite.
+func (a curveAtom) own() (eps, delta float64) {
+	eps, delta = a.remove.Largest()
+	if a.add != nil {
+		e, d := a.add.Largest()
+		eps, delta = max(eps, e), max(delta, d)
+	}
+	return max(0, eps) * (1 + 8*ulp), delta
+}
+
+// own: a use on a sample is (log(1 + q(e^ε − 1)), qδ)-differentially private. Source: Balle, Barthe and Gaboardi 2018,
+// Theorem 8.
+func (a sampledAtom) own() (eps, delta float64) {
+	e, d := ownOf(a.within)
+	return math.Log1p(a.q*math.Expm1(e)) * (1 + 8*ulp), a.q * d * (1 + ulp)
+}
+
+func (a oneWayAtom) own() (eps, delta float64) {
+	if c, ok := a.within.(curveAtom); ok && c.add != nil {
+		side := c.remove
+		if a.add {
+			side = c.add
+		}
+		return curveAtom{remove: side}.own()
+	}
+	return ownOf(a.within)
+}
+
+// own: whichever list is used, none promises less than the largest ε and the largest δ among them.
+func (a worstAtom) own() (eps, delta float64) {
+	for _, c := range a.choice {
+		e, d := basicComposition(c)
+		eps, delta = max(eps, e), max(delta, d)
+	}
+	return eps, delta
+}
+
+// own: the best of a truncated negative binomial number of runs of an ε-differentially private mechanism is
+// (2+η)ε-differentially private; a Poisson number of runs is not private in this sense. Source: Papernot and Steinke 2022,
+// Theorem 2 with both orders infinite.
+func (a selectAtom) own() (eps, delta float64) {
+	e, _ := basicComposition(a.within) // whose δ is zero
+	if a.poisson || math.IsInf(e, 1) {
+		return math.Inf(1), 0
+	}
+	return (2 + a.shape) * e * (1 + 4*ulp), 0
+}

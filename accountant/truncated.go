@@ -1,0 +1,167 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
+)
+
+// truncatedAtom: whether the others alone fill the batch does not depend on the record. If they do not, its presence is a Poisson
+// sample; if they do, it can only take another's place, at the rate P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population
+// counts the record. Source: Ganesh 2025.
+func truncatedAtom(v TruncatedPoisson, r Relation) atom {
+	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
+	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
+	a := truncAtom{q: q, mu: mu, full: min(1, full), relation: r}
+	if full > 0 {
+		more := binomialAtLeast(v.MaxBatch+1, v.Population, v.Probability)
+		a.rate = min(1, more/full*float64(v.MaxBatch)/float64(v.Population)*(1+1e-9))
+	}
+	return a
+}
+
+type truncAtom struct {
+	q, mu, full, rate float64
+	relation          Relation
+}
+
+func (a truncAtom) key() string {
+	return fmt.Sprintf("truncated %b %b %b %b", a.q, a.mu, a.full, a.rate)
+}
+
+func (a truncAtom) halves() (whole, cut atom) {
+	if a.relation == ReplaceOne {
+		return rateAtom(oppositeAtom{a.q, a.mu}), rateAtom(gluedAtom{q: a.rate, mu: 2 * a.mu})
+	}
+	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
+}
+
+// rateAtom replaces a sample of everything by no sample; a rate of zero stays, as an effect that is never seen.
+func rateAtom(a atom) atom {
+	switch v := a.(type) {
+	case oppositeAtom:
+		if v.q >= 1 {
+			return gaussianAtom{2 * v.mu}
+		}
+	case gluedAtom:
+		if v.q >= 1 {
+			return gaussianAtom{v.mu}
+		}
+	case sampledGaussian:
+		if v.q >= 1 {
+			return gaussianAtom{v.mu}
+		}
+	}
+	return a
+}
+
+func (a truncAtom) rdp(order float64) (float64, bool) {
+	whole, cut := a.halves()
+	x, okX := whole.rdp(order)
+	y, okY := cut.rdp(order)
+	// Which half it was is public, so the moments mix.
+	var s renyi.LogSum
+	s.Add(math.Log1p(-a.full) + renyi.LogExpm1((order-1)*x))
+	s.Add(math.Log(a.full) + renyi.LogExpm1((order-1)*y))
+	return renyi.FromMomentMinusOne(s.Value(), order, 1e-14), okX && okY
+}
+
+func (a truncAtom) pairs() *pld.Pairs {
+	whole, cut := a.halves()
+	if a.full == 0 || a.rate == 0 {
+		return whole.pairs()
+	}
+	x, y := whole.pairs(), cut.pairs()
+	out := &pld.Pairs{Remove: pld.NewBlend(a.full, y.Remove, x.Remove), Loose: true}
+	if x.Add != nil || y.Add != nil {
+		xa, ya := x.Add, y.Add
+		if xa == nil {
+			xa = x.Remove
+		}
+		if ya == nil {
+			ya = y.Remove
+		}
+		out.Add = pld.NewBlend(a.full, ya, xa)
+	}
+	return out
+}
+
+// binomialTerm is P(Bin(n, q) = j), by the saddle point expansion of Loader 2000: logarithms of factorials of large numbers differ by too little to
+// keep the digits of the quotient.
+func binomialTerm(j, n int, q float64) float64 {
+	if j == 0 {
+		return math.Exp(float64(n) * math.Log1p(-q))
+	}
+	if j == n {
+		return math.Exp(float64(n) * math.Log(q))
+	}
+	a, b, all := float64(j), float64(n-j), float64(n)
+	s := stirlingRest(all) - stirlingRest(a) - stirlingRest(b) - deviance(a, all*q) - deviance(b, all*(1-q))
+	return math.Exp(s) * math.Sqrt(all/(2*math.Pi*a*b))
+}
+
+// stirlingRest is log n! − log(√(2πn)·(n/e)^n).
+func stirlingRest(n float64) float64 {
+	if n < 16 {
+		v, _ := math.Lgamma(n + 1)
+		return v - (n+0.5)*math.Log(n) + n - 0.5*math.Log(2*math.Pi)
+	}
+	r := 1 / (n * n)
+	return (1./12 - r*(1./360-r*(1./1260-r*(1./1680-r/1188)))) / n
+}
+
+// deviance is x·log(x/m) + m − x, without cancellation where x and m are close.
+func deviance(x, m float64) float64 {
+	d := x - m
+	if math.Abs(d) >= 0.1*(x+m) {
+		return x*math.Log(x/m) - d
+	}
+	v := d / (x + m)
+	s, t := d*v, 2*x*v
+	for j := 3.0; ; j += 2 {
+		t *= v * v
+		next := s + t/j
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}
+
+// binomialAtLeast is P(Bin(n, q) ≥ k), rounded up.
+func binomialAtLeast(k, n int, q float64) float64 {
+	if k <= 0 {
+		return 1
+	}
+	if k > n || q == 0 {
+		return 0
+	}
+	if q == 1 {
+		return 1
+	}
+	term := func(j int) float64 { return binomialTerm(j, n, q) }
+	// Terms are summed away from the mode, where their ratio decides when the rest is negligible.
+	mode := int(float64(n) * q)
+	if k > mode {
+		sum, t := 0.0, term(k)
+		for j := k; j <= n; j++ {
+			sum += t
+			t *= float64(n-j) / float64(j+1) * q / (1 - q)
+			if t < 1e-18*sum {
+				break
+			}
+		}
+		return min(1, sum*(1+1e-10))
+	}
+	sum, t := 0.0, term(k-1)
+	for j := k - 1; j >= 0; j-- {
+		sum += t
+		t *= float64(j) / float64(n-j+1) * (1 - q) / q
+		if t < 1e-18 {
+			break
+		}
+	}
+	return min(1, max(0, 1-sum*(1-1e-10))+1e-12)
+}

@@ -1,0 +1,234 @@
+package devicetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// testPromises checks what the backend promises; a backend without promises passes.
+func testPromises(t *testing.T, b device.Backend) {
+	p := device.PromisesOf(b)
+	for name, op := range rowOps(b) {
+		for _, rows := range []int{2, 5, 17, 64, 300} {
+			x := rowNumbers(rows, rowWidth)
+			whole := op(b, x, rows)
+			if p.SameBits {
+				sameRow(t, name+" again", whole, op(b, x, rows), 0, 0, rows)
+			}
+			if !p.RowsAlone {
+				continue
+			}
+			each := len(whole) / rows
+			for _, i := range []int{0, 1, rows / 2, rows - 1} {
+				alone := op(b, x[i*rowWidth:(i+1)*rowWidth], 1)
+				sameRow(t, name+" of one row", whole[i*each:], alone, i, 0, 1)
+			}
+			less := op(b, x[rowWidth:], rows-1) // all rows move up by one
+			sameRow(t, name+" without the first row", whole[each:], less, 1, 0, rows-1)
+		}
+	}
+}
+
+func sameRow(t *testing.T, what string, a, b []float64, i, j, rows int) {
+	t.Helper()
+	for k := range len(b) / max(rows, 1) * rows {
+		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
+			t.Fatalf("%s: number %d from row %d on is %v, and from row %d on %v", what, k, i, a[k],
+				j, b[k])
+		}
+	}
+}
+
+const rowWidth = 48
+
+func rowNumbers(rows, cols int) []float32 {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	x := make([]float32, rows*cols)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+// A rowOp is a method of a backend as a function from rows of rowWidth numbers to as many rows.
+type rowOp func(b device.Backend, x []float32, rows int) []float64
+
+func rowOps(b device.Backend) map[string]rowOp {
+	ops := map[string]rowOp{
+		"RowSquaredNorms": func(b device.Backend, x []float32, rows int) []float64 {
+			dst := make([]float64, rows)
+			b.RowSquaredNorms(dst, put(b, x, rows, rowWidth))
+			return dst
+		},
+		"RowDots": func(b device.Backend, x []float32, rows int) []float64 {
+			dst := make([]float64, rows)
+			m := put(b, x, rows, rowWidth)
+			b.RowDots(dst, m.Slice(0, rows, 0, 20), m.Slice(0, rows, 20, 40))
+			return dst
+		},
+		"BlockProductNorms": func(b device.Backend, x []float32, rows int) []float64 {
+			dst := make([]float64, rows)
+			m := put(b, x, rows*4, rowWidth/4)
+			b.BlockProductNorms(dst, 4, m, m)
+			return dst
+		},
+		"Softmax": inPlace(func(m device.Matrix) { b.Softmax(m) }),
+		"CosSin": func(b device.Backend, x []float32, rows int) []float64 {
+			out := b.New(rows, 2*rowWidth)
+			b.CosSin(out, put(b, x, rows, rowWidth), .5)
+			return get(b, out)
+		},
+		"Im2Col": func(b device.Backend, x []float32, rows int) []float64 {
+			w := device.Window{Image: device.Image{Height: 4, Width: 4, Channels: 3}, Size: 3,
+				Stride: 1, Pad: 1}
+			out := b.New(rows*w.Places(), w.Patch())
+			b.Im2Col(w, out, put(b, x, rows, rowWidth))
+			back := b.New(rows, rowWidth)
+			b.Col2Im(w, back, out)
+			return get(b, back)
+		},
+		"UpSample": func(b device.Backend, x []float32, rows int) []float64 {
+			m := device.Image{Height: 4, Width: 4, Channels: 3}
+			out, back := b.New(rows, m.Doubled().Len()), b.New(rows, rowWidth)
+			b.UpSample(m, device.Bilinear, out, put(b, x, rows, rowWidth))
+			b.UpSampleGradient(m, device.Bilinear, back, out)
+			return get(b, back)
+		},
+		"Normalize": func(b device.Backend, x []float32, rows int) []float64 {
+			out := b.New(rows, rowWidth)
+			b.Normalize(out, put(b, x, rows, rowWidth), put(b, rowNumbers(2, rowWidth), 2,
+				rowWidth), put(b, rowNumbers(1, rowWidth), 1, rowWidth), b.New(1, rowWidth))
+			return get(b, out)
+		},
+		"ScaleRows": inPlace(func(m device.Matrix) {
+			w := make([]float32, m.Rows)
+			for i := range w {
+				w[i] = .3
+			}
+			b.ScaleRows(m, w)
+		}),
+		"SparseGemm": sparseRows,
+	}
+	for f := device.Identity; f <= device.Log; f++ {
+		ops[fmt.Sprintf("BiasApply and Gradient of function %d",
+			f)] = inPlace(func(m device.Matrix) {
+			delta := b.New(m.Rows, m.Cols)
+			b.Apply(device.Identity, delta, m)
+			b.BiasApply(f, m, put(b, rowNumbers(1, rowWidth), 1, rowWidth))
+			b.Gradient(f, delta, m)
+			b.Axpy(.5, delta, m)
+		})
+	}
+	for _, n := range []int{1, 2, 4, 5, 33, 200} {
+		for _, transB := range []bool{false, true} {
+			ops[fmt.Sprintf("Gemm, %d columns, B transposed: %v", n,
+				transB)] = func(b device.Backend, x []float32, rows int) []float64 {
+				w := put(b, rowNumbers(rowWidth, n), rowWidth, n)
+				if transB {
+					w = put(b, rowNumbers(rowWidth, n), n, rowWidth)
+				}
+				out := b.New(rows, n)
+				b.Gemm(false, transB, 1, put(b, x, rows, rowWidth), w, 0, out)
+				return get(b, out)
+			}
+		}
+	}
+	return ops
+}
+
+func inPlace(f func(m device.Matrix)) rowOp {
+	return func(b device.Backend, x []float32, rows int) []float64 {
+		m := put(b, x, rows, rowWidth)
+		f(m)
+		return get(b, m)
+	}
+}
+
+// sparseRows takes the signs of a row's numbers for its set.
+func sparseRows(b device.Backend, x []float32, rows int) []float64 {
+	s := &device.Sparse{Cols: rowWidth, Offsets: []int{0}}
+	for i := range rows {
+		for k, v := range x[i*rowWidth : (i+1)*rowWidth] {
+			if v > 0 {
+				s.Items = append(s.Items, uint32(k))
+			}
+		}
+		s.Offsets = append(s.Offsets, len(s.Items))
+	}
+	out := b.New(rows, 37)
+	b.SparseGemm(s, put(b, rowNumbers(rowWidth, 37), rowWidth, 37), 0, out)
+	return get(b, out)
+}
+
+func put(b device.Backend, x []float32, rows, cols int) device.Matrix {
+	m := b.New(rows, cols)
+	b.Upload(m, x[:rows*cols])
+	return m
+}
+
+func get(b device.Backend, m device.Matrix) []float64 {
+	host := make([]float32, m.Rows*m.Cols)
+	b.Download(host, m)
+	wide := make([]float64, len(host))
+	for i, v := range host {
+		wide[i] = float64(v)
+	}
+	return wide
+}
+
+// testFixed checks the sums of a device.FixedSummer against whole numbers.
+func testFixed(t *testing.T, b device.Backend) {
+	f, ok := device.FixedSums(b)
+	if !ok {
+		t.Skip("no sums in fixed point")
+	}
+	const unit, chain = 0x1p-16, 50
+	for _, size := range [][3]int{{1, 1, 1}, {60, 3, 40}, {333, 64, 7}, {700, 130, 50}} {
+		rows, in, out := size[0], size[1], size[2]
+		x, d, w := fixedNumbers(rows*in), fixedNumbers(rows*out), fixedNumbers(rows)
+		for i := range w {
+			w[i] = device.Odd(w[i])
+		}
+		scaled := b.New(rows, in)
+		f.ScaleOdd(scaled, put(b, x, rows, in), w)
+		a := get(b, scaled)
+		sum := device.FixedBlock{Rows: in, Cols: out, Units: make([]int32, in*out), Unit: unit,
+			Chain: chain, Limit: 1}
+		f.AddFixedProduct(scaled, put(b, d, rows, out), sum)
+		line := device.FixedBlock{Rows: 1, Cols: out, Units: make([]int32, out), Unit: unit,
+			Chain: chain, Limit: 1}
+		f.AddFixedRows(w, put(b, d, rows, out), line)
+		for k := range in + 1 {
+			for j := range out {
+				want, got := int32(0), int32(0)
+				for i := range rows {
+					factor := float64(w[i])
+					if k < in {
+						factor = a[i*in+k]
+					}
+					want += int32(math.RoundToEven(factor * float64(d[i*out+j]) / unit))
+				}
+				if got = line.Units[j]; k < in {
+					got = sum.Units[k*out+j]
+				}
+				if got != want {
+					t.Fatalf("%v: element %d,%d is %d units, want %d", size, k, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// fixedNumbers are numbers up to 1, of all sizes.
+func fixedNumbers(n int) []float32 {
+	rng := rand.New(rand.NewPCG(uint64(n), 3))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32((2*rng.Float64() - 1) * math.Exp2(-float64(rng.IntN(20))))
+	}
+	return x
+}

@@ -1,0 +1,194 @@
+package device
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// fixedCase is a product of random numbers of very different sizes, some of which lie halfway
+// between two units but for their last bit.
+type fixedCase struct {
+	a, d  Matrix
+	w     []float32
+	chain int
+	unit  float32
+}
+
+func newFixedCase(rng *rand.Rand, k, m, n, chain int, unit float32) fixedCase {
+	c := fixedCase{a: HostMatrix(k, m, make([]float32, k*m)), d: HostMatrix(k, n, make([]float32,
+		k*n)), w: make([]float32, k), chain: chain, unit: unit}
+	// A chain's products stay below 2^22 units: those of two numbers up to root.
+	root := math.Sqrt((1<<22 - 1) * float64(unit) / float64(chain) * (1 - 0x1p-10))
+	draw := func() float32 {
+		switch rng.IntN(6) {
+		case 0:
+			return 0
+		case 1:
+			return float32(root * (1 - 0x1p-20))
+		case 2: // products that are nearly odd multiples of half a unit
+			return float32(math.Sqrt(float64(unit) * (float64(rng.IntN(5)) + .5)))
+		}
+		return float32((2*rng.Float64() - 1) * root * math.Exp(-20*rng.Float64()))
+	}
+	for i := range c.a.Data {
+		c.a.Data[i] = Odd(draw())
+	}
+	for i := range c.d.Data {
+		c.d.Data[i] = draw()
+	}
+	for i := range c.w {
+		c.w[i] = Odd(draw())
+	}
+	return c
+}
+
+func (c fixedCase) sum(m, n int) FixedBlock {
+	return FixedBlock{Rows: m, Cols: n, Units: make([]int32, m*n), Unit: c.unit, Chain: c.chain}
+}
+
+// rounded is the whole number of units nearest to an exact product.
+func rounded(t *testing.T, x, y, unit float32) int32 {
+	p := float64(x) * float64(y) / float64(unit)
+	if r := p - math.Floor(p); r == .5 {
+		t.Fatalf("%v·%v is a tie", x, y)
+	}
+	return int32(math.Round(p))
+}
+
+// Every level of vector instructions adds the rounded products and nothing else, in chains of any
+// length.
+func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, k := range available() {
+		be := newCPU(2, k)
+		for _, size := range [][3]int{{1, 1, 1}, {5, 3, 2}, {64, 17, 33}, {70, 300, 4}, {129, 40,
+			70}, {200, 5, 512}, {33, 784, 20}, {600, 512, 31}} {
+			for _, chain := range []int{1, 7, 30, 64} {
+				c := newFixedCase(rng, size[0], size[1], size[2], chain, 0x1p-19)
+				got := c.sum(size[1], size[2])
+				for i := range got.Units {
+					got.Units[i] = int32(i)
+				}
+				be.AddFixedProduct(c.a, c.d, got)
+				for i := range got.Rows {
+					for j := range got.Cols {
+						want := int32(i*got.Cols + j)
+						for r := range c.a.Rows {
+							want += rounded(t, c.a.Row(r)[i], c.d.Row(r)[j], c.unit)
+						}
+						if got.row(i)[j] != want {
+							t.Fatalf("%s %v chain %d: element %d,%d is %d, want %d", k.name, size,
+								chain, i, j, got.row(i)[j], want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The other ways to add terms agree with it, on every level.
+func TestFixedSumsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, k := range available() {
+		be := newCPU(2, k)
+		t.Run(k.name, func(t *testing.T) {
+			for _, cols := range []int{1, 5, 8, 37, 300} {
+				c := newFixedCase(rng, 90, cols, cols, 1, 0x1p-30)
+				got, want := c.sum(1, cols), make([]int32, cols)
+				be.AddFixedRows(c.w, c.d, got)
+				for i, w := range c.w {
+					for j, v := range c.d.Row(i) {
+						want[j] += rounded(t, w, v, c.unit)
+					}
+				}
+				if !slices.Equal(got.Units, want) {
+					t.Fatalf("rows of %d: %v, want %v", cols, got.Units, want)
+				}
+				testFixedSparse(t, be, rng, c)
+				testFixedBlocks(t, be, c)
+			}
+		})
+	}
+}
+
+func testFixedSparse(t *testing.T, be *cpu, rng *rand.Rand, c fixedCase) {
+	t.Helper()
+	const items = 40
+	s := &Sparse{Cols: items, Offsets: []int{0}}
+	for range c.a.Rows {
+		for range rng.IntN(6) {
+			s.Items = append(s.Items, rng.Uint32N(items)) // some of them twice, and in any order
+		}
+		s.Offsets = append(s.Offsets, len(s.Items))
+	}
+	c.unit = 0x1p-20
+	got, want := c.sum(items, c.a.Cols), c.sum(items, c.a.Cols)
+	be.AddFixedSparse(s, c.a, got)
+	for i := range s.Rows() {
+		counts := map[uint32]float32{}
+		for _, item := range s.Row(i) {
+			counts[item]++
+		}
+		for item, n := range counts {
+			for j, v := range c.a.Row(i) {
+				want.row(int(item))[j] += rounded(t, n, v, c.unit)
+			}
+		}
+	}
+	if !slices.Equal(got.Units, want.Units) {
+		t.Fatalf("sparse sums of %d columns differ", c.a.Cols)
+	}
+}
+
+func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
+	t.Helper()
+	const block = 9
+	blocks := c.a.Rows / block
+	c.unit = 0x1p-24
+	got, want := c.sum(c.a.Cols, c.d.Cols), c.sum(c.a.Cols, c.d.Cols)
+	c.w[3] = 0
+	be.AddFixedBlocks(c.w[:blocks], block, c.a, c.d, got)
+	for i := range blocks {
+		g := be.New(c.a.Cols, c.d.Cols)
+		be.Gemm(true, false, 1, c.a.RowRange(i*block, (i+1)*block), c.d.RowRange(i*block,
+			(i+1)*block), 0, g)
+		for k, v := range g.Data {
+			want.Units[k] += rounded(t, c.w[i], v, c.unit)
+		}
+	}
+	if !slices.Equal(got.Units, want.Units) {
+		t.Fatalf("sums of blocks, of %d columns, differ", c.a.Cols)
+	}
+}
+
+// Odd numbers are odd, no larger than what they were made of, and 0 where a product could be a tie
+// after all.
+func TestOdd(t *testing.T) {
+	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
+		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
+		y := Odd(x)
+		size := math.Abs(float64(y))
+		if size > math.Abs(float64(x)) || y != 0 && math.Float32bits(y)&1 == 0 || y != 0 && size < 0x1p-126 || y != y {
+			t.Errorf("Odd(%v) = %v", x, y)
+		}
+		if normal := math.Abs(float64(x)) > 0x1p-126 && !math.IsInf(float64(x),
+			0); normal && math.Abs(float64(y)) < math.Abs(float64(x))*(1-0x1p-22) {
+			t.Errorf("Odd(%v) = %v", x, y)
+		}
+	}
+	for _, k := range available() {
+		src := []float32{0, 1, -1, 3, 0x1p-126, 0x1p-140, float32(math.NaN()), 1e30, -7e-20, 5}
+		for _, w := range []float32{1, 0, .37, 0x1p-126, 1e-10} {
+			got, want := make([]float32, len(src)), make([]float32, len(src))
+			k.scaleOdd(w, got, src)
+			scaleOddGeneric(w, want, src)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %v times %v is %v, want %v", k.name, w, src, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package dpgm
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// FixedForm is the worst of the parts', none if one of them has none. It is found out once, because
+// parts have to make gradients for it.
+func (g *mixtureGradients) FixedForm() models.FixedForm {
+	if g.form == nil {
+		form := g.worstForm()
+		g.form = &form
+	}
+	return *g.form
+}
+
+func (g *mixtureGradients) worstForm() models.FixedForm {
+	form := models.FixedForm{Terms: 1, Reach: 1}
+	for _, p := range g.parts {
+		of, ok := p.Gradients(device.Batch{}).(models.FixedGradients)
+		if !ok {
+			return models.FixedForm{}
+		}
+		_, finishes := of.(models.FixedFinisher)
+		if _, asNetwork := p.(models.FixedFinisher); finishes && !asNetwork {
+			return models.FixedForm{} // a part without records has no gradients to start or finish a sum with
+		}
+		form = form.Worst(of.FixedForm())
+	}
+	return form
+}
+
+// AddFixedSum adds each part's sum to its own block of dst.
+func (g *mixtureGradients) AddFixedSum(dst device.Fixed, weights []float32) {
+	g.weight = permuted(g.weight, weights, g.order)
+	for c, part := range g.grads {
+		if part, ok := part.(models.FixedGradients); ok {
+			part.AddFixedSum(g.fixedView(dst, c), g.weight[g.bounds[c]:g.bounds[c+1]])
+		}
+	}
+}
+
+// StartFixedSum starts the sums of all parts.
+func (g *mixtureGradients) StartFixedSum() {
+	for _, p := range g.parts {
+		if f, ok := p.(models.FixedFinisher); ok {
+			f.StartFixedSum()
+		}
+	}
+}
+
+// FinishFixedSum finishes them, whether or not a part had a record.
+func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
+	for c, p := range g.parts {
+		if f, ok := p.(models.FixedFinisher); ok {
+			f.FinishFixedSum(g.fixedView(dst, c))
+		}
+	}
+}
+
+// fixedView is part c's blocks of dst. The views are made once for a training loop's one sum.
+func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
+	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 || &g.fixed[0].Units[0] != &dst.Units[0] {
+		g.fixed = g.fixed[:0]
+		for _, s := range g.spans {
+			g.fixed = append(g.fixed, dst.Sub(s.lo, s.hi))
+		}
+	}
+	v := g.fixed[c]
+	v.Unit, v.Chain, v.Limit, v.Carry = dst.Unit, dst.Chain, dst.Limit, nil
+	if dst.Carry != nil {
+		v.Carry = dst.Sub(g.spans[c].lo, g.spans[c].hi).Carry
+	}
+	return v
+}

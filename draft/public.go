@@ -1,0 +1,252 @@
+package draft
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Public says what a schema drafted from public rows should make of the columns of a file. The
+// zero value is a table of all columns without a label.
+type Public struct {
+	Label     string   // name of the column of the class, "" for none
+	Target    string   // name of the column to be predicted, "" for none
+	Skip      []string // names of columns to leave out, such as identifiers and weights
+	MaxLevels int      // most levels of a column of texts; 0 for 100
+}
+
+// FromPublic drafts a schema from rows that the caller ASSERTS TO BE
+// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted
+// from sensitive records gives away their extremes and their rarest values, and
+// no guarantee that is stated about those records holds. [Config] is the way to
+// estimate bounds and levels from sensitive records, at a price.
+//
+// A column of numbers becomes Numeric or, where all are whole, Integer, bounded
+// by its smallest and largest number; two texts become a Flag, more a
+// Categorical, in alphabetical order, as do the levels of a label, numbers in
+// theirs; a missing value that occurs becomes one of its own. The result is a
+// draft for a person to review: write it with [records.WriteSchema], widen the bounds to
+// what can occur, put levels in order, declare other levels and logarithms, and
+// read it back.
+//
+// Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
+//
+// Guarantee: none.
+// Errors: [records.ErrFormat]; *[records.LimitError]; *[param.Error] for names that do not occur
+// and for columns with too many texts to be levels.
+func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema, error) {
+	if err := d.validate(layout); err != nil {
+		return records.Schema{}, err
+	}
+	names, seen, err := d.look(public, layout)
+	if err != nil {
+		return records.Schema{}, err
+	}
+	return d.schema(names, seen)
+}
+
+func (d Public) validate(layout records.CSV) error {
+	var c param.Checker
+	c.OK(d.MaxLevels >= 0 && d.MaxLevels <= maxLevels, "draft.Public.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels))
+	c.OK(len(d.Skip) == 0 || layout.Header || layout.Names != nil, "draft.Public.Skip", d.Skip,
+		"a header or CSV.Names, by which the other columns are found later")
+	return c.Err()
+}
+
+// maxLevels is how many levels a column may have, and maxWhole the largest whole number up to which
+// all are float64 values.
+const (
+	maxLevels = 1<<16 - 2
+	maxWhole  = 1 << 53
+)
+
+// look reads all rows.
+func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn, err error) {
+	line, missing := 0, layout.MissingTexts()
+	for fields, err := range layout.Lines(public) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if line++; line == 1 {
+			if names, err = columnNames(fields, layout); err != nil {
+				return nil, nil, err
+			}
+			seen = unseen(len(names))
+			if layout.Header {
+				continue
+			}
+		}
+		if len(fields) != len(names) {
+			return nil, nil, malformed("line %d does not have %d fields, as the first line does", line, len(names))
+		}
+		for j, text := range fields {
+			seen[j].add(text, missing, d.maxLevels())
+		}
+	}
+	if line == 0 {
+		return nil, nil, malformed("the csv file has no line")
+	}
+	return names, seen, nil
+}
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", records.ErrFormat, fmt.Sprintf(format, args...))
+}
+
+// columnNames are the names of the columns, given the first line.
+func columnNames(line []string, layout records.CSV) ([]string, error) {
+	if layout.Names != nil && len(layout.Names) != len(line) {
+		return nil, malformed("the first line has not as many fields as there are names")
+	}
+	names := slices.Clone(line)
+	for i := range names {
+		switch {
+		case layout.Names != nil:
+			names[i] = strings.TrimSpace(layout.Names[i])
+		case !layout.Header:
+			names[i] = fmt.Sprintf("c%d", i+1)
+		}
+	}
+	return names, nil
+}
+
+func (d Public) maxLevels() int {
+	if d.MaxLevels == 0 {
+		return 100
+	}
+	return d.MaxLevels
+}
+
+// seenColumn is what public rows show of a column.
+type seenColumn struct {
+	lo, hi         float64
+	numbers, whole bool // all texts are
+	missing        bool
+	levels         map[string]bool // at most one more than may be
+}
+
+func unseen(n int) []seenColumn {
+	seen := make([]seenColumn, n)
+	for j := range seen {
+		seen[j] = seenColumn{math.Inf(1), math.Inf(-1), true, true, false, map[string]bool{}}
+	}
+	return seen
+}
+
+func (c *seenColumn) add(text string, missing []string, most int) {
+	if slices.Contains(missing, text) {
+		c.missing = true
+		return
+	}
+	if len(c.levels) <= most && !c.levels[text] {
+		c.levels[strings.Clone(text)] = true
+	}
+	if !c.numbers {
+		return
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && !math.IsInf(v, 0):
+		c.numbers = false
+	case math.IsInf(v, 0) || v != v:
+		c.missing = true
+	default:
+		c.lo, c.hi = min(c.lo, v), max(c.hi, v)
+		c.whole = c.whole && v == math.Trunc(v) && math.Abs(v) <= maxWhole
+	}
+}
+
+// schema makes columns of what was seen.
+func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
+	var columns []records.Column
+	var errs []error
+	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
+		if name != "" && !slices.Contains(names, name) {
+			errs = append(errs, param.New("draft.Public", fmt.Sprintf("%q", name), "names of columns of the file"))
+		}
+	}
+	for j, name := range names {
+		if name == "" || slices.Contains(d.Skip, name) {
+			continue
+		}
+		c, err := d.column(name, &seen[j])
+		columns, errs = append(columns, c), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return records.Schema{}, err
+	}
+	return records.NewSchema(columns...)
+}
+
+func (d Public) column(name string, seen *seenColumn) (records.Column, error) {
+	if name == d.Label {
+		return records.Label(name, seen.texts()...), seen.fits(name, d.maxLevels())
+	}
+	number := seen.numbers && seen.lo <= seen.hi
+	if !number && name == d.Target {
+		return records.Column{}, param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
+	}
+	c, err := seen.number(name, name == d.Target), error(nil)
+	if !number {
+		c, err = seen.named(name), seen.fits(name, d.maxLevels())
+	}
+	if seen.missing && name != d.Target {
+		c = c.WithMissing()
+	}
+	return c, err
+}
+
+// number bounds the numbers; a single one gets room above it.
+func (c *seenColumn) number(name string, target bool) records.Column {
+	lo, hi := c.lo, c.hi
+	if lo == hi {
+		hi = max(lo+1, math.Nextafter(lo, math.Inf(1)))
+	}
+	switch {
+	case target:
+		return records.Target(name, lo, hi)
+	case c.whole:
+		return records.Integer(name, int(lo), int(hi))
+	}
+	return records.Numeric(name, lo, hi)
+}
+
+func (c *seenColumn) named(name string) records.Column {
+	levels := c.texts()
+	if len(levels) == 2 {
+		return records.Flag(name, levels[0], levels[1])
+	}
+	return records.Categorical(name, levels...)
+}
+
+// texts are in the order of the alphabet, or of the numbers that they all are.
+func (c *seenColumn) texts() []string {
+	texts := slices.Sorted(maps.Keys(c.levels))
+	if c.numbers {
+		slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	}
+	return texts
+}
+
+func (c *seenColumn) fits(name string, most int) error {
+	if len(c.levels) == 0 || len(c.levels) > most {
+		return param.New("draft.Public.MaxLevels", most,
+			fmt.Sprintf("as many as column %q has texts, at least one; or the column in Skip", name))
+	}
+	return nil
+}
+
+// number is what a text spells that is known to be a number.
+func number(text string) float64 {
+	v, _ := strconv.ParseFloat(text, 64)
+	return v
+}

@@ -1,0 +1,78 @@
+package draft_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func TestDraftOfPublicRows(t *testing.T) {
+	const text = "id,age,kg,kind,sex,home,always\n" +
+		"a1, 3,4.5,cat,m,yes,7\n" +
+		"a2,?,2,dog,f,no,7\n" +
+		"a3,17,nan,\"a, b\",f,no,7\n\n"
+	c := records.CSV{Header: true}
+	d := draft.Public{Label: "home", Skip: []string{"id"}}
+	s, err := draft.FromPublic(strings.NewReader(text), c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := records.NewSchema(records.Integer("age", 3, 17).WithMissing(), records.Numeric("kg", 2, 4.5).WithMissing(),
+		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"), records.Label("home", "no", "yes"),
+		records.Integer("always", 7, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Equal(want) {
+		t.Errorf("drafted %v", s.Columns())
+	}
+	f, err := c.ReadFrame(strings.NewReader(text), s)
+	if err != nil || f.Len() != 3 {
+		t.Fatalf("the rows do not read: %v", err)
+	}
+	if err := records.Check(f); err != nil {
+		t.Error(err)
+	}
+	s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), records.CSV{}, draft.Public{Target: "c1"})
+	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
+		t.Errorf("without names: %v, %v", s, err)
+	}
+	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{}, draft.Public{Label: "c2"})
+	if err != nil || s.ClassName(0) != "9" {
+		t.Errorf("numbers as classes: %v, %v", s.ClassNames(), err)
+	}
+	names := records.CSV{Names: []string{"p", ""}}
+	if s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), names, draft.Public{}); err != nil || len(s.Columns()) != 1 {
+		t.Errorf("with names: %v, %v", s, err)
+	}
+}
+
+func TestDraftsThatCannotBe(t *testing.T) {
+	const text = "a,b\n1,x\n2,y\n"
+	for want, d := range map[string]draft.Public{
+		`"z"`:                  {Label: "z"},
+		"a column of numbers":  {Target: "b"},
+		`column "b" has texts`: {MaxLevels: 1},
+		"draft.Public.Max":     {MaxLevels: -1},
+		"at least one":         {Skip: []string{"a"}, Label: "b"},
+		"2 labels and targets": {Label: "b", Target: "a"},
+	} {
+		_, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, d)
+		var shape *param.Error
+		if !errors.As(err, &shape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{}, draft.Public{Skip: []string{"c1"}}); err == nil {
+		t.Error("a draft by which its own file cannot be read")
+	}
+	for _, text := range []string{"", "a,b\n1\n", "\"a\n1,2"} {
+		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, draft.Public{}); !errors.Is(err, records.ErrFormat) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

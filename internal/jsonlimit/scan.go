@@ -1,0 +1,59 @@
+// Package jsonlimit bounds what parsing a JSON document of unknown origin may cost, before it is
+// parsed: a few bytes of JSON can ask for a struct each.
+package jsonlimit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits of a document. The zero value has safe defaults.
+type Limits struct {
+	Depth  int // of nested lists and objects; 0 is 64
+	Values int // in all, counted by their separators; 0 is 100,000
+}
+
+const (
+	defaultDepth  = 64
+	defaultValues = 100_000
+)
+
+// ErrTooMuch is the refusal of a document over its limits.
+var ErrTooMuch = errors.New("the JSON document exceeds its limits")
+
+// Check counts the values of a document and how deep they are nested, without allocating. Whether the
+// document is valid JSON is left to its parser.
+//
+// Errors: ErrTooMuch.
+func (l Limits) Check(document []byte) error {
+	most, deepest := l.Values, l.Depth
+	if most == 0 {
+		most = defaultValues
+	}
+	if deepest == 0 {
+		deepest = defaultDepth
+	}
+	values, depth, quoted := 0, 0, false
+	for i := 0; i < len(document); i++ {
+		switch c := document[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			values++
+			if depth++; depth > deepest {
+				return fmt.Errorf("%w: nested more than %d deep", ErrTooMuch, deepest)
+			}
+		case c == ']' || c == '}':
+			depth--
+		case c == ',':
+			values++
+		}
+		if values > most {
+			return fmt.Errorf("%w: more than %d values", ErrTooMuch, most)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package jsonlimit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+)
+
+func TestLimits(t *testing.T) {
+	l := jsonlimit.Limits{Depth: 3, Values: 5}
+	for text, want := range map[string]error{
+		`{"a":[1,2,3]}`:             nil,
+		`{"a":[[1]]}`:               nil,
+		`{"a":[[[1]]]}`:             jsonlimit.ErrTooMuch,
+		`[1,2,3,4,5]`:               nil,
+		`[1,2,3,4,5,6]`:             jsonlimit.ErrTooMuch,
+		`"[[[[[[[,,,,,,,,,,,"`:      nil,
+		`{"\"[[[[,,,,,,,,":"\\","b`: nil,
+		`]]]]]]`:                    nil,
+		``:                          nil,
+	} {
+		if err := l.Check([]byte(text)); !errors.Is(err, want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := (jsonlimit.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err, jsonlimit.ErrTooMuch) {
+		t.Errorf("65 deep: %v", err)
+	}
+	if err := (jsonlimit.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err, jsonlimit.ErrTooMuch) {
+		t.Errorf("60,000 objects: %v", err)
+	}
+}

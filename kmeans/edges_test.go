@@ -1,0 +1,77 @@
+package kmeans_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestRecordsAtPartEdgesCountOnce: counts and sums of more records than a part holds, on several workers, are those of
+// the records.
+func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
+	for _, n := range []int{1, 3, 8191, 8192, 8193, 20011} {
+		rows := make([][]float32, n)
+		for i := range rows {
+			rows[i] = []float32{1, 0}
+		}
+		for _, workers := range []int{1, 2, 3} {
+			for _, cache := range []int64{0, 1 << 30} {
+				rec := &recorder{seed: 1}
+				tapped(t, rec, cfgFor(2, 2), kmeans.Raw(square), table(t, square, rows), accountant.AddOrRemoveOne,
+					kmeans.WithBackend(device.CPUWith(workers)), kmeans.WithCache(cache))
+				for i, rel := range rec.releases {
+					count, sum := 0.0, 0.0
+					for _, c := range rel.Inputs[1] {
+						count += c
+					}
+					for j := 0; j < len(rel.Inputs[0]); j += 2 {
+						sum += rel.Inputs[0][j]
+					}
+					if count != float64(n) || math.Abs(sum-float64(n)) > 1e-6*float64(n) {
+						t.Fatalf("%d records, %d workers, release %d: counts %v, sums %v", n, workers, i, count, sum)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPublicCentresAreOfPublicRecords: centres that public records give split the private ones as those do, whatever
+// clusters the private ones would make of themselves.
+func TestPublicCentresAreOfPublicRecords(t *testing.T) {
+	public := table(t, square, [][]float32{{3, 0}, {2.9, 0}, {-3, 0}, {-2.9, 0}})
+	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
+	for seed := range uint64(5) {
+		cfg := cfgFor(2, 1)
+		cfg.Init = kmeans.Public(public)
+		rec := &recorder{seed: 1}
+		tapped(t, rec, cfg, kmeans.Raw(square), private, accountant.AddOrRemoveOne, kmeans.WithSeed(seed))
+		if c := rec.releases[0].Inputs[1]; c[0] != 0 && c[1] != 0 {
+			t.Errorf("seed %d: the public centres split the private records %v", seed, c)
+		}
+	}
+}
+
+// TestRowsAreNoUsers: a ledger that promises something about users takes no rows that say nothing of users, and
+// nothing is spent.
+func TestRowsAreNoUsers(t *testing.T) {
+	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
+	fit := func(d records.Data) (*accountant.Ledger, error) {
+		l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5}, accountant.WithUnit(records.UnitUser))
+		_, err := kmeans.Fit(t.Context(), cfgFor(2, 1), kmeans.Raw(square), d, l)
+		return l, err
+	}
+	l, err := fit(data)
+	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(l.Entries()) != 0 {
+		t.Errorf("rows pass for users: %v, %v set aside", err, l.Entries())
+	}
+	if _, err := fit(records.WithUnit(data, records.UnitUser)); err != nil {
+		t.Errorf("users are refused: %v", err)
+	}
+}

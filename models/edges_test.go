@@ -1,0 +1,94 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Images beyond one chunk of a critic's convolutions: every record has the norm and the share of the sum that it has
+// alone, those where chunks meet too.
+func TestCriticChunks(t *testing.T) {
+	const images = 20
+	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
+	for _, loss := range []CriticLoss{Wasserstein, Logistic} {
+		c, err := a.Critic(device.CPU(), 784, 0, loss, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := chunkRows(c.(*critic).chain.units[0].(*convUnit).window); rows >= images {
+			t.Fatalf("%d images are one chunk", rows)
+		}
+		n := paired{c, 10, loss}
+		b := criticBatch(rand.New(rand.NewPCG(8, 2)), images, 784, 0)
+		checkFactored(t, n, b, 1)
+		norms, alone := make([]float64, images), make([]float64, 1)
+		n.Gradients(b).SquaredNorms(norms)
+		for i := range images {
+			n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
+			if math.Abs(norms[i]-alone[0]) > 1e-9*alone[0] {
+				t.Errorf("%v, image %d: squared norm %v among others, %v alone", loss, i, norms[i], alone[0])
+			}
+			sum := func(b device.Batch, w []float32) []float32 {
+				p := device.NewParams(device.CPU(), n.Params().Shapes...)
+				n.Gradients(b).AddWeightedSum(p, w)
+				return p.Flat.Data
+			}
+			one := make([]float32, images)
+			one[i] = 1
+			got, want := sum(b, one), sum(b.Slice(i, i+1), []float32{1})
+			for j := range got {
+				got[j] -= want[j]
+			}
+			if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
+				t.Errorf("%v, image %d: its share of the sum is another than alone, by %v of %v", loss, i, d, squaredNorm(want))
+			}
+		}
+	}
+}
+
+// Factors whose products a clipped row could not hold in float32 have no norm, though float64 could state one: whoever
+// clips by norms leaves the record out.
+func TestFactorsBeyondProductsAreRejected(t *testing.T) {
+	be := device.CPU()
+	networks := map[string]Network{}
+	add := func(name string, n Network, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		networks[name] = n
+	}
+	mlp, err := MLP{Hidden: []int{3}, Activation: ReLU}.Classifier(be, 16, 2, 1)
+	add("dense", mlp, err)
+	small := CNN{Height: 4, Width: 4, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 2, Size: 3}}}
+	cnn, err := small.Classifier(be, 16, 2, 1)
+	add("convolution", cnn, err)
+	// Where an activation saturates, the convolution alone meets the large number.
+	flat := small
+	flat.Activation = Tanh
+	cnn, err = flat.Classifier(be, 16, 2, 1)
+	add("saturated convolution", cnn, err)
+	critic, err := flat.Critic(be, 16, 0, Logistic, 1)
+	add("saturated convolutional critic", paired{critic, 10, Logistic}, err)
+	rbm, err := RBM{Hidden: 3, Chains: 2}.New(be, Visible{Dim: 16}, 1)
+	add("machine", rbm, err)
+	for name, loss := range map[string]CriticLoss{"pairs": Wasserstein, "records": Logistic} {
+		c, err := small.Critic(be, 16, 0, loss, 1)
+		add("convolutional critic, "+name, paired{c, 10, loss}, err)
+		c, err = MLP{Hidden: []int{3}, Activation: LeakyReLU}.Critic(be, 16, 0, loss, 1)
+		add("critic, "+name, paired{c, 10, loss}, err)
+	}
+	for name, n := range networks {
+		b := greyBatch(rand.New(rand.NewPCG(1, 1)), 3, 16, 2)
+		for j := range b.Dense.Row(1) {
+			b.Dense.Row(1)[j] = 0x1p60 // whose square float32 can hold, but no product with a delta
+		}
+		norms := make([]float64, 3)
+		n.Gradients(b).SquaredNorms(norms)
+		if norms[1] <= math.MaxFloat64 || !(norms[0] <= math.MaxFloat64) || !(norms[2] <= math.MaxFloat64) {
+			t.Errorf("%s: squared norms %v, of which the second's factors are too large", name, norms)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package models
+
+import "github.com/seed7ba64551/privgen/device"
+
+// FixedGradients are gradients whose weighted sum can be taken in fixed point, where one record
+// changes it by that record's own whole numbers and by nothing else, whatever the batch and
+// whatever the order of its records. Private training takes other gradients record by record, which
+// costs a pass over all parameters for each of them.
+type FixedGradients interface {
+	Gradients
+	// FixedForm says what the sum does to a record's gradient. It is the zero FixedForm where there
+	// is no such sum, for example on a backend that is no device.FixedSummer.
+	FixedForm() FixedForm
+	// AddFixedSum adds Σ wᵢ gᵢ to dst, on the terms of AddWeightedSum.
+	//
+	// Guarantee: what is added for record i is a function of gᵢ and wᵢ alone. Each element of it
+	// differs from wᵢgᵢ by at most Terms/2 units, as long as each wᵢ is odd (device.Odd) and at
+	// most the clip norm, that dst's Chain was made for, divided by ‖gᵢ‖.
+	AddFixedSum(dst device.Fixed, weights []float32)
+}
+
+// FixedBlockGradients are FixedGradients that can tell the blocks of Params apart.
+type FixedBlockGradients interface {
+	FixedGradients
+	BlockGradients
+	// AddFixedBlockSums adds Σ weights[b][i]·gᵢ to block b of dst, on the terms of AddFixedSum and
+	// AddBlockSums.
+	AddFixedBlockSums(dst device.Fixed, weights [][]float32)
+}
+
+// FixedFinisher are FixedGradients part of whose sum is worked out once, when all records of a step
+// are known: private training calls StartFixedSum before the first AddFixedSum of a step and
+// FinishFixedSum after the last.
+type FixedFinisher interface {
+	FixedGradients
+	StartFixedSum()
+	// FinishFixedSum adds to dst what AddFixedSum has noted since StartFixedSum.
+	FinishFixedSum(dst device.Fixed)
+}
+
+// FixedForm says what a sum in fixed point does to one record's gradient.
+type FixedForm struct {
+	// Terms is the most products that are rounded for one element of one record's gradient.
+	Terms int
+	// Reach bounds the terms of one record on their way: in whatever order they are added, no part
+	// of their sum exceeds Reach times the clip norm, dst.Limit, even where the whole of it
+	// cancels. Records that would go beyond it get a smaller weight.
+	Reach int
+}
+
+// Fixed reports whether there is a sum in fixed point.
+func (f FixedForm) Fixed() bool { return f.Terms > 0 }
+
+// Worst is the form of gradients of which some have one form and some the other.
+func (f FixedForm) Worst(g FixedForm) FixedForm {
+	if !f.Fixed() || !g.Fixed() {
+		return FixedForm{}
+	}
+	return FixedForm{max(f.Terms, g.Terms), max(f.Reach, g.Reach)}
+}
+
+// fixedForm is form on backends that add up in fixed point.
+func fixedForm(be device.Backend, form FixedForm) FixedForm {
+	if _, ok := device.FixedSums(be); !ok {
+		return FixedForm{}
+	}
+	return form
+}
+
+// oneTerm is the form of dense layers, of which each element has one product a record, and of
+// layers whose gradients are worked out record by record.
+var oneTerm = FixedForm{Terms: 1, Reach: 1}
+
+// within is the weight, or a smaller one with which terms of that size stay within limit: it scales
+// the whole record's row, so the row's norm only falls.
+func within(weight float32, size, limit float64) float32 {
+	if float64(weight)*size <= limit {
+		return weight
+	}
+	return device.Odd(float32(limit / size))
+}
+
+// addFixedSum is addWeightedSum in fixed point.
+func (t *trace) addFixedSum(dst device.Fixed, first int, w []float32) {
+	be, ok := device.FixedSums(t.s.be)
+	if !ok || t.rows == 0 {
+		return
+	}
+	t.dropNonFinite(w)
+	for l := range t.deltas {
+		weight, bias := dst.Block(first+2*l), dst.Block(first+2*l+1)
+		delta := t.deltas[l]
+		switch {
+		case l == 0 && t.x.sparse != nil:
+			be.AddFixedSparse(t.x.sparse, t.odd(be, l, delta, w), weight)
+		case t.input(l).Cols <= delta.Cols:
+			be.AddFixedProduct(t.odd(be, l, t.input(l), w), delta, weight)
+		default:
+			be.AddFixedProduct(t.input(l), t.odd(be, l, delta, w), weight)
+		}
+		be.AddFixedRows(w, delta, bias)
+	}
+}
+
+// odd is scaled for a factor of terms.
+func (t *trace) odd(be device.FixedSummer, l int, m device.Matrix, w []float32) device.Matrix {
+	c := t.scaleBuf[l].Slice(0, t.rows, 0, m.Cols)
+	be.ScaleOdd(c, m, w)
+	return c
+}
+
+// FixedForm has one term an element.
+func (n *vae) FixedForm() FixedForm { return fixedForm(n.be, oneTerm) }
+
+// AddFixedSum adds Σ wᵢ gᵢ to dst.
+func (n *vae) AddFixedSum(dst device.Fixed, weights []float32) {
+	n.encT.addFixedSum(dst, 0, weights)
+	n.decT.addFixedSum(dst, 2*n.enc.layers(), weights)
+}
+
+// addFixedSum is addWeightedSum in fixed point.
+func (w *walk) addFixedSum(dst device.Fixed, first int, weights []float32) {
+	be, ok := device.FixedSums(w.be)
+	if !ok || w.rows == 0 {
+		return
+	}
+	w.dropNonFinite(weights)
+	for l, u := range w.c.units {
+		w.fixed = w.fixed[:0]
+		for k := w.c.blocks[l]; k < w.c.blocks[l+1]; k++ {
+			w.fixed = append(w.fixed, dst.Block(first+k))
+		}
+		if u, ok := u.(fixedUnit); ok {
+			u.addFixed(be, w, w.input(l), w.deltas[l], weights, w.fixed)
+		}
+	}
+}
+
+// fixedForm is that of the chain: one term an element where every unit with parameters has a sum in
+// fixed point.
+func (w *walk) fixedForm() FixedForm {
+	for l, u := range w.c.units {
+		if _, ok := u.(fixedUnit); !ok && w.c.blocks[l+1] > w.c.blocks[l] {
+			return FixedForm{}
+		}
+	}
+	return fixedForm(w.be, oneTerm)
+}
+
+func (t *trace) fixedForm() FixedForm { return fixedForm(t.s.be, oneTerm) }
+
+// A fixedUnit has a sum in fixed point.
+type fixedUnit interface {
+	addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix, weights []float32,
+		blocks []device.FixedBlock)
+}
+
+// FixedForm has one term an element.
+func (n *Classifier) FixedForm() FixedForm { return n.pass.fixedForm() }
+
+// AddFixedSum adds Σ wᵢ gᵢ to dst.
+func (n *Classifier) AddFixedSum(dst device.Fixed, weights []float32) {
+	n.pass.addFixedSum(dst, 0, weights)
+}
+
+func (u *denseUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
+	weights []float32, blocks []device.FixedBlock) {
+	if u.width <= u.wide {
+		be.AddFixedProduct(w.odd(be, x, weights), delta, blocks[0])
+	} else {
+		be.AddFixedProduct(x, w.odd(be, delta, weights), blocks[0])
+	}
+	be.AddFixedRows(weights, delta, blocks[1])
+}
+
+// odd is scaled for a factor of terms.
+func (w *walk) odd(be device.FixedSummer, m device.Matrix, weights []float32) device.Matrix {
+	c := w.spare(m.Rows, m.Cols)
+	be.ScaleOdd(c, m, weights)
+	return c
+}
+
+// addFixed works out a record's gradient first: at its places there may be much that cancels.
+func (u *convUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
+	weights []float32, blocks []device.FixedBlock) {
+	places := u.window.Places()
+	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, x.Rows)
+		patches := w.patches(u.window, hi-lo)
+		be.Im2Col(u.window, patches, x.RowRange(lo, hi))
+		be.AddFixedBlocks(weights[lo:hi], places, patches, u.places(delta.RowRange(lo, hi)),
+			blocks[0])
+	}
+	w.addFixedBias(be, places, u.places(delta), weights, blocks[1])
+}
+
+func (u *transposedUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
+	weights []float32, blocks []device.FixedBlock) {
+	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, x.Rows)
+		patches := w.patches(u.window, hi-lo)
+		be.Im2Col(u.window, patches, delta.RowRange(lo, hi))
+		be.AddFixedBlocks(weights[lo:hi], u.window.Places(), u.places(x.RowRange(lo, hi)), patches,
+			blocks[0])
+	}
+	w.addFixedBias(be, u.window.Height*u.window.Width, u.pixels(delta), weights, blocks[1])
+}
+
+// addFixedBias adds each record's sum of so many rows of m.
+func (w *walk) addFixedBias(be device.FixedSummer, rows int, m device.Matrix, weights []float32,
+	block device.FixedBlock) {
+	ones := w.scratch(1, rows, 1)
+	be.Fill(ones, 1)
+	for i := range weights {
+		be.AddFixedBlocks(weights[i:i+1], rows, ones, m.RowRange(i*rows, (i+1)*rows), block)
+	}
+}

@@ -1,0 +1,216 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// fixedCase is a network, and a batch of it.
+type fixedCase struct {
+	net   Network
+	batch device.Batch
+}
+
+func fixedCases(t *testing.T) map[string]fixedCase {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 8))
+	binary := binaryBatch(rng, 300, 30, .3)
+	list := map[string]fixedCase{
+		"vae": {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30}),
+			binary},
+		"sparse vae": {newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30,
+			Sparse: true}), sparsify(binary)},
+		"rbm": {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30}), binary},
+		"sparse rbm": {newTestRBM(t, RBM{Hidden: 17, Chains: 6}, Visible{Dim: 30, Sparse: true}),
+			sparsify(binary)},
+		"classifier": {newTestClassifier(t, MLP{Hidden: []int{12}}, 30, 4), wild(rng, 300, 30,
+			4)},
+		"convolutional": {newTestCNN(t, CNN{Height: 8, Width: 8, Channels: 1,
+			Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 1, Pad: 1}, {Maps: 4, Size: 4,
+				Stride: 2}}, Hidden: []int{6}}, 4), wild(rng, 150, 64, 4)},
+	}
+	for name, c := range criticCases() {
+		list["critic "+name] = fixedCase{newPaired(t, c), wild(rng, 120, c.dim, max(c.classes, 1))}
+	}
+	return list
+}
+
+// wild is a batch of records of very different sizes, large ones first.
+func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
+	b := greyBatch(rng, rows, dim, classes)
+	for i := range rows {
+		scale := float32(math.Exp2(float64(10 - 40*i/rows)))
+		for j := range b.Dense.Row(i) {
+			b.Dense.Row(i)[j] = scale * (b.Dense.Row(i)[j] - .4)
+		}
+	}
+	b.Keys = make([]uint64, rows)
+	for i := range b.Keys {
+		b.Keys[i] = rng.Uint64()
+	}
+	return b
+}
+
+// fixedSum is a sum in fixed point of gradients clipped to bound, whose chains take as many
+// products as is safe, times stretch.
+func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64) device.Fixed {
+	sum := device.NewFixed(n.Params().Shapes...)
+	sum.Unit, sum.Limit = 0x1p-18, float64(form.Reach)*bound
+	half, most := float64(form.Terms)/2, bound*0x1p18
+	sum.Chain = int(stretch * (1<<22 - 1 - 2*(float64(form.Reach)*most+half)) / (most + half))
+	g := n.Gradients(b).(FixedGradients)
+	norms, weights := make([]float64, b.Rows), make([]float32, b.Rows)
+	g.SquaredNorms(norms)
+	for i, s := range norms {
+		if s == s && s < math.Inf(1) {
+			weights[i] = device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(s))))
+		}
+	}
+	if f, ok := g.(FixedFinisher); ok {
+		f.StartFixedSum()
+		defer f.FinishFixedSum(sum)
+	}
+	g.AddFixedSum(sum, weights)
+	return sum
+}
+
+// In fixed point the sum of a batch is the sum of its records', exactly, so that one record changes
+// it by its own whole units whatever the others are and wherever it stands. (Half of what a record
+// does to a Boltzmann machine's sum is rounded for all records together: its numbers differ by
+// three units at most.) Those units' norm is the clip norm or less, but for rounding them.
+func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
+	for name, c := range fixedCases(t) {
+		t.Run(name, func(t *testing.T) {
+			form := c.net.Gradients(c.batch.Slice(0, 1)).(FixedGradients).FixedForm()
+			if !form.Fixed() {
+				t.Fatal("no sum in fixed point")
+			}
+			const bound = 0.75
+			whole := fixedSum(c.net, form, c.batch, bound, 1)
+			records := make([][]int32, c.batch.Rows)
+			total, slack := make([]int32, len(whole.Units)), int32(0)
+			if _, ok := c.net.(FixedFinisher); ok {
+				slack = int32(c.batch.Rows)
+			}
+			for i := range records {
+				one := fixedSum(c.net, form, c.batch.Slice(i, i+1), bound, 1)
+				records[i] = one.Units
+				square := 0.0
+				for k, v := range one.Units {
+					total[k] += v
+					square += float64(v) * float64(v)
+				}
+				most := bound/float64(one.Unit) + float64(form.Terms)/2*math.Sqrt(float64(len(one.Units)))
+				if math.Sqrt(square) > most {
+					t.Fatalf("record %d moves the sum by %v units, at most %v are allowed", i,
+						math.Sqrt(square), most)
+				}
+			}
+			compareUnits(t, "all records", whole.Units, total, slack)
+			// One record goes: at the front, in the middle, at the end.
+			for _, i := range []int{0, 1, c.batch.Rows / 2, c.batch.Rows - 1} {
+				less := fixedSum(c.net, form, without(c.batch, i), bound, 1)
+				for k := range less.Units {
+					less.Units[k] += records[i][k]
+				}
+				compareUnits(t, "without one", whole.Units, less.Units, min(slack, 3))
+			}
+		})
+	}
+}
+
+func compareUnits(t *testing.T, what string, a, b []int32, slack int32) {
+	t.Helper()
+	for k := range a {
+		if d := a[k] - b[k]; d > slack || d < -slack {
+			t.Fatalf("%s: element %d is %d and %d", what, k, a[k], b[k])
+		}
+	}
+}
+
+// without is the batch without one record.
+func without(b device.Batch, i int) device.Batch {
+	out := device.Batch{Rows: b.Rows - 1}
+	keep := func(k int) int {
+		if k >= i {
+			return k + 1
+		}
+		return k
+	}
+	if b.Sparse != nil {
+		out.Sparse = &device.Sparse{Cols: b.Sparse.Cols, Offsets: []int{0}}
+	} else {
+		out.Dense = device.HostMatrix(out.Rows, b.Dense.Cols, make([]float32,
+			out.Rows*b.Dense.Cols))
+	}
+	for k := range out.Rows {
+		if b.Sparse != nil {
+			out.Sparse.Items = append(out.Sparse.Items, b.Sparse.Row(keep(k))...)
+			out.Sparse.Offsets = append(out.Sparse.Offsets, len(out.Sparse.Items))
+		} else {
+			copy(out.Dense.Row(k), b.Dense.Row(keep(k)))
+		}
+		out.Keys = append(out.Keys, b.Keys[keep(k)])
+		if b.Labels != nil {
+			out.Labels = append(out.Labels, b.Labels[keep(k)])
+		}
+	}
+	return out
+}
+
+// A chain that is too long leaves the range in which float32 numbers are whole units, and what a
+// record adds then depends on the records before it. This is the fault that
+// TestFixedSumsAreOfRecordsAlone is there for.
+func TestFixedSumsNeedShortChains(t *testing.T) {
+	n := newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30})
+	one := binaryBatch(rand.New(rand.NewPCG(1, 1)), 1, 30, .3)
+	const rows = 3000
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 30, slices.Repeat(one.Dense.Data,
+		rows)), Keys: slices.Repeat(one.Keys, rows)}
+	form := n.FixedForm()
+	differs := func(stretch float64) bool {
+		whole, record := fixedSum(n, form, b, .75, stretch), fixedSum(n, form, one, .75, 1)
+		for k, v := range record.Units {
+			if whole.Units[k] != rows*v {
+				return true
+			}
+		}
+		return false
+	}
+	if differs(1) {
+		t.Error("the sum of equal records is not a multiple of one")
+	}
+	if !differs(1000) {
+		t.Error("chains a thousand times too long go unnoticed: the test has no power")
+	}
+}
+
+// Whole units are close to the sums that they stand for.
+func TestFixedSumsAreAccurate(t *testing.T) {
+	for name, c := range fixedCases(t) {
+		form := c.net.Gradients(c.batch.Slice(0, 1)).(FixedGradients).FixedForm()
+		const bound = 0.75
+		got := fixedSum(c.net, form, c.batch, bound, 1)
+		g := c.net.Gradients(c.batch)
+		norms, weights := make([]float64, c.batch.Rows), make([]float32, c.batch.Rows)
+		g.SquaredNorms(norms)
+		for i, s := range norms {
+			if s == s && s < math.Inf(1) {
+				weights[i] = device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(s))))
+			}
+		}
+		want := device.NewParams(device.CPU(), c.net.Params().Shapes...)
+		g.AddWeightedSum(want, weights)
+		for k, v := range got.Units {
+			x := float64(v) * float64(got.Unit)
+			if most := float64(c.batch.Rows) * (float64(form.Terms)*float64(got.Unit)/2 + 1e-5); math.Abs(x-float64(want.Flat.Data[k])) > most {
+				t.Errorf("%s: element %d is %v, want %v", name, k, x, want.Flat.Data[k])
+				break
+			}
+		}
+	}
+}

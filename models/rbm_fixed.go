@@ -1,0 +1,114 @@
+package models
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// shares is Σwᵢ of weights that are odd float32 numbers, exactly: a whole number of 128 bits.
+type shares struct{ high, low uint64 }
+
+// shareBits is how far below a unit of the sum the last bit of a share may lie. Weights are at most
+// a clip norm, and that is below 2²² units, so that they have 86 bits or fewer.
+const shareBits = 64
+
+// add adds a weight, w/unit·2^shareBits. It reports whether w has bits below that; they would not
+// be added.
+func (s *shares) add(w, unit float32) (fits bool) {
+	if w == 0 {
+		return true
+	}
+	fraction, exponent := math.Frexp(float64(w) / float64(unit))
+	shift := exponent - 24 + shareBits
+	if shift < 0 || shift > 63 {
+		return false
+	}
+	m := uint64(fraction * (1 << 24))
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, m<<shift, 0)
+	s.high += m>>(64-shift) + carry
+	return true
+}
+
+// units is the sum in units, rounded once or twice to float64.
+func (s *shares) units() float64 {
+	return math.Ldexp(float64(s.high), 64-shareBits) + math.Ldexp(float64(s.low), -shareBits)
+}
+
+// FixedForm counts the rounding of wᵢv′ᵢh′ᵢᵀ, up to half a unit an element, and that of the term
+// that FinishFixedSum adds once, (Σw)·N′: if a record comes or goes the term changes by wᵢN′ but
+// for two roundings to whole units and an error of float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸
+// units: less than 2 units in all.
+func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
+
+// StartFixedSum forgets the weights of the last sum.
+func (n *rbm) StartFixedSum() { n.total = shares{} }
+
+// AddFixedSum adds −Σ wᵢ v′ᵢh′ᵢᵀ to the three blocks of dst and notes Σw.
+func (n *rbm) AddFixedSum(dst device.Fixed, weights []float32) {
+	be, ok := device.FixedSums(n.be)
+	if !ok || n.rows == 0 {
+		return
+	}
+	n.dropNonFinite(weights)
+	vv := n.vv[:n.rows]
+	if n.x.sparse != nil {
+		sparseSquaredNorms(vv, n.x.sparse)
+	} else {
+		n.be.RowSquaredNorms(vv, n.x.dense)
+	}
+	for i, w := range weights[:n.rows] {
+		// Hidden units are at most 1, so no element of v′h′ᵀ exceeds ‖v′‖.
+		w = within(w, math.Sqrt(vv[i]+1), dst.Limit)
+		if n.negated[i] = -w; !n.total.add(w, dst.Unit) {
+			n.negated[i] = 0
+		}
+	}
+	negated, h, work := n.negated[:n.rows], n.units(n.hidden), n.units(n.work)
+	be.AddFixedRows(negated, h, dst.Block(rbmHidden))
+	be.ScaleOdd(work, h, negated)
+	if n.x.sparse == nil {
+		be.AddFixedProduct(n.x.dense, work, dst.Block(rbmWeights))
+		be.AddFixedRows(negated, n.x.dense, dst.Block(rbmVisible))
+		return
+	}
+	be.AddFixedSparse(n.x.sparse, work, dst.Block(rbmWeights))
+	column, visible := n.work.Slice(0, n.rows, 0, 1), dst.Block(rbmVisible)
+	be.Fill(column, 1)
+	be.ScaleOdd(column, column, negated)
+	visible.Rows, visible.Cols = visible.Cols, 1
+	be.AddFixedSparse(n.x.sparse, column, visible)
+}
+
+// FinishFixedSum adds (Σw)·N′.
+func (n *rbm) FinishFixedSum(dst device.Fixed) {
+	total := n.total.units()
+	n.total = shares{}
+	if total == 0 {
+		return
+	}
+	last := n.arch.Hidden
+	lo := 0
+	for k := range n.visible.Dim {
+		lo = addRounded(dst, lo, n.chains.inner.Row(k)[:last], total)
+	}
+	for k := range n.visible.Dim {
+		lo = addRounded(dst, lo, n.chains.inner.Row(k)[last:], total)
+	}
+	addRounded(dst, lo, n.chains.border.Row(0)[:last], total)
+}
+
+// addRounded adds total times x, rounded, from element lo on, and is where that ends.
+func addRounded(dst device.Fixed, lo int, x []float32, total float64) int {
+	for i, v := range x {
+		r := math.RoundToEven(total * float64(v))
+		if dst.Carry != nil {
+			dst.Carry[lo+i] += r
+		} else {
+			dst.Units[lo+i] += int32(int64(r))
+		}
+	}
+	return lo + len(x)
+}

@@ -1,0 +1,130 @@
+// Command mutation plants single faults in the lines that privacy rests on, and reports which of
+// them the tests notice.
+//
+//	go run ./mutation                      all of them: the better part of an hour
+//	go run ./mutation -run 'sgd|kmeans'    those whose names match
+//	go run ./mutation -list                names, places and reasons, and nothing is run
+//	go run ./mutation -json report.json    the results as JSON besides
+//
+// No source is changed: each fault lives in a file of its own that "go test -overlay" reads in the
+// place of the original. A mutant names the tests that must notice it, and only those are run, so
+// that a failure is a failure for that reason. Before anything is planted the same tests must pass
+// without it. The command exits with status 1 if a mutant survives that no note explains, does not
+// compile, or can no longer be planted.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	code, err := command(ctx, os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutation:", err)
+		code = 2
+	}
+	os.Exit(code)
+}
+
+// command is the program without the process around it.
+func command(ctx context.Context, args []string, out io.Writer) (code int, err error) {
+	flags := flag.NewFlagSet("mutation", flag.ContinueOnError)
+	pattern := flags.String("run", "", "plant the mutants whose names match this regular expression")
+	list := flags.Bool("list", false, "list mutants and run nothing")
+	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
+	file := flags.String("json", "", "write the results to this file")
+	if err := flags.Parse(args); err != nil {
+		return 2, err
+	}
+	name, err := regexp.Compile(*pattern)
+	if err != nil {
+		return 2, err
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return 2, err
+	}
+	t, err := readTree(root)
+	if err != nil {
+		return 2, err
+	}
+	chosen := choose(mutants(), name)
+	if *list {
+		return 0, listAll(out, t, chosen)
+	}
+	s := &suite{root: root, tree: t, limit: *limit, out: out, baseline: map[string]error{}}
+	defer s.close()
+	results := s.run(ctx, chosen)
+	if *file != "" {
+		if err := writeJSON(*file, results); err != nil {
+			return 2, err
+		}
+	}
+	return summarise(out, results), nil
+}
+
+func choose(all []mutant, name *regexp.Regexp) (chosen []mutant) {
+	for _, m := range all {
+		if name.MatchString(m.Name) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen
+}
+
+func listAll(out io.Writer, t tree, chosen []mutant) error {
+	for _, m := range chosen {
+		at, err := t.find(m)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n\t%s: %s\n", m.Name, at, m.Why)
+	}
+	return nil
+}
+
+func writeJSON(file string, results []result) error {
+	text, err := json.MarshalIndent(results, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// summarise counts, names what is not caught, and returns the exit status.
+func summarise(out io.Writer, results []result) int {
+	counts, code := map[string]int{}, 0
+	for _, r := range results {
+		counts[r.Outcome]++
+		if r.Outcome != caught && r.Outcome != explained {
+			code = 1
+		}
+	}
+	fmt.Fprintf(out, "\n%d mutants:", len(results))
+	for _, o := range []string{caught, explained, survived, broken, timedOut, failed} {
+		if counts[o] > 0 {
+			fmt.Fprintf(out, " %d %s", counts[o], o)
+		}
+	}
+	fmt.Fprintln(out)
+	for _, r := range results {
+		switch r.Outcome {
+		case caught:
+		case explained:
+			fmt.Fprintf(out, "%s: %s: %s\n", r.Outcome, r.Name, r.Equivalent)
+		default:
+			fmt.Fprintf(out, "%s: %s (%s): %s\n%s", r.Outcome, r.Name, r.Where, r.Why, r.Detail)
+		}
+	}
+	return code
+}

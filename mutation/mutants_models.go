@@ -1,0 +1,145 @@
+package main
+
+// edgeAgain adds the last image of a chunk once more.
+func edgeAgain(dst string) string {
+	return "\t\tif hi < x.Rows {\n" +
+		"\t\t\tpatches = w.patches(u.window, 1)\n" +
+		"\t\t\tu.be.Im2Col(u.window, patches, x.RowRange(hi-1, hi))\n" +
+		"\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, " + dst + ")\n\t\t}"
+}
+
+// Per-example norms and sums of networks.
+func modelMutants() []mutant {
+	const in = "models"
+	all := at(in, "")
+	return []mutant{
+		{Name: "models/biases are left out of norms", In: in, Tests: all,
+			Old: "dst[i] += (bounded(na[i]) + 1) * bounded(nd[i])",
+			New: "dst[i] += bounded(na[i]) * bounded(nd[i])",
+			Why: "a clipped gradient is longer than its clip"},
+		{Name: "models/biases of units are left out of norms", In: in, Tests: all,
+			Old: "dst[i] += (a[i] + 1) * d[i]", New: "dst[i] += a[i] * d[i]",
+			Why: "a clipped gradient is longer than its clip"},
+		{Name: "models/factors without bound", In: in, Tests: all,
+			Old: "if squared < largeSquare {", New: "if squared < largeSquare*largeSquare {",
+			Why: "products of a clipped row overflow"},
+		{Name: "models/an item listed twice counts once", In: in, Tests: all,
+			Old: "if !strictlyIncreasing(items) {", New: "if false {",
+			Why: "norms of repeated items are too small"},
+		{Name: "models/zero times NaN", In: in, Tests: all,
+			Old: "t.dropNonFinite(w)\n", New: "",
+			Why: "one bad record spoils the sum"},
+		{Name: "models/zero times NaN in chains", In: in, Tests: all,
+			Old: "w.dropNonFinite(weights)\n", New: "",
+			Why: "one bad record spoils the sum"},
+		{Name: "models/a convolution's bias is left out of its norm", In: in, Tests: all,
+			Old: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)",
+			New: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 0)",
+			Why: "a clipped gradient is longer than its clip"},
+		{Name: "models/a convolution states no norm", In: in, Tests: all,
+			Old: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product)",
+			New: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product[:0])",
+			Why: "convolutions are not clipped"},
+		{Name: "models/a convolution takes any factor", In: in, Tests: all,
+			Old: "w.reject(x, delta, dst)\n\tproduct, size :=", New: "product, size :=",
+			Why: "products of a clipped row overflow"},
+		{Name: "models/a convolution's image at a chunk's edge counts twice", In: in, Tests: all,
+			Old: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
+				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])",
+			New: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])\n" +
+				edgeAgain("blocks[0]"),
+			Why: "one record moves the sum by two clips"},
+		{Name: "models/an image at a chunk's edge has no norm", In: in, Tests: all,
+			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
+				"u.places(delta.RowRange(lo, hi)))",
+			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
+				"u.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n" +
+				"\t\t}",
+			Why: "that record is not clipped"},
+		{Name: "models/a machine's norm ignores its rounding", In: in, Tests: all,
+			Old: "return max(product-2*cross+squared, 0) + 2*gamma*root + rounding",
+			New: "return max(product-2*cross+squared, 0) + 0*(gamma*root+rounding)",
+			Why: "terms nearly cancel, and a norm that is too small breaks the clip"},
+		{Name: "models/a machine's norm without its centre", In: in, Tests: all,
+			Old: "return max(product-2*cross+squared, 0)", New: "return max(product-2*cross, 0)",
+			Why: "norms are too small"},
+		{Name: "models/a machine's negative phase is not clipped", In: in, Tests: all,
+			Old: "n.chains.addMeans(dst, float32(total))", New: "n.chains.addMeans(dst, float32(n.rows))",
+			Why: "the number of records in the batch is released"},
+		{Name: "models/a machine's bias is left out of its norm", In: in, Tests: all,
+			Old: "product := (bounded(vv[i]) + 1) * bounded(hh[i])",
+			New: "product := bounded(vv[i]) * bounded(hh[i])",
+			Why: "norms are too small"},
+		{Name: "models/a decoder is left out of the norm", In: in, Tests: all,
+			Old: "n.encT.addSquaredNorms(dst)\n\tn.decT.addSquaredNorms(dst)",
+			New: "n.encT.addSquaredNorms(dst)",
+			Why: "encoder and decoder are one gradient and are clipped as one"},
+		{Name: "models/a record's draw goes by its place", In: in,
+			Tests: append(at(in, ""), at("sgd", "MicroBatches")...),
+			Old:   "if b.Keys != nil {\n\t\t\tkey = b.Keys[i]", New: "if false {\n\t\t\tkey = b.Keys[i]",
+			Why: "a record's randomness depends on who else is in the batch"},
+		{Name: "models/batch norm states norms", In: in, Tests: all,
+			Old: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i " +
+				":= range dst {\n\t\tdst[i] = math.NaN()",
+			New: "func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {\n\tfor i " +
+				":= range dst {\n\t\tdst[i] += math.Abs(1)",
+			Why: "gradients that mix records pass for one record's"},
+		{Name: "models/a label that does not exist", In: in, Tests: all,
+			Old: "b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {", New: "b.Labels[i] < 0 {",
+			Why: "one record's label ends the process"},
+	}
+}
+
+// Critics, whose gradients have several parts a record.
+func criticMutants() []mutant {
+	const in = "models"
+	all := at(in, "Critic|LayerNorm|GAN")
+	return []mutant{
+		{Name: "models/parts of a critic's gradient do not mix in its norm", In: in, Tests: all,
+			Old: "weight[i] += 2 * g.ad[i] * g.dd[i]", New: "weight[i] += 0 * g.ad[i] * g.dd[i]",
+			Why: "norms are too small where parts agree"},
+		{Name: "models/parts of a critic's biases do not mix in their norm", In: in, Tests: all,
+			Old: "bias[i] += 2 * g.dd[i]", New: "bias[i] += 0 * g.dd[i]",
+			Why: "norms are too small where parts agree"},
+		{Name: "models/a critic's bias norms leave out a part", In: in, Tests: all,
+			Old: "if k%p.parts < p.biased {\n\t\t\t\tbias[i] += g.d[k]",
+			New: "if k%p.parts < p.biased-1 {\n\t\t\t\tbias[i] += g.d[k]",
+			Why: "norms are too small"},
+		{Name: "models/a critic's norms ignore what cancels", In: in, Tests: all,
+			Old: "weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, " +
+				"p.size(p.gram.d, i, p.biased))",
+			New: "_, _ = slack, sw",
+			Why: "parts that all but cancel are weighted up without bound"},
+		{Name: "models/a critic's convolution takes any factor", In: in, Tests: all,
+			Old: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}\n\tp.reject(x, delta, " +
+				"weight, bias)",
+			New: "ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))\n\t}",
+			Why: "products of a clipped row overflow"},
+		{Name: "models/a critic's image at a chunk's edge counts twice", In: in, Tests: all,
+			Old: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)",
+			New: "u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, dst)\n" +
+				edgeAgain("dst"),
+			Why: "one record moves the sum by two clips"},
+		{Name: "models/a critic's image at a chunk's edge has no norm", In: in, Tests: all,
+			Old: "u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches,",
+			New: "u.be.BlockProductNorms(weight[lo:hi-min(hi-lo-1, p.rows-hi)], p.parts*places, patches,",
+			Why: "that record is not clipped"},
+		{Name: "models/a critic's weights go to the wrong record", In: in, Tests: all,
+			Old: "p.weights[i] = weights[i/p.parts]", New: "p.weights[i] = weights[0*i]",
+			Why: "clip factors of one record are used for another"},
+		{Name: "models/biases get a share of the penalty", In: in, Tests: all,
+			Old: "if i%p.parts < share {", New: "if share > 0 {",
+			Why: "the sum holds what the norm does not"},
+		{Name: "models/zero times NaN in critics", In: in, Tests: all,
+			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n", New: "",
+			Why: "one bad record spoils the sum"},
+		{Name: "models/a gain's norms take any factor", In: in, Tests: all,
+			Old: "u.columns(delta))\n\tp.reject(x, delta, weight, bias)\n\tif p.parts == 1",
+			New: "u.columns(delta))\n\tif p.parts == 1",
+			Why: "products of a clipped row overflow"},
+		{Name: "models/layer norm goes by another row", In: in, Tests: all,
+			Old: "p.slopes[i] = p.w.roots[l][i*p.parts+partBetween]",
+			New: "p.slopes[i] = p.w.roots[l][partBetween]",
+			Why: "one record's gradient depends on another's numbers"},
+	}
+}

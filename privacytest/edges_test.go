@@ -1,0 +1,51 @@
+package privacytest_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestAlgorithmsAtChunkEdges replays runs over more records than any chunk holds, whose difference lies where
+// chunks meet: one place for each algorithm and relation, another one for the next; all of them in an audit.
+func TestAlgorithmsAtChunkEdges(t *testing.T) {
+	be := device.CPUWith(1)
+	cases := append(replayed[:len(replayed):len(replayed)], []struct {
+		name   string
+		schema records.Schema
+		fit    func(records.Schema, accountant.Budget) fitting
+	}{
+		{"kmeans", records.Interval(3, 0, 1), fitCentres},
+		{"kmeans of sets", records.Sets(5, 3), fitCentres},
+		{"sgd", records.Binary(6), func(records.Schema, accountant.Budget) fitting {
+			cfg := briefly(2)
+			cfg.NominalBatch = 4
+			return training(cfg, func() (models.Network, error) {
+				return models.VAE{Hidden: []int{5}, Latent: 2}.New(be, models.Visible{Dim: 6}, 1)
+			})
+		}},
+	}...)
+	turn := 0
+	for _, c := range cases {
+		if c.name == "merf, sets in a stream" || c.name == "mix" && c.schema.Classes() == 0 {
+			continue // thousands of pieces of one record each
+		}
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				run := c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
+				for i, p := range privacytest.Edges(t, c.schema, r, 1) {
+					if !auditing() && i != turn%9 {
+						continue
+					}
+					privacytest.Replay[records.Data]{Run: run, Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
+						Data: p.Data, Neighbour: p.Neighbour, Seeds: 1}.Check(t)
+				}
+				turn++
+			})
+		}
+	}
+}

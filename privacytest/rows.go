@@ -1,0 +1,106 @@
+package privacytest
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// change is what tells two neighbours apart, by the numbers of rows.
+type change struct {
+	known    bool
+	extra    int   // the row that only the larger data set has; -1 if there is none
+	replaced []int // rows in which data sets of one size differ
+	size     int   // of the larger
+}
+
+// changeOf compares data sets row by row, where their type has rows that can be told: slices, and
+// records.Data.
+func changeOf(a, b any) change {
+	x, okX := rowsOf(a)
+	y, okY := rowsOf(b)
+	if !okX || !okY {
+		return change{extra: -1}
+	}
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	c := change{known: true, extra: -1, size: len(y)}
+	switch len(y) - len(x) {
+	case 0:
+		for i := range x {
+			if x[i].difference(y[i]) != "" {
+				c.replaced = append(c.replaced, i)
+			}
+		}
+	case 1:
+		at := 0
+		for at < len(x) && x[at].difference(y[at]) == "" {
+			at++
+		}
+		c.extra = at
+		for i := at; i < len(x); i++ {
+			c.known = c.known && x[i].difference(y[i+1]) == ""
+		}
+	default:
+		c.known = false
+	}
+	return c
+}
+
+// rowsOf freezes each row.
+func rowsOf(d any) ([]frozen, bool) {
+	if data, ok := d.(records.Data); ok {
+		return recordRows(data), true
+	}
+	v := reflect.ValueOf(d)
+	if !v.IsValid() || v.Kind() != reflect.Slice {
+		return nil, false
+	}
+	rows := make([]frozen, v.Len())
+	for i := range rows {
+		rows[i] = freeze(v.Index(i).Interface())
+	}
+	return rows, true
+}
+
+func recordRows(d records.Data) []frozen {
+	var b device.Batch
+	rows := make([]frozen, d.Len())
+	for i := range rows {
+		d.Range(i, i+1, &b)
+		var row struct {
+			Values []float32
+			Items  []uint32
+			Labels []int32
+		}
+		// Copies: without what a buffer holds beyond them, and nil where there is nothing.
+		if b.Sparse != nil {
+			row.Items = slices.Clip(append([]uint32(nil), b.Sparse.Row(0)...))
+		} else if b.Rows > 0 {
+			row.Values = slices.Clip(append([]float32(nil), b.Dense.Row(0)...))
+		}
+		row.Labels = slices.Clip(append([]int32(nil), b.Labels...))
+		rows[i] = freeze(row)
+	}
+	return rows
+}
+
+// numbering gives every row a number that it has in both data sets: that of the smaller one, and the
+// last number to the row that only the larger one has. It is nil where row numbers already are so.
+func (c change) numbering(larger bool) func(row int) int {
+	if !c.known || !larger || c.extra < 0 || c.extra == c.size-1 {
+		return nil
+	}
+	return func(row int) int {
+		switch {
+		case row == c.extra:
+			return c.size - 1
+		case row > c.extra && row < c.size:
+			return row - 1
+		}
+		return row
+	}
+}

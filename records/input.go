@@ -1,0 +1,115 @@
+package records
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// input is one input on its way in, unpacked and within its limits.
+type input struct {
+	*bufio.Reader
+	limits Limits
+	read   int64 // bytes of the input as it is, before it is unpacked
+	out    int64 // bytes it unpacked to
+	values int64 // values of records so far
+}
+
+// inputBuffer is the room for bytes on their way.
+const inputBuffer = 1 << 16
+
+// openInput begins to read an input that may be packed by gzip.
+func openInput(r io.Reader, limits Limits) (*input, error) {
+	if err := limits.validate(); err != nil {
+		return nil, err
+	}
+	in := &input{limits: limits}
+	packed := bufio.NewReaderSize(counted{r, &in.read}, inputBuffer)
+	in.Reader = packed
+	if limits.Plain {
+		return in, nil
+	}
+	head, err := packed.Peek(gzipHead)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("records: reading: %w", err)
+	}
+	if !packedByGzip(head) {
+		return in, nil
+	}
+	zr, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, truncated("the gzip header", err)
+	}
+	in.Reader = bufio.NewReaderSize(unpacking{zr, in}, inputBuffer)
+	return in, nil
+}
+
+// gzipHead is the length of the fixed part of a gzip header.
+const gzipHead = 10
+
+// packedByGzip recognises the fixed part of a gzip header (RFC 1952, section 2.3.1): its magic
+// number, the one method, no reserved flag, one of the known extra flags. The magic number alone
+// would let a line that begins with two odd bytes decide how all others are read.
+func packedByGzip(head []byte) bool {
+	return len(head) == gzipHead && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 &&
+		head[3]&0xe0 == 0 && (head[8] == 0 || head[8] == 2 || head[8] == 4)
+}
+
+// counted adds up the bytes that pass.
+type counted struct {
+	r io.Reader
+	n *int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// unpacking ends in an error before an input unpacks to more than it may.
+type unpacking struct {
+	r  io.Reader
+	in *input
+}
+
+func (u unpacking) Read(p []byte) (int, error) {
+	n, err := u.r.Read(p)
+	if u.in.out += int64(n); u.in.out > u.in.limits.unpacked(u.in.read) {
+		return 0, &LimitError{"UnpackedBytes", "the input unpacks to too many bytes"}
+	}
+	return n, err
+}
+
+// spend counts values of records before they are stored.
+func (in *input) spend(values int) error {
+	if in.values += int64(values); in.values > in.limits.values(in.read) {
+		return &LimitError{"Values", "the input holds too many values for its size"}
+	}
+	return nil
+}
+
+// overLimit is the error of a limit in a chain, or nil.
+func overLimit(err error) error {
+	var over *LimitError
+	if errors.As(err, &over) {
+		return over
+	}
+	return nil
+}
+
+// grown makes room for one more value. Up to the values that any input may hold it doubles, so that
+// all the storage made on the way is at most four times what is needed.
+func grown[T any](s []T) []T {
+	if len(s) < cap(s) || len(s) >= leastValues {
+		return s
+	}
+	out := make([]T, len(s), max(16, 2*len(s)))
+	copy(out, s)
+	return out
+}
+
+// push appends one value.
+func push[T any](s []T, v T) []T { return append(grown(s), v) }

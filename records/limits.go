@@ -1,0 +1,120 @@
+package records
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Limits bound what reading one input may cost. The zero value is safe for bytes that anybody may
+// have written: an input of at most 1 MiB then takes at most 64 MB of memory and about a second,
+// and a larger one grows what it may take with its size. Raise a limit for files that are trusted.
+//
+// Every reader takes limits: [CSV] and [Visits] as a field, functions as a last argument, of which
+// the last one given counts. An input over a limit ends in a [LimitError], except that a line of a
+// record that is too long, or cannot be split, is a neutral record of its own: what one record
+// holds never decides how another is read.
+//
+// Units: bytes, unless said otherwise. A negative limit is an error.
+type Limits struct {
+	// LineBytes bounds a line of text. 0 is 1 MiB, or 32 for each column and 16 for each item of the
+	// largest set of the schema where that is more.
+	LineBytes int
+	// Fields bounds the number of fields of a header and of columns of a schema file. 0 is 16,384, or
+	// the columns of the schema where these are more.
+	Fields int
+	// Depth bounds how deep JSON may be nested. 0 is 32.
+	Depth int
+	// DocumentBytes bounds a file that is read as a whole, such as a schema. 0 is 16 MiB.
+	DocumentBytes int
+	// UnpackedBytes bounds what a gzip or zip file unpacks to. 0 is 8 MiB, and 20 more for each byte
+	// of the packed file beyond the first MiB.
+	UnpackedBytes int64
+	// Values bounds the number of values that records are held in: coordinates, cells, items, labels,
+	// one more for each set and ten for each person of [Visits]. 0 is 2,097,152, and 16 more for each
+	// byte of the input, as it is before unpacking, beyond the first MiB.
+	Values int64
+	// Plain says that the input is not packed, whatever it begins with. A text file is otherwise
+	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
+	// the first line is a record that may hold any bytes.
+	Plain bool
+}
+
+// The defaults of Limits.
+const (
+	freeBytes       = 1 << 20 // the size up to which an input has the least allowances
+	defaultLine     = 1 << 20
+	defaultFields   = 1 << 14
+	defaultDepth    = 32
+	defaultDocument = 16 << 20
+	leastUnpacked   = 8 << 20
+	unpackedPerByte = 20
+	leastValues     = 2 << 20
+	valuesPerByte   = 16
+)
+
+// validate reports every limit that is none.
+func (l Limits) validate() error {
+	var c param.Checker
+	for _, v := range []struct {
+		field string
+		value int64
+	}{
+		{"LineBytes", int64(l.LineBytes)}, {"Fields", int64(l.Fields)}, {"Depth", int64(l.Depth)},
+		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes}, {"Values", l.Values},
+	} {
+		c.OK(v.value >= 0, "records.Limits."+v.field, v.value, "a positive limit, or 0 for the default")
+	}
+	return c.Err()
+}
+
+// lastOf is the last of the limits that were given.
+func lastOf(given []Limits) Limits {
+	if len(given) == 0 {
+		return Limits{}
+	}
+	return given[len(given)-1]
+}
+
+func (l Limits) lineBytes(record int) int { return orDefault(l.LineBytes, max(defaultLine, record)) }
+func (l Limits) fields(columns int) int   { return orDefault(l.Fields, max(defaultFields, columns)) }
+func (l Limits) depth() int               { return orDefault(l.Depth, defaultDepth) }
+func (l Limits) documentBytes() int       { return orDefault(l.DocumentBytes, defaultDocument) }
+
+func orDefault(set, otherwise int) int {
+	if set > 0 {
+		return set
+	}
+	return otherwise
+}
+
+// unpacked is how much an input of which that many bytes have been read may unpack to.
+func (l Limits) unpacked(read int64) int64 {
+	if l.UnpackedBytes > 0 {
+		return l.UnpackedBytes
+	}
+	return leastUnpacked + unpackedPerByte*max(read-freeBytes, 0)
+}
+
+// values is how many values an input of which that many bytes have been read may hold.
+func (l Limits) values(read int64) int64 {
+	if l.Values > 0 {
+		return l.Values
+	}
+	return leastValues + valuesPerByte*max(read-freeBytes, 0)
+}
+
+// LimitError says that an input exceeds one of its [Limits]. It is an [ErrFormat]. It names the
+// limit, and carries nothing of a record.
+type LimitError struct {
+	Limit string // the name of the field of Limits that was exceeded
+	What  string // what there is too much of
+}
+
+// Error reads `records: malformed file: the input unpacks to too much: raise Limits.UnpackedBytes`.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%v: %s: raise Limits.%s if the input is trusted", ErrFormat, e.What, e.Limit)
+}
+
+// Unwrap is [ErrFormat].
+func (e *LimitError) Unwrap() error { return ErrFormat }

@@ -1,0 +1,416 @@
+package records_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// What an input below 1 MB may take, by the defaults.
+const (
+	allowedBytes = 64 << 20
+	allowedTime  = time.Second
+)
+
+// readers is every reader of bytes that anybody may have written, by schemas that make it expensive.
+func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
+	t.Helper()
+	first := func(limits []records.Limits) (l records.Limits) {
+		if len(limits) > 0 {
+			l = limits[0]
+		}
+		return l
+	}
+	wide, names := make([]records.Column, 1000), make([]string, 1000)
+	for i := range wide {
+		names[i] = "c" + strconv.Itoa(i)
+		if wide[i] = records.Numeric(names[i], 0, 1); i%2 == 1 {
+			wide[i] = records.Categorical(names[i], "a", "b")
+		}
+	}
+	one := must(records.NewSchema(records.Numeric("x", 0, 1)))(t)
+	table := must(records.NewSchema(wide...))(t)
+	anyone := records.Sets(1<<30, 1<<30)
+	vectors := records.Interval(784, 0, 1).WithLabels("a", "b")
+	return map[string]func(data []byte, limits ...records.Limits) error{
+		"csv": func(data []byte, l ...records.Limits) error {
+			return second(records.CSV{Limits: first(l)}.Read(bytes.NewReader(data), vectors))
+		},
+		"csv, one column": func(data []byte, l ...records.Limits) error {
+			return second(records.CSV{Header: true, Limits: first(l)}.Read(bytes.NewReader(data), records.Binary(1)))
+		},
+		"frame": func(data []byte, l ...records.Limits) error {
+			return second(records.CSV{Limits: first(l)}.ReadFrame(bytes.NewReader(data), table))
+		},
+		"frame, one column": func(data []byte, l ...records.Limits) error {
+			return second(records.CSV{Limits: first(l)}.ReadFrame(bytes.NewReader(data), one))
+		},
+		"frame, header": func(data []byte, l ...records.Limits) error {
+			return second(records.CSV{Header: true, Limits: first(l)}.ReadFrame(bytes.NewReader(data), one))
+		},
+		"frames": func(data []byte, l ...records.Limits) error {
+			for _, err := range (records.CSV{Limits: first(l)}).Stream(bytes.NewReader(data), table, 1000) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"lines": func(data []byte, l ...records.Limits) error {
+			for _, err := range (records.CSV{Limits: first(l)}).Lines(bytes.NewReader(data)) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"visits": func(data []byte, l ...records.Limits) error {
+			return second(records.Visits{Column: 1, Limits: first(l)}.Read(bytes.NewReader(data), anyone))
+		},
+		"visits, header": func(data []byte, l ...records.Limits) error {
+			v := records.Visits{Header: true, User: "a", Item: "b", Limits: first(l)}
+			return second(v.Read(bytes.NewReader(data), anyone))
+		},
+		"transactions": func(data []byte, l ...records.Limits) error {
+			return second(records.ReadTransactions(bytes.NewReader(data), anyone, l...))
+		},
+		"transactions, narrow": func(data []byte, l ...records.Limits) error {
+			return second(records.ReadTransactions(bytes.NewReader(data), records.Sets(10, 2), l...))
+		},
+		"stream of transactions": func(data []byte, l ...records.Limits) error {
+			for _, err := range records.StreamTransactions(bytes.NewReader(data), anyone, 100_000, l...) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"idx": func(data []byte, l ...records.Limits) error {
+			return second(records.ReadIDX(bytes.NewReader(data), nil, records.Image(28, 28), l...))
+		},
+		"idx labels": func(data []byte, l ...records.Limits) error {
+			classes := records.Interval(1, 0, 1).WithLabels("a", "b")
+			return second(records.ReadIDX(bytes.NewReader(data), bytes.NewReader(data), classes, l...))
+		},
+		"npy": func(data []byte, l ...records.Limits) error {
+			return second(records.ReadNPY(bytes.NewReader(data), records.Interval(2, 0, 1), l...))
+		},
+		"npz": func(data []byte, l ...records.Limits) error {
+			classes := records.Interval(2, 0, 1).WithLabels("a", "b")
+			return second(records.ReadNPZ(bytes.NewReader(data), int64(len(data)), classes, l...))
+		},
+		"schema": func(data []byte, l ...records.Limits) error {
+			return second(records.ReadSchema(bytes.NewReader(data), l...))
+		},
+		"schema json": func(data []byte, _ ...records.Limits) error {
+			var s records.Schema
+			return json.Unmarshal(data, &s)
+		},
+		"mapped sets": func(data []byte, _ ...records.Limits) error {
+			m, err := records.ReadSets(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				return err
+			}
+			var b device.Batch
+			m.Range(0, m.Len(), &b)
+			return records.Check(m)
+		},
+	}
+}
+
+// bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip: a
+// member of a MB as often as need be, as the format allows.
+func bomb(start, piece string, n int) []byte {
+	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
+	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
+}
+
+// hostileInputs are what somebody might send, all below 1 MB. They are made once.
+func hostileInputs(t testing.TB) map[string][]byte {
+	t.Helper()
+	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
+	return inputs
+}
+
+var (
+	makeInputs sync.Once
+	inputs     map[string][]byte
+)
+
+func makeHostileInputs(t testing.TB) map[string][]byte {
+	t.Helper()
+	const n = 1_000_000
+	fill := func(start, piece string) []byte {
+		return []byte(start + strings.Repeat(piece, (n-len(start))/len(piece)))
+	}
+	numbered := func(start, format string) []byte {
+		text := []byte(start)
+		for i := 0; len(text) < n-40; i++ {
+			text = fmt.Appendf(text, format, 999_999_999-i)
+		}
+		return text
+	}
+	in := map[string][]byte{
+		"nothing": nil, "a mark": []byte("\xef\xbb\xbf"), "a gzip head": {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3},
+		"numbers in one line": numbered("a,", "%d "), "numbers": numbered("", "%d\n"), "persons": numbered("a,b\n", "%d,5\n"),
+		"one person": numbered("a,b\n", "x,%d\n"), "one person, one line": numbered("a,b\nx,", "%d "),
+		"names": numbered("", "c%d,"), "short persons": base36(n),
+		"huge idx":              idx([]uint32{1<<31 - 1, 28, 28}, make([]byte, 1000)...),
+		"huge npy":              npy("<f8", "(2000000000, 2)", make([]byte, 1000)...),
+		"many axes":             npy("<f8", "("+strings.Repeat("1,", 30_000)+")", make([]byte, 1000)...),
+		"columns":               fill(`{"kind":"table","columns":[{}`, `,{}`),
+		"columns 2":             fill(`{"kind":"table","columns":[`, `{"name":"a","type":"numeric","lo":1,"hi":0},`),
+		"levels":                append(fill(`{"kind":"table","columns":[{"name":"`+strings.Repeat("n", 100_000)+`","type":"categorical","levels":["a"`, `,"a"`), "]}]}"...),
+		"classes":               append(fill(`{"kind":"binary","dim":3,"classes":["a"`, `,""`), "]}"...),
+		"class names":           append(numbered(`{"kind":"binary","dim":3,"classes":["a"`, `,"%x"`), "]}"...),
+		"aliases":               append(numbered(`{"kind":"table","columns":[{"name":"a","type":"flag","levels":["n","y"],"aliases":{"b":"y"`, `,"%x":"y"`), "}}]}"...),
+		"rows over one another": overlapping(t),
+		"members":               bytes.Repeat(gz(nil), n/len(gz(nil))),
+	}
+	for name, piece := range map[string]string{"empty lines": "\n", "letters": "x\n", "digits": "1\n", "one line": "x", "commas": ",", "rows of commas": ",,,,,,,\n",
+		"quotes": `"`, "quoted": `"a",`, "open quotes": "\"\n", "open fields": `"a,`, "doubled quotes": `""`, "spaces": " ", "blank lines": " \n",
+		"thousand fields": strings.Repeat(",", 999) + "\n", "brackets": "[", "braces": `{"a":`, "returns": "\r", "zeros": "\x00", "ones": "1 "} {
+		in[name] = fill("", piece)
+		in["head, "+name] = fill("x,a,b\n", piece)
+		in["bomb of "+name] = bomb("", piece, 24<<20)
+		in["bomb of head, "+name] = bomb("x,a,b\n", piece, 16<<20)
+		in["bomb of idx and "+name] = bomb(string(idx([]uint32{1 << 28})), piece, 16<<20)
+		in["bomb of images and "+name] = bomb(string(idx([]uint32{1 << 24, 28, 28})), piece, 16<<20)
+	}
+	x, y := npy("|u1", "(8000000, 2)", make([]byte, 16e6)...), npy("|u1", "(12000000,)", make([]byte, 12e6)...)
+	in["npz bomb"] = archive(t, map[string][]byte{"x.npy": x, "y.npy": y})
+	small := npy("<f4", "(1, 2)", make([]byte, 8)...)
+	in["npz bomb of labels"] = archive(t, map[string][]byte{"x.npy": small, "y.npy": y})
+	in["npz that lies"] = lyingArchive(t, x)
+	in["zip of many"] = crowdedArchive(t, n)
+	for name, data := range in {
+		if len(data) > 1<<20 {
+			t.Fatalf("%s has %d bytes", name, len(data))
+		}
+	}
+	return in
+}
+
+// base36 are as many persons as fit, each on a line.
+func base36(n int) []byte {
+	var text []byte
+	for i := 0; len(text) < n-10; i++ {
+		text = append(strconv.AppendInt(text, int64(i), 36), '\n')
+	}
+	return text
+}
+
+// overlapping is a file of sets in which every other row claims all items of its block.
+func overlapping(t testing.TB) []byte {
+	rows := make([][]uint32, 4096)
+	rows[0] = make([]uint32, 200_000)
+	for i := range rows[0] {
+		rows[0][i] = uint32(i)
+	}
+	file := written(t, must(records.FromItems(records.Sets(200_000, 200_000), rows))(t))
+	for i := range 4096 {
+		o := file[32+4*(i+1):][:4]
+		if i%2 == 1 {
+			copy(o, []byte{0, 0, 0, 0})
+		}
+	}
+	return file
+}
+
+// lyingArchive declares that what it unpacks to is small.
+func lyingArchive(t testing.TB, x []byte) []byte {
+	var packed, out bytes.Buffer
+	f, _ := flate.NewWriter(&packed, flate.BestCompression)
+	f.Write(x)
+	f.Close()
+	w := zip.NewWriter(&out)
+	m, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(x),
+		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(x)) & 0xff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Write(packed.Bytes())
+	w.Close()
+	return out.Bytes()
+}
+
+// crowdedArchive holds as many members as fit.
+func crowdedArchive(t testing.TB, n int) []byte {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for out.Len() < n/3 {
+		if _, err := w.CreateHeader(&zip.FileHeader{Name: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		w.Flush()
+	}
+	w.Close()
+	return out.Bytes()
+}
+
+// cost is what a call takes: all the memory it asks for, freed or not, and time of the processor.
+func cost(f func()) (uint64, time.Duration) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := processorTime()
+	f()
+	took := processorTime() - start
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, took
+}
+
+// TestNoSmallInputCostsMuch gives every reader every hostile input, or a tenth of all pairs when
+// tests are to be short.
+func TestNoSmallInputCostsMuch(t *testing.T) {
+	in, all := hostileInputs(t), readers(t)
+	limit := allowedTime
+	if testing.Short() {
+		limit *= 5 // under the race detector, too
+	}
+	worst, slowest, pairs := uint64(0), time.Duration(0), 0
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		for j, what := range slices.Sorted(maps.Keys(in)) {
+			binary := strings.HasPrefix(what, "bomb of i") && !strings.HasPrefix(name, "idx")
+			if binary || testing.Short() && (i+j)%10 != 0 {
+				continue
+			}
+			var err error
+			bytes, took := cost(func() { err = all[name](in[what]) })
+			for try := 0; try < 2 && took > limit; try++ {
+				_, again := cost(func() { err = all[name](in[what]) })
+				took = min(took, again)
+			}
+			worst, slowest, pairs = max(worst, bytes), max(slowest, took), pairs+1
+			if bytes > allowedBytes || took > limit {
+				t.Errorf("%s of %s, %d bytes: %d MB, %v (%.99v)", name, what, len(in[what]), bytes>>20, took, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "999999") {
+				t.Errorf("%s of %s: an error with a value: %v", name, what, err)
+			}
+		}
+	}
+	t.Logf("%d pairs, at most %d MB and %v", pairs, worst>>20, slowest)
+}
+
+// TestLimitsAreNamedAndCanBeRaised: what is refused by default is read by whoever raises the limit
+// that the error names, and a limit that is set holds.
+func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
+	in, all := hostileInputs(t), readers(t)
+	for _, c := range []struct {
+		reader, input, limit string
+		raised               records.Limits
+	}{
+		{"transactions, narrow", "bomb of ones", "UnpackedBytes", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40, LineBytes: 1 << 30}},
+		{"frame, one column", "bomb of digits", "Values", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
+		{"visits", "bomb of letters", "UnpackedBytes", records.Limits{UnpackedBytes: 1 << 30}},
+		{"csv, one column", "bomb of digits", "Values", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
+		{"frame, header", "names", "Fields", records.Limits{Fields: 1 << 30}},
+		{"lines", "commas", "Fields", records.Limits{Fields: 1 << 30}},
+		{"visits, header", "commas", "Fields", records.Limits{Fields: 1 << 30}},
+		{"schema", "brackets", "Depth", records.Limits{Depth: 1 << 30}},
+		{"schema", "columns", "Fields", records.Limits{Fields: 1 << 30}},
+		{"npz", "npz bomb", "Values", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
+	} {
+		var over *records.LimitError
+		err := all[c.reader](in[c.input])
+		if !errors.As(err, &over) || !errors.Is(err, records.ErrFormat) || over.Limit != c.limit || !strings.Contains(err.Error(), "Limits."+c.limit) {
+			t.Errorf("%s of %s: %v", c.reader, c.input, err)
+		}
+		if err := all[c.reader](in[c.input], c.raised); errors.As(err, &over) {
+			t.Errorf("%s of %s: refused with higher limits: %v", c.reader, c.input, err)
+		}
+	}
+	small := records.Limits{DocumentBytes: 10, Depth: 1, Fields: 1, UnpackedBytes: 10, Values: 1}
+	var over *records.LimitError
+	for name, data := range map[string][]byte{"schema": []byte(`{"kind":"binary","dim":3}`), "frame, header": []byte("x,y\n"),
+		"lines": gz([]byte("1234567890,2\n")), "transactions": []byte("1 2\n"), "npy": npy("<f4", "(1, 2)", make([]byte, 8)...),
+		"idx labels": idx([]uint32{2}, 0, 0), "visits, header": []byte("a,b\nx,1\n")} {
+		if err := all[name](data, small); !errors.As(err, &over) {
+			t.Errorf("%s over a small limit: %v", name, err)
+		}
+		if err := all[name](data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var bad *param.Error
+		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "Limits.Values") {
+			t.Errorf("%s by a negative limit: %v", name, err)
+		}
+	}
+}
+
+// TestALineWithoutEndIsPassedOver: of a line that is too long no more is kept than may be.
+func TestALineWithoutEndIsPassedOver(t *testing.T) {
+	var parts []io.Reader
+	for text := strings.Repeat("1 ", 1<<19); len(parts) < 64; {
+		parts = append(parts, strings.NewReader(text))
+	}
+	var table *records.SetTable
+	got, _ := cost(func() { table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t) })
+	if table.Len() != 1 || len(table.Items(0)) != 0 || records.Check(table) == nil || got > 8<<20 {
+		t.Errorf("%d records, %d MB", table.Len(), got>>20)
+	}
+}
+
+// TestPlainInputIsNotUnpacked: a first line that looks like a gzip file decides nothing.
+func TestPlainInputIsNotUnpacked(t *testing.T) {
+	text := append(gz([]byte("5\n")), "\n1 2\n"...)
+	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
+		t.Error("bytes after a packed file are read")
+	}
+	table := must(records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9), records.Limits{Plain: true}))(t)
+	if got := table.Items(table.Len() - 1); !slices.Equal(got, []uint32{1, 2}) {
+		t.Errorf("the last line is %v", got)
+	}
+	for _, head := range []string{"\x1f\x8b", "\x1f\x8b\x08", "\x1f\x8b\x08\xff\x00\x00\x00\x00\x00\x00", "\x1f\x8b\x08\x00aaaa a"} {
+		table := must(records.ReadTransactions(strings.NewReader(head+"\n1 2\n"), records.Sets(9, 9)))(t)
+		if table.Len() != 2 || len(table.Items(1)) != 2 {
+			t.Errorf("%q: %d records", head, table.Len())
+		}
+	}
+}
+
+// FuzzCost repeats what the fuzzer finds up to a MB, packed or not, and gives it to every reader.
+func FuzzCost(f *testing.F) {
+	all := readers(f)
+	for i := range len(all) {
+		for _, seed := range []string{"1\n", "a,1\n", "\"", "{\"kind\":\"table\",\"columns\":[", "\x00\x00\x08\x01", "x.npy"} {
+			f.Add(byte(i), []byte("a,b\n"), []byte(seed), i%2 == 0)
+		}
+	}
+	names := slices.Sorted(maps.Keys(all))
+	f.Fuzz(func(t *testing.T, reader byte, start, piece []byte, packed bool) {
+		if len(start) > 1<<16 || len(piece) == 0 || len(piece) > 1<<16 {
+			return
+		}
+		data := append(bytes.Clone(start), bytes.Repeat(piece, (1<<20-len(start))/len(piece))...)
+		if packed {
+			data = append(gz(start), bytes.Repeat(gz(bytes.Repeat(piece, 1+(1<<18)/len(piece))), 40)...)
+		}
+		if len(data) > 1<<20 {
+			return
+		}
+		name := names[int(reader)%len(names)]
+		got, _ := cost(func() { _ = all[name](data) })
+		if got > allowedBytes {
+			t.Fatalf("%s takes %d MB", name, got>>20)
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A line of text is what one record, or one row of a person, is written on. Lines are cut apart
+// before anything else is looked at, so that no quote, separator or length of one of them reaches
+// into another.
+
+// textLines reads an input line by line.
+type textLines struct {
+	in   *input
+	most int    // bytes of a line
+	n    int    // lines so far
+	long []byte // room for a line that the reader's own buffer does not hold
+}
+
+// next is the next line without its end, valid until the call after it, or io.EOF after the last.
+// Of a line that is too long it is the beginning, and fits is false.
+func (l *textLines) next() (line []byte, fits bool, err error) {
+	l.n++
+	piece, err := l.in.ReadSlice('\n')
+	if err == io.EOF && len(piece) == 0 {
+		return nil, false, io.EOF
+	}
+	if err == bufio.ErrBufferFull {
+		piece, fits, err = l.rest(piece)
+	} else {
+		piece, fits = withoutEnd(piece), true
+	}
+	if err != nil && err != io.EOF {
+		return nil, false, truncated(fmt.Sprintf("line %d", l.n), err)
+	}
+	if len(piece) > l.most {
+		piece, fits = piece[:l.most], false
+	}
+	return piece, fits, nil
+}
+
+// rest reads on after a piece that fills the reader's buffer, and keeps no more than it may.
+func (l *textLines) rest(piece []byte) (line []byte, fits bool, err error) {
+	l.long, fits, err = l.long[:0], true, bufio.ErrBufferFull
+	for {
+		if room := l.most + len("\r\n") - len(l.long); len(piece) > room {
+			piece, fits = piece[:room], false
+		}
+		if len(l.long)+len(piece) > cap(l.long) {
+			l.long = append(make([]byte, 0, 2*cap(l.long)+len(piece)), l.long...)
+		}
+		l.long = append(l.long, piece...)
+		if err != bufio.ErrBufferFull {
+			break
+		}
+		piece, err = l.in.ReadSlice('\n')
+	}
+	if !fits {
+		return l.long, false, err
+	}
+	return withoutEnd(l.long), true, err
+}
+
+// withoutEnd cuts off a line feed, and a carriage return before it or before the end of the input.
+func withoutEnd(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
+}
+
+// lineFault says why a line is not read as fields.
+type lineFault int
+
+const (
+	readable  lineFault = iota
+	tooLong             // the line has more bytes than it may
+	tooMany             // or more fields
+	badQuotes           // a quote is not closed on its line, or something follows it
+	wrongSize           // another number of fields than the file has columns
+)
+
+// fieldSplitter cuts a line into fields as RFC 4180 does, except that a quoted field ends on its
+// line. A quote that is not closed is an ordinary character.
+type fieldSplitter struct {
+	comma   []byte
+	comment []byte
+	trim    bool // blanks before a field, and after a quoted one
+}
+
+func newFieldSplitter(comma, comment rune) fieldSplitter {
+	if comma == 0 {
+		comma = ','
+	}
+	s := fieldSplitter{comma: []byte(string(comma)), trim: !unicode.IsSpace(comma)}
+	if comment != 0 {
+		s.comment = []byte(string(comment))
+	}
+	return s
+}
+
+// split appends the fields of a line, at most that many, to dst. They share the line's storage.
+func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, lineFault) {
+	fault := readable
+	for {
+		if len(dst) == most {
+			return dst, tooMany
+		}
+		field, after, more, closed := s.field(line)
+		if !closed {
+			fault = badQuotes
+		}
+		dst = append(dst, field)
+		if !more {
+			return dst, fault
+		}
+		line = after
+	}
+}
+
+// field cuts off the first field; more says that a separator followed it.
+func (s *fieldSplitter) field(line []byte) (field, after []byte, more, closed bool) {
+	closed = true
+	if start := s.trimmed(line); len(start) > 0 && start[0] == '"' {
+		if field, after, more, closed = s.quoted(start[1:]); closed {
+			return field, after, more, true
+		}
+	}
+	field, after, more = bytes.Cut(line, s.comma)
+	return field, after, more, closed
+}
+
+// quoted reads a field up to the quote that closes it.
+func (s *fieldSplitter) quoted(body []byte) (field, after []byte, more, closed bool) {
+	at, doubled := 0, false
+	for {
+		next := bytes.IndexByte(body[at:], '"')
+		if next < 0 {
+			return nil, nil, false, false
+		}
+		if at += next; at+1 == len(body) || body[at+1] != '"' {
+			break
+		}
+		at, doubled = at+2, true
+	}
+	field, after = body[:at], s.trimmed(body[at+1:])
+	if len(after) == 0 {
+		more, closed = false, true
+	} else {
+		after, closed = bytes.CutPrefix(after, s.comma)
+		more = closed
+	}
+	if closed && doubled {
+		field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
+	}
+	return field, after, more, closed
+}
+
+func (s *fieldSplitter) trimmed(text []byte) []byte {
+	if !s.trim || len(text) == 0 || text[0] > ' ' && text[0] < utf8.RuneSelf {
+		return text
+	}
+	return bytes.TrimLeftFunc(text, unicode.IsSpace)
+}
+
+// csvLines reads lines as fields.
+type csvLines struct {
+	textLines
+	splitter fieldSplitter
+	fields   [][]byte
+}
+
+// newCSVLines reads lines after the mark with which some programs begin a file. Columns are those
+// of a record, for the length of a line.
+func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		in.Discard(3)
+	}
+	most := in.limits.lineBytes(min(columns, maxDim) * 32)
+	return &csvLines{textLines: textLines{in: in, most: most}, splitter: newFieldSplitter(comma, comment)}
+}
+
+// next are the fields of the next line that is neither blank nor a comment, valid until the call
+// after it; io.EOF follows the last. A line of another number of fields than want has a fault;
+// want is negative where any number up to most will do.
+func (c *csvLines) next(want, most int) (fields [][]byte, fault lineFault, err error) {
+	for {
+		line, fits, err := c.textLines.next()
+		if err != nil {
+			return nil, readable, err
+		}
+		if c.skipped(line, want) {
+			continue
+		}
+		c.fields, fault = c.splitter.split(c.fields[:0], line, most)
+		switch {
+		case !fits:
+			fault = tooLong
+		case fault == readable && want >= 0 && len(c.fields) != want:
+			fault = wrongSize
+		}
+		return c.fields, fault, nil
+	}
+}
+
+// skipped reports whether a line holds no record: a comment, nothing at all, or blanks where a
+// record has several columns.
+func (c *csvLines) skipped(line []byte, want int) bool {
+	s := &c.splitter
+	if len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) {
+		return true
+	}
+	return want != 1 && len(bytes.TrimSpace(line)) == 0 && !bytes.Contains(line, s.comma)
+}
+
+// header are the fields of the first line, which is public: what is wrong with it is an error.
+func (c *csvLines) header(columns int) ([]string, error) {
+	fields, fault, err := c.next(-1, c.in.limits.fields(columns))
+	if err == io.EOF {
+		return nil, malformed("the csv file has no header")
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch fault {
+	case tooLong:
+		return nil, &LimitError{"LineBytes", "the header is too long"}
+	case tooMany:
+		return nil, &LimitError{"Fields", "the header has too many fields"}
+	case badQuotes:
+		return nil, malformed("the header has wrong quotes")
+	}
+	names := make([]string, len(fields))
+	for i, text := range fields {
+		names[i] = string(bytes.TrimSpace(text))
+	}
+	return names, nil
+}

@@ -1,0 +1,102 @@
+package records
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Everything here that holds records prints as "[private]": under every verb, in a log, as JSON, by
+// itself and inside other values.
+//
+// Package fmt does not ask a value how to print where it stands in an unexported field of some other
+// struct: it walks through structs, and through one pointer under a verb that pointers do not have,
+// such as %s. So these types hold a reference to a struct that holds another, and show an address.
+//
+// Records come out where they are asked for: by Gather, Range, Row, Items and Value, and by the
+// writers. What these return are plain slices and texts, and print as such.
+
+const redacted = "[private]"
+
+func redact(f fmt.State) { _, _ = io.WriteString(f, redacted) }
+
+// Format writes "[private]" for every verb.
+func (t Table) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (t Table) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (t Table) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (f Frame) Format(state fmt.State, _ rune) { redact(state) }
+
+// LogValue is "[private]".
+func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (t SetTable) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (t SetTable) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (m MappedSets) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (m MappedSets) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (m MappedSets) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (b FrameBuilder) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (b FrameBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (b FrameBuilder) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (b SetBuilder) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (b SetBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (b SetBuilder) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (w SetWriter) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (w SetWriter) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (w SetWriter) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (s stated) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (s stated) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (s stated) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (c *clamped) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue is "[private]".
+func (c *clamped) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (c *clamped) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -1,0 +1,154 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// holders is every type of this package that holds records, each of which holds 77123 or "mallory".
+func holders(t *testing.T) map[string]any {
+	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"), []float32{77123, 77123}, 0))(t)
+	schema := must(records.NewSchema(records.Numeric("x", 0, 1e6), records.Categorical("who", "alice", "mallory")))(t)
+	builder := must(records.NewFrameBuilder(schema))(t)
+	if err := builder.Append(77123, "mallory"); err != nil {
+		t.Fatal(err)
+	}
+	frame := must(records.FromValues(schema, []any{77123, "mallory"}))(t)
+	sets := must(records.FromItems(records.Sets(1<<20, 3), [][]uint32{{77123}}))(t)
+	setBuilder := must(records.NewSetBuilder(sets.Schema()))(t)
+	if err := setBuilder.Add([]uint32{77123}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	writer := must(records.NewSetWriter(&out, sets.Schema()))(t)
+	if err := writer.Append(sets); err != nil {
+		t.Fatal(err)
+	}
+	file := written(t, sets)
+	mapped := must(records.ReadSets(bytes.NewReader(file), int64(len(file))))(t)
+	return map[string]any{
+		"table": table, "table by value": *table, "slice": table.Slice(0, 1), "encoded": frame.Encoded(),
+		"frame": frame, "frame by value": *frame, "builder": builder, "builder by value": *builder,
+		"sets": sets, "sets by value": *sets, "mapped": mapped, "mapped by value": *mapped,
+		"set builder": setBuilder, "set builder by value": *setBuilder,
+		"writer": writer, "writer by value": *writer,
+		"stated": records.WithUnit(sets, records.UnitUser), "clamped": records.Clamped(foreignData{sets}),
+		"binarized": records.Binarize(table, 5),
+	}
+}
+
+// foreignData is data of a type outside the package.
+type foreignData struct{ records.Data }
+
+// inside holds a value where package fmt does not ask it how to print, and where it does.
+type inside struct{ hidden any }
+type shown struct{ Shown any }
+
+func TestRecordsPrintAsPrivate(t *testing.T) {
+	for name, v := range holders(t) {
+		for how, text := range map[string]string{
+			"Sprint": fmt.Sprint(v), "%+v": fmt.Sprintf("%+v", v), "%#v": fmt.Sprintf("%#v", v), "%s": fmt.Sprintf("%s", v),
+			"%d": fmt.Sprintf("%d", v), "%x": fmt.Sprintf("%x", v), "%q": fmt.Sprintf("%q", v), "%g": fmt.Sprintf("%g", v),
+			"an exported field": fmt.Sprintf("%+v", shown{v}), "a slice": fmt.Sprint([]any{v}), "a map": fmt.Sprintf("%#v", map[string]any{"a": v}),
+			"text": logged(t, false, v), "json log": logged(t, true, v), "nested log": logged(t, true, shown{v}),
+			"json": encoded(t, v), "nested json": encoded(t, shown{v}), "an error": fmt.Errorf("a: %v", v).Error(),
+		} {
+			if !strings.Contains(text, "[private]") || revealing(text) {
+				t.Errorf("%s, %s: %s", name, how, text)
+			}
+		}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%g", "%t", "%p", "%w"} {
+			for _, nested := range []any{inside{v}, &inside{v}, []inside{{v}}, inside{inside{v}}, inside{shown{v}}, inside{[]any{v}}} {
+				if text := fmt.Sprintf(verb, nested); revealing(text) {
+					t.Errorf("%s under %s in an unexported field: %s", name, verb, text)
+				}
+			}
+		}
+		var buffer bytes.Buffer
+		_ = gob.NewEncoder(&buffer).Encode(v)
+		if revealing(buffer.String()) || bytes.Contains(buffer.Bytes(), []byte{0x2d, 0x43}) { // the end of 77123 as a number
+			t.Errorf("%s as gob: %q", name, buffer.String())
+		}
+	}
+}
+
+// revealing finds the record's values, or their numbers in other bases.
+func revealing(text string) bool {
+	for _, secret := range []string{"77123", "7.7123", "12d43", "226503", "mallory", "40f2d43", "4796a18"} {
+		if strings.Contains(text, secret) {
+			return true
+		}
+	}
+	return false
+}
+
+func logged(t *testing.T, asJSON bool, v any) string {
+	t.Helper()
+	var out bytes.Buffer
+	handler := slog.Handler(slog.NewTextHandler(&out, nil))
+	if asJSON {
+		handler = slog.NewJSONHandler(&out, nil)
+	}
+	slog.New(handler).Info("x", "v", v)
+	return out.String()
+}
+
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestBatchesPrintAsPrivate: a batch in an unexported field is kept safe by holding a pointer to it.
+func TestBatchesPrintAsPrivate(t *testing.T) {
+	table := must(records.FromFlat(records.Interval(1, 0, 1e6), []float32{77123}))(t)
+	var b device.Batch
+	table.Range(0, 1, &b)
+	type job struct{ b *device.Batch }
+	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}} {
+		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v), logged(t, true, v), encoded(t, v)} {
+			if !strings.Contains(text, "[private]") || revealing(text) {
+				t.Errorf("%T: %s", v, text)
+			}
+		}
+	}
+	if text := fmt.Sprintf("%+v", job{&b}); revealing(text) {
+		t.Error(text)
+	}
+}
+
+// TestZeroValuesOfDataArePrintable, and hold no records.
+func TestZeroValuesOfDataArePrintable(t *testing.T) {
+	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{}, &records.MappedSets{},
+		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil), (*records.MappedSets)(nil)} {
+		if text := fmt.Sprintf("%v %+v %#v", d, d, inside{d}); strings.Contains(text, "PANIC") {
+			t.Error(text)
+		}
+		if d.Len() != 0 || d.Schema().Validate() == nil {
+			t.Errorf("%T has %d records of %v", d, d.Len(), d.Schema())
+		}
+		if err := records.Check(d); err != nil {
+			t.Errorf("%T: %v", d, err)
+		}
+	}
+}
+
+// TestRecordsAreShownOnRequest: accessors and writers give the owner what they hold.
+func TestRecordsAreShownOnRequest(t *testing.T) {
+	frame := holders(t)["frame"].(*records.Frame)
+	var out strings.Builder
+	if err := (records.CSV{}).WriteFrame(&out, frame); err != nil || out.String() != "77123,mallory\n" || frame.Value(0, 1) != "mallory" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

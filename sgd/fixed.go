@@ -1,0 +1,184 @@
+package sgd
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for
+// vectors rᵢ of whole units, each a function of record i's own gradient, and the addition is exact.
+// So a record that comes or goes changes the sum by rᵢ, whatever the batch, its order and how it is
+// cut into micro-batches, and ‖rᵢ‖ ≤ bound is all there is to prove:
+//
+// (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or
+// less; the clip factor aims 2⁻²⁰ below its target.
+//
+// (2) Each of P elements is then rounded to whole units, terms times: by terms·unit/2 or less, and
+// all of them together by terms·unit/2·√P. The target is the bound less that: it is shrunk by
+// shrink = terms·unit·√P/(2·bound).
+//
+// (3) A chain of float32 multiply-adds is exact (see device.FixedSummer) while it stays below 2²²
+// units. A record adds bound/unit + terms/2 or less to any element, and a record of which only some
+// terms are in the chain reach·bound/unit + terms/2; only the first and the last can be such. A
+// chain of n products holds terms of n records or fewer.
+//
+// (4) An element's total stays below 2³¹ units for most records, and is carried over to float64
+// numbers, which hold 2⁵³ units exactly, before there are more.
+type fixedSum struct {
+	be   device.FixedSummer
+	form models.FixedForm
+	one  device.Params // a record's own gradient, where records are added one by one
+
+	sum     device.Fixed
+	rows    int // records in sum, without those carried
+	most    int
+	shrink  float64
+	carry   []float64
+	carried bool
+
+	reported, measured []float64   // squared norm of one record's gradient
+	ones               [][]float32 // a weight of 1 for each block
+	w                  []float32
+}
+
+// Chains of leastChain products or more are fast enough and of longChain as fast as any; in
+// between, plan keeps to units that shrink the target by mostShrink or less.
+const leastChain, longChain, mostShrink = 8, 48, 0x1p-7
+
+// plan chooses unit and chain for sums of sensitivity bound.
+func (f *fixedSum) plan(bound float64) {
+	_, exponent := math.Frexp(bound)
+	f.sum.Chain = 0
+	for k := 2; k < 22; k++ {
+		unit := math.Ldexp(1, exponent-1+k-22)
+		chain, shrink := f.chain(bound/unit), f.shrinkage(bound/unit)
+		if f.sum.Chain >= leastChain && (shrink > mostShrink || f.sum.Chain >= longChain) {
+			break
+		}
+		f.sum.Unit, f.sum.Chain, f.shrink = float32(unit), chain, shrink
+	}
+	f.sum.Limit = float64(f.form.Reach) * bound
+	f.most = int((1<<31 - 1) / (bound/float64(f.sum.Unit) + float64(f.form.Terms)/2))
+}
+
+// chain is (3), for a bound in units.
+func (f *fixedSum) chain(bound float64) int {
+	half := float64(f.form.Terms) / 2
+	left := 1<<22 - 1 - 2*(float64(f.form.Reach)*bound+half)
+	return max(int(left/(bound+half)), 0)
+}
+
+// shrinkage is (2), for a bound in units.
+func (f *fixedSum) shrinkage(bound float64) float64 {
+	return float64(f.form.Terms) * math.Sqrt(float64(len(f.sum.Units))) / (2 * bound) * (1 + 0x1p-40)
+}
+
+// begin clears the sum for a step of the given sensitivity.
+func (f *fixedSum) begin(bound float64) {
+	f.plan(bound)
+	clear(f.sum.Units)
+	if f.carried {
+		clear(f.carry)
+	}
+	f.rows, f.carried, f.sum.Carry = 0, false, nil
+}
+
+// room carries the sum over if it cannot take that many more records.
+func (f *fixedSum) room(records int) {
+	if f.rows += records; f.rows <= f.most {
+		return
+	}
+	if f.carry == nil {
+		f.carry = make([]float64, len(f.sum.Units))
+	}
+	for i, v := range f.sum.Units {
+		f.carry[i] += float64(v)
+	}
+	clear(f.sum.Units)
+	f.rows, f.carried, f.sum.Carry = records, true, f.carry
+}
+
+// weight is a clip factor for rows of the sum.
+func (f *fixedSum) weight(factor float64) float32 {
+	return device.Odd(weight(factor * (1 - f.shrink)))
+}
+
+// newFixedSum is how the trainer's network is summed: in fixed point by itself, or record by record
+// in fixed point here. It is nil for networks on a device that does neither, whose sums are
+// float32.
+func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
+	p := net.Params()
+	if p.Flat.Mem != nil {
+		return nil
+	}
+	f := &fixedSum{sum: device.NewFixed(p.Shapes...), form: formOf(net.Gradients(device.Batch{}),
+		grouped)}
+	summer, ok := device.FixedSums(be)
+	if !ok || !f.form.Fixed() {
+		summer, _ = device.FixedSums(device.CPU())
+		f.form = models.FixedForm{}
+	}
+	f.be = summer
+	if !f.form.Fixed() {
+		f.form = models.FixedForm{Terms: 1, Reach: 1}
+		f.one = device.NewParams(f.be, p.Shapes...)
+		f.reported, f.measured, f.w = make([]float64, 1), make([]float64, 1), make([]float32, 1)
+		for range p.Shapes {
+			f.ones = append(f.ones, []float32{1})
+		}
+	}
+	return f
+}
+
+func formOf(g models.Gradients, grouped bool) models.FixedForm {
+	fixed, ok := g.(models.FixedGradients)
+	if _, blocks := g.(models.FixedBlockGradients); !ok || grouped && !blocks {
+		return models.FixedForm{}
+	}
+	return fixed.FixedForm()
+}
+
+// alone reports whether records are added one by one.
+func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
+
+// gradient leaves the gradient of one record in f.one and is its squared norm, or what the network
+// says it is if that is more or not a number.
+func (f *fixedSum) gradient(g models.Gradients) float64 {
+	f.be.Fill(f.one.Flat, 0)
+	f.w[0] = 1
+	g.AddWeightedSum(f.one, f.w)
+	g.SquaredNorms(f.reported[:1])
+	f.be.RowSquaredNorms(f.measured[:1], f.one.Flat)
+	return max(f.reported[0], f.measured[0])
+}
+
+// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b.
+func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64) {
+	f.be.Fill(f.one.Flat, 0)
+	g.AddBlockSums(f.one, f.ones)
+	g.BlockSquaredNorms(norms)
+	for b := range norms {
+		lo, hi := f.one.Range(b)
+		f.be.RowSquaredNorms(f.measured[:1], f.one.Flat.Slice(0, 1, lo, hi))
+		norms[b][0] = max(norms[b][0], f.measured[0])
+	}
+}
+
+// addOne adds f.one, weighted.
+func (f *fixedSum) addOne(weight float32) { f.addRange(weight, 0, len(f.sum.Units)) }
+
+func (f *fixedSum) addBlocks(weights [][]float32) {
+	for b := range weights {
+		lo, hi := f.one.Range(b)
+		f.addRange(weights[b][0], lo, hi)
+	}
+}
+
+func (f *fixedSum) addRange(weight float32, lo, hi int) {
+	f.w[0] = weight
+	f.be.AddFixedRows(f.w, f.one.Flat.Slice(0, 1, lo, hi),
+		device.FixedBlock{Rows: 1, Cols: hi - lo, Units: f.sum.Units[lo:hi], Unit: f.sum.Unit,
+			Chain: f.sum.Chain})
+}

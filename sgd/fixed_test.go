@@ -1,0 +1,184 @@
+package sgd_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// hinge is a critic of two coordinates without weights: the gradient of a record x is −x, clipped.
+type hinge struct{ models.Critic }
+
+func (h hinge) Gradients(b device.Batch) models.Gradients {
+	return h.RecordGradients(b, models.Hinge)
+}
+
+func newHinge(t *testing.T, be device.Backend) hinge {
+	t.Helper()
+	c, err := models.MLP{}.Critic(be, 2, 0, models.Hinge, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(c.Params().Flat.Data)
+	return hinge{c}
+}
+
+// ownHinge is the same network written outside the module.
+type ownHinge struct{ *centre }
+
+func newOwnHinge() ownHinge { return ownHinge{newCentre(2)} }
+
+// hostile are records whose float32 sum forgets or counts double: large ones, then many just under
+// half a unit in the last place of what the large ones add up to, then large ones again. Without
+// leaves one record out.
+func hostile(t *testing.T, large, small, without int) records.Data {
+	t.Helper()
+	const tiny = float32(0.49 * 0x1p-11)
+	var flat []float32
+	for i := range large + small + 3 {
+		switch {
+		case i == without:
+		case i < large || i >= large+small:
+			flat = append(flat, -1e6, 0)
+		default:
+			flat = append(flat, tiny, 0)
+		}
+	}
+	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// undeclared is a backend that makes no promises.
+type undeclared struct{ device.Backend }
+
+// One record moves the sum that is noised by no more than the noise is scaled for, in the
+// arithmetic that runs. In one chain of float32 additions the first of these records moves it by
+// 15.6 times as much.
+func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
+	networks := map[string]func() models.Network{
+		"critic":     func() models.Network { return newHinge(t, device.CPU()) },
+		"undeclared": func() models.Network { return newHinge(t, undeclared{device.CPU()}) },
+		"own":        func() models.Network { return newOwnHinge() },
+	}
+	policies := policies()
+	policies["groups"] = sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
+		{Blocks: []int{1}, ClipNorm: .3}}}
+	const large, small = 4097, 5000
+	for name, network := range networks {
+		for policy, clip := range policies {
+			alone := name != "critic" // records are added one by one, which takes longer
+			if alone && clip != nil && policy != "groups" || name == "own" && policy == "groups" {
+				continue // gradients of one's own have no blocks
+			}
+			cfg := with(clip, 1, 1)
+			cfg.MicroBatch = 0
+			run := func(without int) ([]float64, float64) {
+				s := observe(t, cfg, accountant.AddOrRemoveOne, network(), hostile(t, large, small,
+					without))
+				for _, r := range s.releases {
+					if r.Mechanism == "Gaussian gradient" {
+						if r.Inexact {
+							t.Errorf("%s, %s: the sum is in floating point", name, policy)
+						}
+						return r.Inputs[0], r.Std[0] / cfg.NoiseMultiplier
+					}
+				}
+				t.Fatalf("%s, %s: no release", name, policy)
+				return nil, 0
+			}
+			whole, most := run(-1)
+			// At the front, at the edges of micro-batches and chains, among the small ones and at
+			// the end.
+			places := []int{0, 2047, 2048, 4096, large + 1, large + small + 2}
+			if alone {
+				places = places[:2]
+			}
+			for _, i := range places {
+				less, _ := run(i)
+				if d := distance(whole, less); d > most {
+					t.Errorf("%s, %s: without record %d of %d the sum moves by %v, the noise is for %v", name, policy, i, large+small+3, d, most)
+				}
+			}
+		}
+	}
+}
+
+// A batch beyond the 31 bits of the sum is carried over without loss.
+func TestLargeBatchesAreCarriedOver(t *testing.T) {
+	const n = 70000
+	flat := make([]float32, 2*n)
+	for i := range n {
+		flat[2*i] = -1e6
+	}
+	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1,
+		NominalBatch: 1, Optimizer: sgd.SGD(1)}
+	for name, network := range map[string]func() models.Network{
+		"critic": func() models.Network { return newHinge(t, device.CPU()) },
+		"own":    func() models.Network { return newOwnHinge() },
+	} {
+		one := observe(t, cfg, accountant.AddOrRemoveOne, network(), data.Slice(0, 1)).sums[0]
+		all := observe(t, cfg, accountant.AddOrRemoveOne, network(), data).sums[0]
+		for k, x := range one {
+			if all[k] != n*x || k == 0 && x == 0 {
+				t.Errorf("%s: coordinate %d of the sum of %d equal records is %v, of one %v", name,
+					k, n, all[k], x)
+			}
+		}
+	}
+}
+
+// A row that rounds up in every coordinate keeps the clip norm too: among forty norms there are
+// some for which all coordinates lie just above half a unit.
+func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
+	const dim = 40000
+	flat := make([]float32, dim)
+	for i := range flat {
+		flat[i] = -1e3
+	}
+	data, err := records.FromFlat(records.Interval(dim, -1e3, 1e3), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nearest := 0.0
+	for i := range 40 {
+		cfg := sgd.Config{ClipNorm: 1 + float64(i)*0.0111, SamplingProbability: 1, Steps: 1,
+			NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.SGD(1)}
+		row := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(dim), data).sums[0]
+		if n := norm(row); n > cfg.ClipNorm {
+			t.Errorf("clip norm %v: a record moves the sum by %v", cfg.ClipNorm, n)
+		} else {
+			nearest = max(nearest, n/cfg.ClipNorm)
+		}
+	}
+	if nearest < 1-1e-3 {
+		t.Errorf("no row came near its clip norm (%v of it): the test has no power", nearest)
+	}
+}
+
+// The guarantee names the class.
+func TestSumsInFixedPointAreExact(t *testing.T) {
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
+	trainer, err := sgd.New(with(nil, 1, 1), newHinge(t, device.CPU()), ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range trainer.Steps(t.Context(), hostile(t, 3, 3, -1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := ledger.Guarantee().NoiseClass; len(c) != 1 || c[0] != accountant.ExactNoise {
+		t.Errorf("noise classes %v", c)
+	}
+}

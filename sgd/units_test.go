@@ -1,0 +1,134 @@
+package sgd_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// A ledger that promises something about users trains on no rows that say nothing of users, and nothing is spent.
+func TestRowsAreNoUsers(t *testing.T) {
+	train := func(data records.Data) (*accountant.Ledger, error) {
+		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))
+		trainer, err := sgd.New(with(nil, 1, 1), newCentre(2), ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range trainer.Steps(t.Context(), data) {
+			if err != nil {
+				return ledger, err
+			}
+		}
+		return ledger, nil
+	}
+	data := table(t, 5, 2, 0)
+	ledger, err := train(data)
+	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(ledger.Entries()) != 0 {
+		t.Errorf("rows pass for users: %v, %v set aside", err, ledger.Entries())
+	}
+	if _, err := train(records.WithUnit(data, records.UnitUser)); err != nil {
+		t.Errorf("users are refused: %v", err)
+	}
+}
+
+// A group of several blocks is clipped as one vector: whatever block a record's gradient lies in.
+func TestGroupsClipAllTheirBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	lists := [][]sgd.Group{
+		{{Blocks: []int{0, 1, 2}, ClipNorm: 0.5}},
+		{{Blocks: []int{2, 0}, ClipNorm: 0.5}, {Blocks: []int{1}, ClipNorm: 2}},
+		{{Blocks: []int{1}, ClipNorm: 1}, {Blocks: []int{0, 2}, ClipNorm: 0.2}},
+	}
+	const z = 1.2
+	for i, list := range lists {
+		longest := 0.0
+		for trial := range 30 {
+			row := make([]float32, 9)
+			for j := range row {
+				if trial%4 == 3 || trial%4 == [9]int{0, 0, 1, 1, 1, 1, 2, 2, 2}[j] {
+					row[j] = float32(20 * rng.NormFloat64())
+				}
+			}
+			cfg := with(sgd.Groups{List: list}, 1, 1)
+			cfg.NoiseMultiplier = z
+			s := observe(t, cfg, accountant.AddOrRemoveOne, newBlocky(2, 4, 3), fromFlat(t, 9, row))
+			effect := norm(s.sums[0]) / s.releases[0].Std[0]
+			if effect > 1/z*(1+1e-6) {
+				t.Errorf("groups %d: one record has an effect of %v, charged %v", i, effect, 1/z)
+			}
+			longest = max(longest, effect*z)
+		}
+		if longest < 0.99 {
+			t.Errorf("groups %d: no record comes near the clip norms (%v): the test has no power", i, longest)
+		}
+	}
+}
+
+// What a trainer saves is the same whatever the size of the batch, where the released values are.
+func TestSavedStateHidesTheBatch(t *testing.T) {
+	for name, clip := range policies() {
+		var states [][]byte
+		for _, rows := range []int{0, 1, 7, 200} {
+			s := &spy{seed: 2, force: func(r *entropy.Release) {
+				for i := range r.Outputs[0] {
+					r.Outputs[0][i] = 1
+				}
+			}}
+			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), accountant.NewLedger(budget(1e4)), sgd.WithAverage(0.9))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range trainer.Steps(s.context(t.Context()), table(t, rows, 2, 0)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			states = append(states, trainer.AppendState(nil))
+		}
+		for _, state := range states[1:] {
+			if string(state) != string(states[0]) {
+				t.Errorf("%s: the saved state depends on the records", name)
+			}
+		}
+	}
+}
+
+// The norm that Quantile moves stays where float32 gradients make sense, whatever is released.
+func TestQuantileStaysWithinLimits(t *testing.T) {
+	for _, out := range []float64{-1e12, 1e12} {
+		initial := 0x1p58
+		if out > 0 {
+			initial = 0x1p-58
+		}
+		cfg := with(sgd.Quantile{Quantile: 0.5, Initial: initial, Rate: 1, NoiseMultiplier: 3}, 1, 12)
+		s := &spy{seed: 2, force: func(r *entropy.Release) {
+			for i := range r.Outputs[0] {
+				r.Outputs[0][i] = 0
+				if r.Mechanism == "Gaussian" {
+					r.Outputs[0][i] = out
+				}
+			}
+		}}
+		trainer, err := sgd.New(cfg, newCentre(1), accountant.NewLedger(budget(1e4)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0.0
+		for step, err := range trainer.Steps(s.context(t.Context()), table(t, 5, 1, 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = step.ClipNorm
+		}
+		if want := math.Copysign(60, -out); math.Log2(last) != want {
+			t.Errorf("the clip norm ends at %v, want 2^%v", last, want)
+		}
+	}
+}
