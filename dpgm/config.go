@@ -95,6 +95,9 @@ func (c Config) checkModel() error {
 	if err := network.CheckSize("dpgm.Config.Model", c.Model, c.parameters); err != nil {
 		return err
 	}
+	if err := checkSweeps(c.Model); err != nil {
+		return err
+	}
 	if c.Schema.Validate() != nil {
 		return nil // reported by itself
 	}
@@ -107,6 +110,25 @@ func (c Config) checkModel() error {
 			"networks that can be told their marginals, such as models.VAE's")
 	}
 	return nil
+}
+
+// mostSweeps bounds the time that sampling one record takes.
+const mostSweeps = 1 << 16
+
+// checkSweeps refuses machines, of plans and of files, that would sample for ever.
+func checkSweeps(a models.Architecture) error {
+	var m models.RBM
+	switch a := a.(type) {
+	case models.RBM:
+		m = a
+	case *models.RBM:
+		m = *a
+	}
+	var k param.Checker
+	const want = "at most 65536 sweeps"
+	k.OK(m.Sweeps <= mostSweeps, "models.RBM.Sweeps", m.Sweeps, want)
+	k.OK(m.SampleSweeps <= mostSweeps, "models.RBM.SampleSweeps", m.SampleSweeps, want)
+	return k.Err()
 }
 
 // own is a copy that shares no list or pointer with the caller, but for architectures, kernels and

@@ -68,6 +68,9 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
+	if err := checkSweeps(arch); err != nil {
+		return nil, malformed(err)
+	}
 	m := &Model{schema: h.Schema, arch: arch, backend: l.Backend}
 	if m.router, err = h.router(); err != nil {
 		return nil, err

@@ -17,8 +17,10 @@ import (
 func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	c := small(records.Binary(6), accountant.AddOrRemoveOne)
 	for name, change := range map[string]func(*dpgm.Config){
-		"wide": func(c *dpgm.Config) { c.Model = models.VAE{Hidden: []int{1 << 24, 1 << 24}, Latent: 2} },
-		"many": func(c *dpgm.Config) { c.Model, c.Cluster.K = models.VAE{Hidden: []int{1 << 12}, Latent: 2}, 1<<20 },
+		"wide":    func(c *dpgm.Config) { c.Model = models.VAE{Hidden: []int{1 << 24, 1 << 24}, Latent: 2} },
+		"slow":    func(c *dpgm.Config) { c.Model = models.RBM{Hidden: 3, Chains: 2, SampleSweeps: 1 << 30} },
+		"crowded": func(c *dpgm.Config) { c.Model = models.RBM{Hidden: 3, Chains: 1 << 30} },
+		"many":    func(c *dpgm.Config) { c.Model, c.Cluster.K = models.VAE{Hidden: []int{1 << 12}, Latent: 2}, 1<<20 },
 	} {
 		huge := c
 		change(&huge)
