@@ -33,7 +33,7 @@ type Config struct {
 	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
 	Cluster   kmeans.Config
 	Marginals *Marginals // frequencies released beside the clusters; nil for none
-	Model     models.Architecture
+	Model     models.DensityArchitecture
 	Train     sgd.Config
 	Average   float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Seed      uint64  // of public randomness: frequencies, initial centres and weights
@@ -105,7 +105,7 @@ func (c Config) checkModel() error {
 	if err != nil {
 		return err
 	}
-	if _, able := net.(models.Marginal); c.Marginals != nil && !able {
+	if _, able := net.(models.MarginalSetter); c.Marginals != nil && !able {
 		return param.New("dpgm.Config.Marginals", c.Model.Name(),
 			"networks that can be told their marginals, such as models.VAE's")
 	}
@@ -116,7 +116,7 @@ func (c Config) checkModel() error {
 const mostSweeps = 1 << 16
 
 // checkSweeps refuses machines, of plans and of files, that would sample for ever.
-func checkSweeps(a models.Architecture) error {
+func checkSweeps(a models.DensityArchitecture) error {
 	var m models.RBM
 	switch a := a.(type) {
 	case models.RBM:
@@ -153,7 +153,7 @@ func (c Config) own() Config {
 // parameters is the number of those of all networks together, and of the units of their state, 0
 // where the architecture does not say.
 func (c Config) parameters() int64 {
-	s, ok := c.Model.(models.Sizer)
+	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {
 		return 0
 	}

@@ -28,7 +28,7 @@ func (m *Model) Encode() (*synth.File, error) {
 	if m.router == nil {
 		return nil, errNoModel()
 	}
-	arch, err := models.MarshalArchitecture(m.arch)
+	arch, err := models.MarshalDensity(m.arch)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
 	}
-	arch, err := models.UnmarshalArchitecture(h.Model, l.Architectures...)
+	arch, err := models.UnmarshalDensity(h.Model, l.Architectures...)
 	if err != nil {
 		return nil, malformed(err)
 	}
@@ -127,7 +127,7 @@ func (h fileHeader) router() (*router, error) {
 	return r, nil
 }
 
-func (m *Model) readNet(f *synth.File, i int) (models.Generator, error) {
+func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 	data, err := f.Section(paramsOf(i))
 	if err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func (m *Model) readNet(f *synth.File, i int) (models.Generator, error) {
 }
 
 // checkSize refuses an architecture whose networks are larger than the file says.
-func checkSize(a models.Architecture, v models.Visible, bytes int, f *synth.File, i int) error {
-	s, ok := a.(models.Sizer)
+func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File, i int) error {
+	s, ok := a.(models.DensitySizer)
 	if !ok {
 		return nil // the caller's own architecture, given to Load by the caller
 	}

@@ -24,7 +24,7 @@ func written(t testing.TB, c dpgm.Config) *synth.File {
 }
 
 // read rebuilds a model.
-func read(f *synth.File, own ...models.Architecture) (synth.Model, error) {
+func read(f *synth.File, own ...models.DensityArchitecture) (synth.Model, error) {
 	return dpgm.System().Model(f, synth.Loading{Backend: device.CPU(), Architectures: own})
 }
 

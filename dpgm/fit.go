@@ -16,7 +16,7 @@ import (
 type run struct {
 	*synth.Run
 	config Config
-	nets   []models.Generator
+	nets   []models.Density
 
 	router   *router
 	history  kmeans.History // released
@@ -36,8 +36,8 @@ func (r *run) build() (err error) {
 }
 
 // newNets builds one network a cluster, each from its own public seed.
-func newNets(be device.Backend, c Config) ([]models.Generator, error) {
-	nets := make([]models.Generator, c.Cluster.K)
+func newNets(be device.Backend, c Config) ([]models.Density, error) {
+	nets := make([]models.Density, c.Cluster.K)
 	for i := range nets {
 		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
 		if err != nil {

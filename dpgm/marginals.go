@@ -99,7 +99,7 @@ func (r *run) marginals(ctx context.Context) error {
 	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
 		// Config.Validate has seen that they can.
-		r.nets[i].(models.Marginal).SetMarginals(f.frequencies, nil)
+		r.nets[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	}
 	return nil
 }

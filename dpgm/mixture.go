@@ -14,7 +14,7 @@ import (
 // whole stacked sum. This is what makes the cost of a step independent of k.
 type mixture struct {
 	be      device.Backend
-	parts   []models.Generator
+	parts   []models.Density
 	params  device.Params
 	nominal []float64       // public divisor of each part's gradient sum
 	cluster func(int32) int // cluster of a row: a function of the record and released centres
@@ -38,7 +38,7 @@ type span struct{ lo, hi int }
 
 // newMixture stacks the parts' parameters; parts that can be bound share the
 // stacked vector, others are kept in step by copying.
-func newMixture(be device.Backend, parts []models.Generator, nominal []float64, cluster func(int32) int) *mixture {
+func newMixture(be device.Backend, parts []models.Density, nominal []float64, cluster func(int32) int) *mixture {
 	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
 		bounds: make([]int, len(parts)+1), next: make([]int, len(parts)), grads: make([]models.Gradients, len(parts))}
 	each := make([]device.Params, len(parts))

@@ -11,7 +11,7 @@ import (
 )
 
 // testMixture is three networks and a batch of records in clusters given by row.
-func testMixture(t *testing.T, arch models.Architecture, rows int) (*mixture, device.Batch, []int32) {
+func testMixture(t *testing.T, arch models.DensityArchitecture, rows int) (*mixture, device.Batch, []int32) {
 	t.Helper()
 	const dim = 9
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -29,9 +29,9 @@ func testMixture(t *testing.T, arch models.Architecture, rows int) (*mixture, de
 	return newTestMixture(t, arch, dim, assigned), b, assigned
 }
 
-func newTestMixture(t *testing.T, arch models.Architecture, dim int, assigned []int32) *mixture {
+func newTestMixture(t *testing.T, arch models.DensityArchitecture, dim int, assigned []int32) *mixture {
 	t.Helper()
-	var parts []models.Generator
+	var parts []models.Density
 	for i := range 3 {
 		p, err := arch.New(device.CPU(), models.Visible{Dim: dim}, uint64(i))
 		if err != nil {
@@ -42,8 +42,8 @@ func newTestMixture(t *testing.T, arch models.Architecture, dim int, assigned []
 	return newMixture(device.CPU(), parts, []float64{1, 2, 3}, func(i int32) int { return int(assigned[i]) })
 }
 
-func architectures() map[string]models.Architecture {
-	return map[string]models.Architecture{
+func architectures() map[string]models.DensityArchitecture {
+	return map[string]models.DensityArchitecture{
 		"vae":     models.VAE{Hidden: []int{5}, Latent: 2},
 		"rbm":     models.RBM{Hidden: 4, Chains: 3},
 		"unbound": unbound{models.VAE{Hidden: []int{5}, Latent: 2}},
@@ -54,12 +54,12 @@ func architectures() map[string]models.Architecture {
 // that cannot.
 type unbound struct{ models.VAE }
 
-func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.Generator, error) {
+func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
 	g, err := u.VAE.New(be, v, seed)
 	return plainGenerator{g}, err
 }
 
-type plainGenerator struct{ models.Generator }
+type plainGenerator struct{ models.Density }
 
 // TestARecordTouchesItsOwnClustersBlockOnly checks the fact that the mixture's
 // sensitivity rests on: one record's stacked gradient is its gradient in its cluster's

@@ -17,10 +17,10 @@ import (
 // It is safe for concurrent use.
 type Model struct {
 	schema  records.Schema // of the private records
-	arch    models.Architecture
+	arch    models.DensityArchitecture
 	backend device.Backend
 	router  *router
-	nets    []models.Generator
+	nets    []models.Density
 	tilts   []tilt // of each network; nil without Marginals
 }
 
@@ -125,7 +125,7 @@ func (s *sampler) pick() int {
 }
 
 // fill puts one network's records where they were drawn.
-func (s *sampler) fill(c int, net models.Generator, dim int) {
+func (s *sampler) fill(c int, net models.Density, dim int) {
 	s.rows = s.rows[:0]
 	for i, w := range s.which {
 		if w == c {

@@ -56,18 +56,18 @@ const (
 
 // settle sets a trained network to what was released: the law of the shifts from the sizes and the biases from the
 // frequencies, in turns, since each moves the other. All of it is post-processing.
-func (f marginal) settle(be device.Backend, net models.Generator, dim int) tilt {
-	net.(models.Marginal).SetMarginals(f.frequencies, nil)
+func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
+	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
 	for range tiltRounds {
 		t = f.fit(sizesOf(be, net, dim, f.bins))
-		net.(models.Marginal).SetMarginals(f.frequencies, t)
+		net.(models.MarginalSetter).SetMarginals(f.frequencies, t)
 	}
 	return t
 }
 
 // sizesOf is, for each shift of the grid, the law of the bins of sizes.
-func sizesOf(be device.Backend, net models.Generator, dim int, bins sizeBins) [][]float64 {
+func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]float64 {
 	mean := be.New(tiltDraws, dim)
 	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)
 	flat := make([]float32, tiltDraws*dim)

@@ -124,7 +124,7 @@ type broken struct {
 	now *bool
 }
 
-func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Generator, error) {
+func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
 	if *b.now {
 		return nil, errors.New("no room on the device")
 	}

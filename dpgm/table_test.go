@@ -213,7 +213,7 @@ func linked(t testing.TB, n int) *records.Frame {
 // steps are rough, but columns out of place leave them, and so do columns drawn each by itself.
 func TestTablesAreLearnt(t *testing.T) {
 	data := linked(t, 400)
-	for name, arch := range map[string]models.Architecture{
+	for name, arch := range map[string]models.DensityArchitecture{
 		"vae": models.VAE{Hidden: []int{20}, Latent: 2},
 		"rbm": models.RBM{Hidden: 8, Chains: 300, Sweeps: 3},
 	} {

@@ -99,7 +99,7 @@ func (w *work) Config() (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if j.Model, err = models.MarshalArchitecture(c.Model); err != nil {
+	if j.Model, err = models.MarshalDensity(c.Model); err != nil {
 		return nil, err
 	}
 	return json.Marshal(j)
@@ -118,7 +118,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 			return nil, err
 		}
 	}
-	if c.Model, err = models.UnmarshalArchitecture(j.Model); err != nil {
+	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
 		return nil, err
 	}
 	p, err := c.Plan()
