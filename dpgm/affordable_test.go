@@ -1,12 +1,10 @@
 package dpgm_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -26,7 +24,7 @@ func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	for name, ledger := range map[string]*accountant.Ledger{
 		"filter": accountant.NewLedger(budget, accountant.WithFilter(100)), "child": children[0],
 	} {
-		_, err := dpgm.Fit(context.Background(), plan, data, ledger)
+		_, err := plan.FitOn(t.Context(), ledger, data)
 		if !errors.Is(err, accountant.ErrBudgetExceeded) || len(ledger.Entries()) > 0 {
 			t.Errorf("%s: %v, with %d lines on the ledger", name, err, len(ledger.Entries()))
 		}

@@ -1,13 +1,13 @@
 package dpgm
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -41,70 +41,61 @@ type Config struct {
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
-	var errs []error
-	errs = append(errs, c.Schema.Validate(), c.Budget.Validate())
-	errs = append(errs, c.validateClustering()...)
-	errs = append(errs, c.validateMarginals()...)
-	errs = append(errs, c.validateModel())
+	var k param.Checker
+	k.Add(c.Schema.Validate())
+	k.Add(c.Budget.Validate())
+	c.checkClustering(&k)
+	c.checkMarginals(&k)
+	k.Add(c.checkModel())
 	train := c.Train
 	if train.NoiseMultiplier == 0 {
 		train.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
 	}
-	errs = append(errs, train.Validate())
-	if !(c.Average >= 0 && c.Average < 1) {
-		errs = append(errs, &param.Error{Path: "dpgm.Config.Average", Value: c.Average, Want: "a decay in [0, 1)"})
-	}
-	return errors.Join(errs...)
+	k.Add(train.Validate())
+	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
+	return k.Err()
 }
 
-func (c Config) validateClustering() []error {
+func (c Config) checkClustering(k *param.Checker) {
 	if c.Cluster.K == 1 {
-		return c.validateSingle()
+		c.checkSingle(k)
+		return
 	}
 	cluster := c.Cluster
-	var errs []error
 	if cluster.NoiseMultiplier == 0 {
-		if !(cluster.Share > 0 && cluster.Share < 1) {
-			errs = append(errs, &param.Error{Path: "kmeans.Config.Share", Value: cluster.Share,
-				Want: "the part of ε for clustering, between 0 and 1, or a NoiseMultiplier"})
-		}
+		k.OK(cluster.Share > 0 && cluster.Share < 1, "kmeans.Config.Share", cluster.Share,
+			"the part of ε for clustering, between 0 and 1, or a NoiseMultiplier")
 		cluster = cluster.WithNoise(1)
-	} else if cluster.Share != 0 {
-		errs = append(errs, &param.Error{Path: "kmeans.Config.Share", Value: cluster.Share,
-			Want: "zero where a NoiseMultiplier is given: one of them decides"})
+	} else {
+		k.OK(cluster.Share == 0, "kmeans.Config.Share", cluster.Share,
+			"zero where a NoiseMultiplier is given: one of them decides")
 	}
-	errs = append(errs, cluster.Validate())
+	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
 		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
-		errs = append(errs, err)
+		k.Add(err)
 	}
-	return errs
 }
 
-func (c Config) validateSingle() []error {
-	var errs []error
-	if c.Features != nil {
-		errs = append(errs, &param.Error{Path: "dpgm.Config.Features", Value: fmt.Sprintf("%T", c.Features),
-			Want: "none: one cluster needs no feature space"})
-	}
-	if c.Cluster.Share != 0 || c.Cluster.NoiseMultiplier != 0 || c.Cluster.Iterations != 0 {
-		errs = append(errs, &param.Error{Path: "kmeans.Config", Value: "K 1",
-			Want: "no Share, NoiseMultiplier or Iterations: one cluster costs nothing"})
-	}
-	if c.Train.NominalBatch == 0 && !c.Train.Optimizer.ScaleFree() {
-		errs = append(errs, &param.Error{Path: "sgd.Config.NominalBatch", Value: 0.0,
-			Want: "a positive public number to divide gradient sums by, since only Adam does without"})
-	}
-	return errs
+func (c Config) checkSingle(k *param.Checker) {
+	k.OK(c.Features == nil, "dpgm.Config.Features", fmt.Sprintf("%T", c.Features),
+		"none: one cluster needs no feature space")
+	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0,
+		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
+	k.OK(c.Train.NominalBatch != 0 || c.Train.Optimizer.ScaleFree(), "sgd.Config.NominalBatch", 0.0,
+		"a positive public number to divide gradient sums by, since only Adam does without")
 }
 
-// validateModel builds one network, since an architecture may be sound and yet not
+// checkModel builds one network, since an architecture may be sound and yet not
 // fit the records: what would fail must fail before anything is spent.
-func (c Config) validateModel() error {
+func (c Config) checkModel() error {
 	if c.Model == nil {
-		return &param.Error{Path: "dpgm.Config.Model", Value: nil, Want: "an architecture such as models.VAE"}
+		return param.New("dpgm.Config.Model", nil, "an architecture such as models.VAE")
 	}
-	if err := system.CheckSize("dpgm.Config.Model", c.Model, c.parameters); err != nil {
+	if err := network.CheckSize("dpgm.Config.Model", c.Model, c.parameters); err != nil {
+		return err
+	}
+	if err := checkSweeps(c.Model); err != nil {
 		return err
 	}
 	if c.Schema.Validate() != nil {
@@ -115,20 +106,60 @@ func (c Config) validateModel() error {
 		return err
 	}
 	if _, able := net.(models.MarginalSetter); c.Marginals != nil && !able {
-		return &param.Error{Path: "dpgm.Config.Marginals", Value: c.Model.Name(), Want: "networks that can be told their marginals, such as models.VAE's"}
+		return param.New("dpgm.Config.Marginals", c.Model.Name(),
+			"networks that can be told their marginals, such as models.VAE's")
 	}
 	return nil
 }
 
-// parameters is the number of those of all networks together, 0 where the architecture does not say.
+// mostSweeps bounds the time that sampling one record takes.
+const mostSweeps = 1 << 16
+
+// checkSweeps refuses machines, of plans and of files, that would sample for ever.
+func checkSweeps(a models.DensityArchitecture) error {
+	var m models.RBM
+	switch a := a.(type) {
+	case models.RBM:
+		m = a
+	case *models.RBM:
+		m = *a
+	}
+	var k param.Checker
+	const want = "at most 65536 sweeps"
+	k.OK(m.Sweeps <= mostSweeps, "models.RBM.Sweeps", m.Sweeps, want)
+	k.OK(m.SampleSweeps <= mostSweeps, "models.RBM.SampleSweeps", m.SampleSweeps, want)
+	return k.Err()
+}
+
+// own is a copy that shares no list or pointer with the caller, but for architectures, kernels and
+// public records, which are values to the package.
+func (c Config) own() Config {
+	if c.Marginals != nil {
+		m := *c.Marginals
+		c.Marginals = &m
+	}
+	if c.Cluster.Norm != nil {
+		n := *c.Cluster.Norm
+		c.Cluster.Norm = &n
+	}
+	centers := slices.Clone(c.Cluster.Init.Centers)
+	for i := range centers {
+		centers[i] = slices.Clone(centers[i])
+	}
+	c.Cluster.Init.Centers = centers
+	return c
+}
+
+// parameters is the number of those of all networks together, and of the units of their state, 0
+// where the architecture does not say.
 func (c Config) parameters() int64 {
 	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {
 		return 0
 	}
-	n, _ := s.Size(visible(c.Schema))
-	if k := int64(c.Cluster.K); k > 1 && n > math.MaxInt64/k {
-		return math.MaxInt64
+	n, state := s.Size(visible(c.Schema))
+	if n = max(n, state); n > math.MaxInt32 {
+		return n
 	}
 	return n * int64(max(c.Cluster.K, 1))
 }

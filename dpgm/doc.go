@@ -9,8 +9,8 @@
 // are a generator of synthetic records.
 //
 //	Config ── Plan: every noise multiplier and the whole bill, before any record is read
-//	Plan   ── Fit:  clusters, trains, spends
-//	Model  ── released state only: sample it, save it, share it
+//	Plan   ── Fit:  clusters, trains, spends; what every plan does is package synth's
+//	Model  ── released state only: the generator's part that is this system's own
 //
 // # Where this differs from the papers
 //

@@ -5,38 +5,35 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
-
-// Kind is the name of this system in a file.
-const Kind = "dpgm"
 
 // fileHeader is everything a released model consists of but its numbers.
 type fileHeader struct {
-	Schema    records.Schema       `json:"schema"`
-	Features  *rff.Map             `json:"features,omitempty"`
-	Clusters  *kmeans.Model        `json:"clusters,omitempty"`
-	Model     json.RawMessage      `json:"model"`
-	Networks  int                  `json:"networks"`
-	Tilts     []tilt               `json:"tilts,omitempty"` // shifts of a record's logits, one list a network
-	Guarantee accountant.Guarantee `json:"guarantee"`
+	Schema   records.Schema  `json:"schema"`
+	Features *rff.Map        `json:"features,omitempty"`
+	Clusters *kmeans.Model   `json:"clusters,omitempty"`
+	Model    json.RawMessage `json:"model"`
+	Networks int             `json:"networks"`
+	Tilts    []tilt          `json:"tilts,omitempty"` // shifts of a record's logits, one list a network
 }
 
 // Encode writes released state, and nothing else.
-func (m *Model) Encode() (*artefact.File, error) {
-	arch, err := models.MarshalDensity(m.config.Model)
+func (m *Model) Encode() (*synth.File, error) {
+	if m.router == nil {
+		return nil, errNoModel()
+	}
+	arch, err := models.MarshalDensity(m.arch)
 	if err != nil {
 		return nil, err
 	}
-	h := fileHeader{Schema: m.config.Schema, Clusters: m.router.clusters, Model: arch, Networks: len(m.parts), Tilts: m.tilts, Guarantee: m.guarantee}
+	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch,
+		Networks: len(m.nets), Tilts: m.tilts}
 	if f, ok := m.router.features.(*rff.Map); ok {
 		h.Features = f
 	}
@@ -44,11 +41,12 @@ func (m *Model) Encode() (*artefact.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dpgm: %w", err)
 	}
-	file := &artefact.File{Kind: Kind, Header: head}
-	for i, p := range m.parts {
-		file.Sections = append(file.Sections, artefact.Section{Name: paramsOf(i), Data: system.Floats(m.backend, p.Params())})
+	file := &synth.File{Kind: systemName, Header: head}
+	for i, p := range m.nets {
+		file.Sections = append(file.Sections,
+			synth.Section{Name: paramsOf(i), Data: network.Floats(m.backend, p.Params().Flat)})
 		if s, ok := p.(models.Stateful); ok {
-			file.Sections = append(file.Sections, artefact.Section{Name: stateOf(i), Data: s.AppendState(nil)})
+			file.Sections = append(file.Sections, synth.Section{Name: stateOf(i), Data: s.AppendState(nil)})
 		}
 	}
 	return file, nil
@@ -57,12 +55,11 @@ func (m *Model) Encode() (*artefact.File, error) {
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 
-// Decode rebuilds a released model.
+// readModel rebuilds a released model. Sizes that the header claims are compared with the bytes
+// there are before anything is allocated for them.
 //
-// Errors: artefact.ErrFormat for whatever Encode would not have written. Sizes
-// that the header claims are compared with the bytes there are before
-// anything is allocated for them.
-func Decode(f *artefact.File, l release.Loading) (*Model, error) {
+// Errors: synth.ErrFormat for whatever Encode would not have written.
+func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
 		return nil, malformed(err)
@@ -71,26 +68,25 @@ func Decode(f *artefact.File, l release.Loading) (*Model, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	if l.Backend == nil {
-		l.Backend = device.CPU()
+	if err := checkSweeps(arch); err != nil {
+		return nil, malformed(err)
 	}
-	m := &Model{config: Config{Schema: h.Schema, Model: arch}, backend: l.Backend, guarantee: h.Guarantee}
+	m := &Model{schema: h.Schema, arch: arch, backend: l.Backend}
 	if m.router, err = h.router(); err != nil {
 		return nil, err
 	}
-	if want := max(len(m.router.weights()), 1); h.Networks != want {
+	if want := len(m.router.weights()); h.Networks != want {
 		return nil, malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
 	}
-	m.config.Cluster.K = h.Networks
 	if m.tilts, err = h.tilts(); err != nil {
 		return nil, err
 	}
 	for i := range h.Networks {
-		part, err := m.decodePart(f, i)
+		net, err := m.readNet(f, i)
 		if err != nil {
 			return nil, err
 		}
-		m.parts = append(m.parts, part)
+		m.nets = append(m.nets, net)
 	}
 	return m, nil
 }
@@ -131,24 +127,22 @@ func (h fileHeader) router() (*router, error) {
 	return r, nil
 }
 
-func (m *Model) decodePart(f *artefact.File, i int) (models.Density, error) {
+func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 	data, err := f.Section(paramsOf(i))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(m.config.Model, visible(m.config.Schema), len(data), f, i); err != nil {
+	if err := checkSize(m.arch, visible(m.schema), len(data), f, i); err != nil {
 		return nil, err
 	}
-	part, err := m.config.Model.New(m.backend, visible(m.config.Schema), 0)
+	net, err := m.arch.New(m.backend, visible(m.schema), 0)
 	if err != nil {
 		return nil, malformed(err)
 	}
-	flat, err := artefact.ReadFloats32(data, part.Params().Len())
-	if err != nil {
+	if err := network.RestoreFloats(f, paramsOf(i), m.backend, net.Params().Flat); err != nil {
 		return nil, err
 	}
-	m.backend.Upload(part.Params().Flat, flat)
-	if s, ok := part.(models.Stateful); ok {
+	if s, ok := net.(models.Stateful); ok {
 		state, err := f.Section(stateOf(i))
 		if err != nil {
 			return nil, err
@@ -157,11 +151,11 @@ func (m *Model) decodePart(f *artefact.File, i int) (models.Density, error) {
 			return nil, malformed(err)
 		}
 	}
-	return part, nil
+	return net, nil
 }
 
 // checkSize refuses an architecture whose networks are larger than the file says.
-func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *artefact.File, i int) error {
+func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File, i int) error {
 	s, ok := a.(models.DensitySizer)
 	if !ok {
 		return nil // the caller's own architecture, given to Load by the caller
@@ -183,4 +177,4 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *art
 	return nil
 }
 
-func malformed(err error) error { return fmt.Errorf("%w: %w", artefact.ErrFormat, err) }
+func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

@@ -2,32 +2,30 @@ package dpgm_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"runtime"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
+var systems = synth.Systems{dpgm.System()}
+
 // written is a released model as a file.
-func written(t testing.TB, c dpgm.Config) *artefact.File {
+func written(t testing.TB, c dpgm.Config) *synth.File {
 	t.Helper()
-	m, err := dpgm.Fit(context.Background(), mustPlan(t, c), bits(t, 40, 12, 1), accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return encoded(t, fit(t, c, bits(t, 40, 12, 1)))
+}
+
+// read rebuilds a model.
+func read(f *synth.File, own ...models.DensityArchitecture) (synth.Model, error) {
+	return dpgm.System().Model(f, synth.Loading{Backend: device.CPU(), Architectures: own})
 }
 
 // TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum
@@ -53,9 +51,9 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := dpgm.Decode(&lie, release.Loading{})
+		_, err := read(&lie)
 		runtime.ReadMemStats(&after)
-		if !errors.Is(err, artefact.ErrFormat) {
+		if !errors.Is(err, synth.ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
@@ -64,15 +62,15 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
-// TestSomebodyElsesArchitectureComesBack by the name it was saved under.
-func TestSomebodyElsesArchitectureComesBack(t *testing.T) {
+// TestArchitecturesOfOnesOwnComeBack by the name it was saved under.
+func TestArchitecturesOfOnesOwnComeBack(t *testing.T) {
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
 	c.Model = custom{models.VAE{Hidden: []int{4}, Latent: 1}}
 	f := written(t, c)
-	if _, err := dpgm.Decode(f, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+	if _, err := read(f); !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("an unknown architecture: %v", err)
 	}
-	if _, err := dpgm.Decode(f, release.Loading{Architectures: []models.DensityArchitecture{c.Model}}); err != nil {
+	if _, err := read(f, c.Model); err != nil {
 		t.Error(err)
 	}
 }
@@ -89,14 +87,12 @@ func FuzzDecode(f *testing.F) {
 		if !json.Valid(header) {
 			return
 		}
-		m, err := dpgm.Decode(&artefact.File{Kind: dpgm.Kind, Header: header, Sections: good.Sections}, release.Loading{})
+		m, err := read(&synth.File{Kind: good.Kind, Header: header, Sections: good.Sections})
 		if err != nil {
 			return
 		}
-		for _, err := range m.Chunks(context.Background(), 3, dpgm.All()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 3); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

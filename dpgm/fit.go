@@ -2,135 +2,53 @@ package dpgm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/system"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
-	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// ErrSchema is returned when data of another schema than the plan's are fitted.
-// The schema is public, so this error says nothing about the records.
-var ErrSchema = errors.New("dpgm: the data's schema is not the plan's")
-
-// Progress is how far a run is, in public numbers only.
-type Progress struct {
-	Stage    string // PurposeCluster, PurposeMarginals or PurposeTrain
-	Step, Of int
-	Epsilon  float64 // of everything released so far, at the budget's δ; informational
-	Elapsed  time.Duration
-}
-
-// Option is something about a run that cannot change its guarantee.
-type Option func(*options)
-
-type options struct {
-	backend  device.Backend
-	progress func(Progress)
-}
-
-// WithBackend runs the arithmetic on the given backend; default device.CPU.
-func WithBackend(b device.Backend) Option { return func(o *options) { o.backend = b } }
-
-// WithProgress has f called after every iteration of clustering, after the marginals and after every step.
-func WithProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
-
-// newOptions has a default for whatever is nil.
-func newOptions(opts []Option) options {
-	var o options
-	for _, apply := range opts {
-		if apply != nil {
-			apply(&o)
-		}
-	}
-	if o.backend == nil {
-		o.backend = device.CPU()
-	}
-	if o.progress == nil {
-		o.progress = func(Progress) {}
-	}
-	return o
-}
-
-// Fit carries out a plan on private records and returns what may be released.
-//
-// Guarantee: everything in the returned model, and everything passed to the
-// progress function, is a function of releases that the ledger holds; the events
-// are the plan's. An interrupted run keeps what it reserved: nothing is refunded.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded before anything is drawn,
-// ctx.Err(); *param.Error for what is missing and must not be. No error depends on a record's value.
-func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
-	if p == nil || len(p.Stages) == 0 {
-		return nil, &param.Error{Path: "dpgm.Fit.p", Value: nil, Want: "a plan, made by Config.Plan"}
-	}
-	if data == nil {
-		return nil, &param.Error{Path: "dpgm.Fit.data", Value: nil, Want: "records"}
-	}
-	if !data.Schema().Equal(p.Config.Schema) {
-		return nil, ErrSchema
-	}
-	o := newOptions(opts)
-	if err := p.affordable(ledger); err != nil {
-		return nil, err
-	}
-	if err := system.CheckUnit("dpgm.Fit.data", ledger, records.UnitOf(data)); err != nil {
-		return nil, err
-	}
-	r := &run{plan: p, config: p.Config, data: records.Clamped(data), ledger: ledger, options: o, start: time.Now()}
-	var err error
-	if r.parts, err = newParts(o.backend, r.config); err != nil { // public, and may fail: before anything is spent
-		return nil, err
-	}
-	if err := r.cluster(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.marginals(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.train(ctx); err != nil {
-		return nil, err
-	}
-	r.settle()
-	return r.model(), nil
-}
-
-// affordable asks for a ledger that can pay the whole plan.
-func (p *Plan) affordable(ledger *accountant.Ledger) error {
-	c := p.Config
-	if err := system.CheckLedger("dpgm.Fit.ledger", ledger, c.Budget.Relation); err != nil {
-		return err
-	}
-	return system.Affordable("dpgm", ledger, c.total(c.Train.NoiseMultiplier))
-}
-
+// run is one fit under way. The networks that are trained, and the row assignments, never leave it:
+// their buffers hold private rows.
 type run struct {
-	options
-	plan   *Plan
+	*synth.Run
 	config Config
-	data   records.Data
-	ledger *accountant.Ledger
-	start  time.Time
+	nets   []models.Density
 
 	router   *router
-	assigned []int32 // cluster of every row: private, never leaves the run
-	parts    []models.Density
+	history  kmeans.History // released
+	assigned []int32        // cluster of every row: private; nil until it is needed
+	told     []marginal     // released, of every cluster; nil without Marginals
 
-	told  []marginal // released, of every cluster; nil without Marginals
-	tilts []tilt     // and what follows from it for samples
+	trained models.Network // all networks as one; nil before training
+	trainer *sgd.Trainer
+	steps   int  // of training that are complete
+	resumed bool // the saved state holds training
 }
 
-func (r *run) report(stage string, step, of int, epsilon float64) {
-	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: epsilon, Elapsed: time.Since(r.start)})
+// build makes one network a cluster.
+func (r *run) build() (err error) {
+	r.nets, err = newNets(r.Backend, r.config)
+	return err
 }
 
-// cluster finds the clusters privately and routes every record to one of them.
+// newNets builds one network a cluster, each from its own public seed.
+func newNets(be device.Backend, c Config) ([]models.Density, error) {
+	nets := make([]models.Density, c.Cluster.K)
+	for i := range nets {
+		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
+		if err != nil {
+			return nil, err
+		}
+		nets[i] = g
+	}
+	return nets, nil
+}
+
+// cluster finds the clusters privately.
 func (r *run) cluster(ctx context.Context) error {
 	c := r.config
 	if !c.clustered() {
@@ -141,88 +59,163 @@ func (r *run) cluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fitted, err := kmeans.Fit(ctx, c.Cluster, features, r.data, r.ledger,
-		kmeans.WithBackend(r.backend), kmeans.WithSeed(c.Seed),
-		kmeans.WithProgress(func(i, of int, epsilon float64) { r.report(PurposeCluster, i, of, epsilon) }))
+	var saved error
+	opts := []kmeans.Option{kmeans.WithBackend(r.Backend), kmeans.WithSeed(c.Seed),
+		kmeans.WithAllowances(r.Allowance(PurposeNorm), r.Allowance(PurposeCluster)),
+		kmeans.WithProgress(func(i, of int, _ float64) {
+			if i > 0 {
+				r.Report(PurposeCluster, i, of)
+				return
+			}
+			saved = r.Save() // the one use of its stage: the next is a pass over all records away
+			r.Report(PurposeNorm, 1, 1)
+		})}
+	if r.Keeps() {
+		opts = append(opts, kmeans.WithHistory(&r.history))
+	}
+	fitted, err := kmeans.Fit(ctx, c.Cluster, features, r.Data, r.Ledger, opts...)
+	if saved != nil {
+		return saved
+	}
 	if err != nil {
 		return fmt.Errorf("dpgm: clustering: %w", err)
 	}
 	r.router = &router{features: features, clusters: fitted}
-	return r.route(ctx)
+	return nil
 }
 
-// route assigns every record once. Assignments depend on the record and on
-// released centres only, and stay inside the run.
+// route assigns every record to a cluster, if that has not been done yet. Assignments depend on the
+// record and on released centres only, and stay inside the run.
 func (r *run) route(ctx context.Context) error {
-	n := r.data.Len()
-	r.assigned = make([]int32, n)
+	if !r.config.clustered() || r.assigned != nil {
+		return nil
+	}
+	n := r.Data.Len()
+	assigned := make([]int32, n)
 	var batch device.Batch
 	for lo := 0; lo < n; lo += routeChunk {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		hi := min(lo+routeChunk, n)
-		r.data.Range(lo, hi, &batch)
-		r.router.assign(r.backend, batch, r.assigned[lo:hi])
+		r.Data.Range(lo, hi, &batch)
+		r.router.assign(r.Backend, batch, assigned[lo:hi])
 	}
+	r.assigned = assigned
 	return nil
 }
 
 const routeChunk = 4096
 
+// newTrainer makes the trainer of all networks as one, each cluster with its public divisor of
+// gradient sums.
+func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error) {
+	r.trained = r.nets[0]
+	if r.config.clustered() {
+		divisors := make([]float64, len(r.nets))
+		for i := range divisors {
+			divisors[i] = nominal(i)
+		}
+		r.trained = newMixture(r.Backend, r.nets, divisors,
+			func(row int32) int { return int(r.assigned[row]) })
+	}
+	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithAverage(r.config.Average)}
+	if a := r.Allowance(PurposeTrain); a != nil {
+		opts = append(opts, sgd.WithAllowance(a))
+	}
+	t, err := sgd.New(r.config.Train, r.trained, r.Ledger, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("dpgm: training: %w", err)
+	}
+	return t, nil
+}
+
 // train runs private gradient descent on the mixture of all clusters' networks.
 func (r *run) train(ctx context.Context) error {
-	var net models.Network = r.parts[0]
-	if r.config.clustered() {
-		net = newMixture(r.backend, r.parts, r.nominal(), func(row int32) int { return int(r.assigned[row]) })
-	}
-	trainer, err := sgd.New(r.config.Train, net, r.ledger, sgd.WithBackend(r.backend), sgd.WithPurpose(PurposeTrain), sgd.WithAverage(r.config.Average))
+	trainer, err := r.newTrainer(r.nominal)
 	if err != nil {
-		return fmt.Errorf("dpgm: training: %w", err)
+		return err
 	}
-	for step, err := range trainer.Steps(ctx, r.data) {
+	if err := r.restoreTraining(trainer); err != nil {
+		return err
+	}
+	r.trainer = trainer
+	if r.Allowance(PurposeTrain).Remaining() > 0 {
+		if err := r.route(ctx); err != nil {
+			return err
+		}
+		if err := r.takeSteps(ctx); err != nil {
+			return err
+		}
+	}
+	if r.steps == 0 && r.told == nil { // networks that know nothing of the records
+		return fmt.Errorf("dpgm: training: %w", synth.ErrLost)
+	}
+	r.trainer.UseAverage()
+	return nil
+}
+
+func (r *run) takeSteps(ctx context.Context) error {
+	if r.steps == 0 {
+		if err := r.Preview(0, r.model); err != nil {
+			return err
+		}
+	}
+	for step, err := range r.trainer.Steps(ctx, r.Data) {
 		if err != nil {
 			return fmt.Errorf("dpgm: training: %w", err)
 		}
-		r.report(PurposeTrain, step.Number, step.Of, step.Epsilon)
-	}
-	trainer.UseAverage()
-	if m, ok := net.(*mixture); ok {
-		m.sync()
+		r.steps++
+		r.Report(PurposeTrain, step.Number, step.Of)
+		if err := r.Preview(step.Number, r.model); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// settle sets the trained networks to what was released beside them.
-func (r *run) settle() {
-	for i, f := range r.told {
-		r.tilts = append(r.tilts, f.settle(r.backend, r.parts[i], r.config.Schema.Dim()))
-	}
-}
-
-// nominal is the public divisor of each cluster's gradient sum: the batch that its
+// nominal is the public divisor of a cluster's gradient sum: the batch that its
 // released noisy size leads one to expect, and never less than a floor.
-func (r *run) nominal() []float64 {
-	out := make([]float64, r.config.Cluster.K)
-	for i, n := range r.router.clusters.Counts {
-		out[i] = r.config.Train.SamplingProbability * max(n, clusterFloor)
-	}
-	return out
+func (r *run) nominal(cluster int) float64 {
+	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
 
 // clusterFloor keeps the divisor of a cluster that noise made empty or negative
 // away from zero.
 const clusterFloor = 1
 
-// newParts builds one network a cluster, each from its own public seed.
-func newParts(be device.Backend, c Config) ([]models.Density, error) {
-	parts := make([]models.Density, c.Cluster.K)
-	for i := range parts {
-		g, err := c.Model.New(be, visible(c.Schema), c.Seed+uint64(i)*0x9e3779b97f4a7c15)
-		if err != nil {
+// model is what is released: networks of its own, to which parameters and public state are copied.
+func (r *run) model() (synth.Model, error) {
+	c := r.config
+	m := &Model{schema: c.Schema, arch: c.Model, backend: r.Backend,
+		router: &router{clusters: r.router.clusters}}
+	var err error
+	if c.clustered() {
+		if m.router.features, err = newFeatures(c); err != nil {
 			return nil, err
 		}
-		parts[i] = g
 	}
-	return parts, nil
+	if m.nets, err = newNets(r.Backend, c); err != nil {
+		return nil, err
+	}
+	for i, net := range m.nets {
+		r.Backend.Apply(device.Identity, net.Params().Flat, r.released(i).Flat)
+		if s, ok := net.(models.Stateful); ok {
+			if err := s.SetState(r.nets[i].(models.Stateful).AppendState(nil)); err != nil {
+				return nil, err
+			}
+		}
+		if r.told != nil {
+			m.tilts = append(m.tilts, r.told[i].settle(r.Backend, net, c.Schema.Dim()))
+		}
+	}
+	return m, nil
+}
+
+// released are the parameters of one cluster's network.
+func (r *run) released(i int) device.Params {
+	if m, ok := r.trained.(*mixture); ok {
+		return m.params.Sub(m.spans[i].lo, m.spans[i].hi)
+	}
+	return r.trained.Params()
 }

@@ -13,16 +13,20 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Marginals releases, before training, how often each coordinate is 1 among the records of each cluster, and how many
-// ones records have. Every network starts at these frequencies and is set back to them when it is trained, by the biases of its
-// outputs; and every synthetic record has its logits shifted by a random number whose law makes up for what the network
-// has not learnt about the number of ones. Training then spends its noise on what occurs together: frequencies and sizes are
-// known far better than a noisy gradient would ever tell. It is this library's own addition to the system of the papers.
+// Marginals releases, before training, how often each coordinate is 1 among the records of each
+// cluster, and how many ones records have. Every network starts at these frequencies and is set
+// back to them when it is trained, by the biases of its outputs; and every synthetic record has
+// its logits shifted by a random number whose law makes up for what the network has not learnt
+// about the number of ones. Training then spends its noise on what occurs together: frequencies
+// and sizes are known far better than a noisy gradient would ever tell. It is this library's own
+// addition to the system of the papers.
 //
-// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled down to it, so the sums
-// over the records of each cluster have sensitivity ClipNorm under add-or-remove-one and, because they are not negative, √2 times that under
-// replace-one, whether or not the record changes its cluster. A record counts once among the sizes of its cluster and once among all its
-// records: sensitivity 1, or √2, each. They take sizePart and countPart of the squared effect.
+// Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled
+// down to it, so the sums over the records of each cluster have sensitivity ClipNorm under
+// add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether
+// or not the record changes its cluster. A record counts once among the sizes of its cluster and
+// once among all its records: sensitivity 1, or √2, each. They take sizePart and countPart of the
+// squared effect.
 type Marginals struct {
 	Share           float64 `json:"share,omitempty"`            // of ε for this stage alone, where the noise is to be found by Plan
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
@@ -38,32 +42,28 @@ const (
 // PurposeMarginals is the purpose under which the frequencies are released.
 const PurposeMarginals = "marginals"
 
-func (c Config) validateMarginals() []error {
+func (c Config) checkMarginals(k *param.Checker) {
 	if c.Marginals == nil {
-		return nil
+		return
 	}
 	m := *c.Marginals
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, &param.Error{Path: "dpgm.Marginals." + field, Value: value, Want: want})
-	}
+	const path = "dpgm.Marginals."
 	switch {
-	case m.NoiseMultiplier == 0 && !(m.Share > 0 && m.Share < 1):
-		bad("Share", m.Share, "the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
-	case m.NoiseMultiplier == 0 && m.Share+c.Cluster.Share >= 1:
-		bad("Share", m.Share, "a part that leaves something of ε to training")
-	case m.NoiseMultiplier != 0 && m.Share != 0:
-		bad("Share", m.Share, "zero where a NoiseMultiplier is given: one of them decides")
-	case !(m.NoiseMultiplier >= 0) || math.IsInf(m.NoiseMultiplier, 0):
-		bad("NoiseMultiplier", m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+	case m.NoiseMultiplier == 0:
+		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
+			"the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
+		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share,
+			"a part that leaves something of ε to training")
+	default:
+		k.OK(m.Share == 0, path+"Share", m.Share,
+			"zero where a NoiseMultiplier is given: one of them decides")
+		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
+			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
 	}
-	if !(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20) {
-		bad("ClipNorm", m.ClipNorm, "a norm of 1 or more, or 0 for the schema's")
-	}
-	if !c.Schema.IsBinary() {
-		bad("Schema", c.Schema.String(), "binary records or sets: coordinates that are 0 or 1, each by itself")
-	}
-	return errs
+	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
+		"a norm of 1 or more, or 0 for the schema's")
+	k.OK(c.Schema.IsBinary(), path+"Schema", c.Schema.String(),
+		"binary records or sets: coordinates that are 0 or 1, each by itself")
 }
 
 func (m Marginals) event(noiseMultiplier float64) accountant.Event {
@@ -84,21 +84,22 @@ func (r *run) marginals(ctx context.Context) error {
 	if c.Marginals == nil {
 		return nil
 	}
-	m := marginalSums{Marginals: *c.Marginals, schema: c.Schema, k: c.Cluster.K}
-	m.spread(c.Budget.Relation)
-	grant, err := mechanism.Begin(ctx, r.ledger).Spend(PurposeMarginals, m.event(m.NoiseMultiplier))
+	m := newMarginalSums(c)
+	noisy, err := r.Once(PurposeMarginals, m.lengths(), func() (float64, []mechanism.Part, error) {
+		if err := r.route(ctx); err != nil {
+			return 0, nil, err
+		}
+		m.allocate()
+		return 1 / m.NoiseMultiplier, m.parts(), m.add(ctx, r.Data, r.assigned)
+	})
 	if err != nil {
 		return err
 	}
-	if err := m.add(ctx, r.data, r.assigned); err != nil {
-		return err
-	}
-	if r.told, err = m.release(grant); err != nil {
-		return err
-	}
-	r.report(PurposeMarginals, 1, 1, r.ledger.EpsilonSoFar())
+	r.Report(PurposeMarginals, 1, 1)
+	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
-		r.parts[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil) // Config.Validate has seen that they can
+		// Config.Validate has seen that they can.
+		r.nets[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	}
 	return nil
 }
@@ -109,8 +110,15 @@ type marginalSums struct {
 	schema                    records.Schema
 	k                         int
 	sumStd, countStd, sizeStd float64
-	sums, counts, sizes       *mechanism.FixedSum
 	bins                      sizeBins
+
+	sums, counts, sizes *mechanism.FixedSum // once allocated
+}
+
+func newMarginalSums(c Config) *marginalSums {
+	m := &marginalSums{Marginals: *c.Marginals, schema: c.Schema, k: c.Cluster.K}
+	m.spread(c.Budget.Relation)
+	return m
 }
 
 // spread divides the squared effect between sums and counts.
@@ -119,10 +127,25 @@ func (m *marginalSums) spread(r accountant.Relation) {
 	m.bins = newSizeBins(m.schema)
 	m.sumStd = z * sensitivity / math.Sqrt(1-countPart-sizePart)
 	m.sizeStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(sizePart)
-	m.sizes = mechanism.NewFixedSum(m.k*len(m.bins), mechanism.GridFor(m.sizeStd))
 	m.countStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(countPart)
-	m.sums = mechanism.NewFixedSum(m.k*m.schema.Dim(), mechanism.GridFor(m.sumStd))
-	m.counts = mechanism.NewFixedSum(m.k, mechanism.GridFor(m.countStd))
+}
+
+// lengths are those of the sums, the counts and the sizes.
+func (m *marginalSums) lengths() []int {
+	return []int{m.k * m.schema.Dim(), m.k, m.k * len(m.bins)}
+}
+
+func (m *marginalSums) allocate() {
+	n := m.lengths()
+	m.sums = mechanism.NewFixedSum(n[0], mechanism.GridFor(m.sumStd))
+	m.counts = mechanism.NewFixedSum(n[1], mechanism.GridFor(m.countStd))
+	m.sizes = mechanism.NewFixedSum(n[2], mechanism.GridFor(m.sizeStd))
+}
+
+// parts are the joint release.
+func (m *marginalSums) parts() []mechanism.Part {
+	return []mechanism.Part{{Sum: m.sums, Std: m.sumStd}, {Sum: m.counts, Std: m.countStd},
+		{Sum: m.sizes, Std: m.sizeStd}}
 }
 
 func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []int32) error {
@@ -175,8 +198,8 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
 	}
 }
 
-// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which is not
-// needed of records that cannot exceed the norm.
+// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which
+// is not needed of records that cannot exceed the norm.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {
@@ -192,17 +215,9 @@ type marginal struct {
 	bins        sizeBins
 }
 
-// release turns noisy sums and counts into frequencies of every cluster.
-func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
+// read turns noisy sums, counts and sizes into frequencies of every cluster.
+func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	dim, bins := m.schema.Dim(), len(m.bins)
-	sums, totals, sizes := make([]float64, m.k*dim), make([]float64, m.k), make([]float64, m.k*bins)
-	err := g.Release(1/m.NoiseMultiplier,
-		mechanism.Part{Sum: m.sums, Std: m.sumStd, Out: sums},
-		mechanism.Part{Sum: m.counts, Std: m.countStd, Out: totals},
-		mechanism.Part{Sum: m.sizes, Std: m.sizeStd, Out: sizes})
-	if err != nil {
-		return nil, err
-	}
 	out := make([]marginal, m.k)
 	for c := range out {
 		out[c] = marginal{
@@ -217,11 +232,11 @@ func (m *marginalSums) release(g *mechanism.Grant) ([]marginal, error) {
 			out[c].frequencies[j] = min(n/total, 1)
 		}
 	}
-	return out, nil
+	return out
 }
 
-// kept is the part of all ones that scaling left, as the released sizes tell: long records were scaled down,
-// and with them every frequency, which is made up for on average.
+// kept is the part of all ones that scaling left, as the released sizes tell: long records were
+// scaled down, and with them every frequency, which is made up for on average.
 func (m *marginalSums) kept(sizes []float64) float64 {
 	whole, scaled := 0.0, 0.0
 	for bin, share := range sizes {

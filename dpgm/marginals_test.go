@@ -17,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestMarginalsSensitivity moves one record of every kind between data sets and clusters: the joint
@@ -42,6 +43,7 @@ func TestMarginalsSensitivity(t *testing.T) {
 				contribution := func(set []uint32, cluster int) []float64 {
 					m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3, ClipNorm: clip}, schema: schema, k: k}
 					m.spread(r)
+					m.allocate()
 					table, err := records.FromItems(schema, [][]uint32{set})
 					if err == nil {
 						err = m.add(context.Background(), table, []int32{int32(cluster)})
@@ -121,12 +123,12 @@ func TestMarginalsAreMet(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The noise is a fixed one: the test is of frequencies.
-	m, err := Fit(privacytest.Seeded(t, context.Background(), 1), plan, table, accountant.NewLedger(c.Budget))
+	g, err := plan.Fit(privacytest.Seeded(t, t.Context(), 1), table)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, total := make([]float64, dim), 20000
-	for chunk, err := range m.Chunks(context.Background(), total, Draw{Cluster: -1, Class: -1, Seed: 3}) {
+	for chunk, err := range g.Stream(t.Context(), total, synth.Seed(3)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,29 +176,7 @@ func TestMarginalsRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Plan
-	if err := back.UnmarshalJSON(text); err != nil || fmt.Sprint(&back) != fmt.Sprint(plan) {
-		t.Errorf("%s reads back as\n%v, %v", text, &back, err)
-	}
-}
-
-// TestChildrenOfTheLedgerCount: what parts of a ledger have spent is seen before a run begins.
-func TestChildrenOfTheLedgerCount(t *testing.T) {
-	c := Config{Schema: records.Sets(9, 3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
-		Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 2, Optimizer: sgd.Adam(1e-2)}}
-	plan, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ledger := accountant.NewLedger(c.Budget)
-	parts, err := ledger.Disjoint("parts", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parts[0].Spend("earlier", accountant.Gaussian{NoiseMultiplier: 6}); err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.affordable(ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("affordable: %v", err)
+	if back, err := (synth.Systems{System()}).ReadPlan(text); err != nil || fmt.Sprint(back) != fmt.Sprint(plan) {
+		t.Errorf("%s reads back as\n%v, %v", text, back, err)
 	}
 }

@@ -1,114 +1,89 @@
 package dpgm
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/release"
-	"github.com/seed7ba64551/privgen/internal/system"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // A Model is what a run releases: centres, noisy cluster sizes and trained
 // networks. It holds nothing else, and everything done with it is free.
 // It is safe for concurrent use.
 type Model struct {
-	config    Config
-	backend   device.Backend
-	router    *router
-	parts     []models.Density
-	tilts     []tilt // of each part; nil without Marginals
-	guarantee accountant.Guarantee
+	schema  records.Schema // of the private records
+	arch    models.DensityArchitecture
+	backend device.Backend
+	router  *router
+	nets    []models.Density
+	tilts   []tilt // of each network; nil without Marginals
 }
 
-func (r *run) model() *Model {
-	return &Model{config: r.config, backend: r.backend, router: r.router, parts: r.parts, tilts: r.tilts, guarantee: r.ledger.Guarantee()}
-}
-
-// Guarantee says what was promised, to whom, and what it does not cover.
-func (m *Model) Guarantee() accountant.Guarantee { return m.guarantee }
-
-// Schema is the schema of the synthetic records.
-func (m *Model) Schema() records.Schema { return m.config.Schema.WithoutLabels() }
+// Schema is the schema of the synthetic records: that of the real ones without their labels.
+func (m *Model) Schema() records.Schema { return m.schema.WithoutLabels() }
 
 // Clusters is the number of networks.
-func (m *Model) Clusters() int { return len(m.parts) }
+func (m *Model) Clusters() int { return len(m.nets) }
 
 // Weights are the probabilities with which clusters are sampled, from their
 // released noisy sizes.
-func (m *Model) Weights() []float64 { return m.router.weights() }
+func (m *Model) Weights() []float64 {
+	if m.router == nil {
+		return nil
+	}
+	return m.router.weights()
+}
 
 // Assign says which cluster a record would belong to: records of any origin, since
 // only released centres are used.
-func (m *Model) Assign(b device.Batch, dst []int32) { m.router.assign(m.backend, b, dst) }
-
-// Draw says which synthetic records are wanted.
-type Draw = release.Draw
-
-// All draws from every cluster, from a fresh seed.
-func All() Draw { return release.All() }
-
-// DrawSchema is the schema of the records of a draw: means of binary records
-// are not binary.
-func (m *Model) DrawSchema(d Draw) records.Schema {
-	if s := m.Schema(); d.Means && s.IsBinary() {
-		return system.MeansOf(s)
+func (m *Model) Assign(b device.Batch, dst []int32) {
+	if m.router == nil {
+		clear(dst)
+		return
 	}
-	return m.Schema()
+	m.router.assign(m.backend, b, dst)
 }
 
-// Chunks generates n records in pieces of bounded size. The caller chooses n: how
-// many records were trained on is private and plays no part.
-//
-// Errors: ctx.Err(); a cluster that does not exist.
-func (m *Model) Chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return system.Chunks(ctx, n, func() (func(n int) (records.Data, error), error) {
-		if err := m.check(n, d); err != nil {
-			return nil, err
-		}
-		return m.sampler(d).next, nil
-	})
+// errNoModel is the refusal of the zero value.
+func errNoModel() error {
+	return param.New("dpgm.Model", nil, "a model that a run has released, or of a file")
 }
 
-func (m *Model) check(n int, d Draw) error {
-	var errs []error
-	if n < 0 {
-		errs = append(errs, &param.Error{Path: "n", Value: n, Want: "the number of records, zero or more"})
+// Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
+// probable level of each column instead of a drawn one.
+func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
+	if m.router == nil {
+		return synth.Sampler{}, errNoModel()
 	}
-	if d.Class != -1 {
-		errs = append(errs, &param.Error{Path: "dpgm.Draw.Class", Value: d.Class, Want: "no class: labels are not modelled"})
+	schema := m.Schema()
+	if d.Means && schema.IsBinary() {
+		schema = network.MeansOf(schema)
 	}
-	if d.Cluster < -1 || d.Cluster >= len(m.parts) {
-		errs = append(errs, &param.Error{Path: "dpgm.Draw.Cluster", Value: d.Cluster, Want: fmt.Sprintf("a cluster in [0, %d), or -1 for all", len(m.parts))})
-	}
-	return errors.Join(errs...)
+	return synth.Sampler{Schema: schema, Next: m.sampler(d, schema).next}, nil
 }
 
 // sampler holds one caller's scratch.
 type sampler struct {
-	model *Model
-	draw  Draw
-	rng   *rand.Rand
-	cum   []float64
-	which []int
-	rows  []int
-	mean  device.Matrix
-	flat  []float32
-
+	model  *Model
+	draw   synth.Draw
+	schema records.Schema // of the draw
+	rng    *rand.Rand
+	cum    []float64
+	which  []int
+	rows   []int
+	mean   device.Matrix
+	flat   []float32
 	blocks []rff.Block // of a table
 }
 
-func (m *Model) sampler(d Draw) *sampler {
-	s := &sampler{model: m, draw: d, rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)),
-		blocks: system.TableBlocks(m.Schema())}
+func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
+	s := &sampler{model: m, draw: d, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)),
+		blocks: network.TableBlocks(m.Schema())}
 	total := 0.0
 	for _, w := range m.Weights() {
 		total += w
@@ -120,7 +95,7 @@ func (m *Model) sampler(d Draw) *sampler {
 // next generates one chunk: clusters are drawn record by record, then every
 // network fills its records at once.
 func (s *sampler) next(n int) (records.Data, error) {
-	dim := s.model.config.Schema.Dim()
+	dim := s.schema.Dim()
 	s.which = s.which[:0]
 	for range n {
 		s.which = append(s.which, s.pick())
@@ -129,8 +104,8 @@ func (s *sampler) next(n int) (records.Data, error) {
 	if s.mean.Rows < n {
 		s.mean = s.model.backend.New(n, dim)
 	}
-	for c, part := range s.model.parts {
-		s.fill(c, part, dim)
+	for c, net := range s.model.nets {
+		s.fill(c, net, dim)
 	}
 	return s.decode(n)
 }
@@ -150,7 +125,7 @@ func (s *sampler) pick() int {
 }
 
 // fill puts one network's records where they were drawn.
-func (s *sampler) fill(c int, part models.Density, dim int) {
+func (s *sampler) fill(c int, net models.Density, dim int) {
 	s.rows = s.rows[:0]
 	for i, w := range s.which {
 		if w == c {
@@ -161,7 +136,7 @@ func (s *sampler) fill(c int, part models.Density, dim int) {
 		return
 	}
 	mean := s.mean.RowRange(0, len(s.rows))
-	part.Sample(s.rng, mean)
+	net.Sample(s.rng, mean)
 	for k, i := range s.rows {
 		row := s.flat[i*dim : (i+1)*dim]
 		s.model.backend.Download(row, mean.RowRange(k, k+1))
@@ -173,21 +148,25 @@ func (s *sampler) fill(c int, part models.Density, dim int) {
 
 // decode turns means into records of the draw's schema.
 func (s *sampler) decode(n int) (records.Data, error) {
-	schema := s.model.DrawSchema(s.draw)
+	schema := s.schema
 	switch {
 	case schema.Kind() == records.MixedTable:
-		return s.table(schema)
+		if !s.draw.Means {
+			network.Rows(s.rng, s.blocks, s.flat)
+		}
+		return records.DecodeFlat(schema, s.flat)
 	case schema.Sparse():
 		return s.sets(schema, n)
 	case schema.IsBinary():
-		system.Bernoulli(s.rng, s.flat)
+		network.Bernoulli(s.rng, s.flat)
 	default:
 		schema.Clamp(s.flat)
 	}
 	return records.FromFlat(schema, s.flat)
 }
 
-// sets draws every item from its mean. Of more than the schema allows those are left that reading such a set leaves.
+// sets draws every item from its mean. Of more than the schema allows those are left that reading
+// such a set leaves.
 func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	dim := schema.Dim()
@@ -200,8 +179,8 @@ func (s *sampler) sets(schema records.Schema, n int) (records.Data, error) {
 	return records.FromCSR(schema, offsets, items)
 }
 
-// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word serves four items; where
-// they do not, more are drawn.
+// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word
+// serves four items; where they do not, more are drawn.
 func (s *sampler) appendItems(items []uint32, p []float32) []uint32 {
 	var word uint64
 	for j, v := range p {

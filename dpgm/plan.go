@@ -1,54 +1,60 @@
 package dpgm
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Plan is a Config with every noise multiplier decided, and the bill: which
-// private stages will run, and what they cost. It is made by arithmetic alone,
-// before any record is read.
+// A Plan is a Config with every noise multiplier decided, and the bill.
 type Plan struct {
+	synth.Program
 	Config Config
-	Stages []Stage
-	Total  accountant.Bound // ε of all stages together at the budget's δ
 }
 
-// A Stage is one line of the bill.
-type Stage struct {
-	Purpose         string
-	Event           accountant.Event // of one of Count equal releases
-	Count           int
-	NoiseMultiplier float64
-	Epsilon         accountant.Bound // of this stage if it were the only one
-}
-
-// The names of stages, in plans and in progress. Training and marginals write their ledger lines under them; the
-// line of the clustering is package kmeans's, which says more.
+// The stages, and the purposes of their lines on the ledger.
 const (
-	PurposeCluster = "k-means"
+	PurposeNorm    = kmeans.PurposeNorm       // with a kmeans.DPNorm
+	PurposeCluster = kmeans.PurposeIterations // where there are several clusters
 	PurposeTrain   = "training"
 )
 
 // Plan decides what the configuration leaves open and adds up the bill.
 //
-// Guarantee: the events of the plan are the ones Fit reserves and spends.
+// Guarantee: the events of the plan are the ones that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
 // multipliers given by the caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c = c.own()
 	if err := c.calibrate(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Config: c}
-	if err := p.bill(); err != nil {
+	program, err := synth.NewProgram(systemName, c.Schema, c.Budget, c.stages(), &work{c.own()})
+	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return &Plan{program, c}, nil
+}
+
+// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+//
+// Errors: a plan that starts its clusters from public records, or in features
+// of another module's kernel, holds what JSON cannot.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	if p == nil {
+		return (*synth.Program)(nil).MarshalJSON()
+	}
+	if p.Config.Cluster.Init.Method == kmeans.FromPublic {
+		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
+			"cluster them first and start at their centres")
+	}
+	return p.Program.MarshalJSON()
 }
 
 // calibrate fills the noise multipliers that are zero: clustering first, from its
@@ -83,72 +89,34 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 	return c.Cluster.WithNoise(noiseMultiplier).Event(c.Budget.Relation)
 }
 
-func (c Config) trainEvent(noiseMultiplier float64) accountant.Event {
-	t := c.Train
-	t.NoiseMultiplier = noiseMultiplier
-	return t.Event(c.Budget.Relation)
-}
-
-// total is everything the run releases, as a function of the training's noise.
+// total is everything that a run releases, as a function of the training's noise.
 func (c Config) total(trainNoise float64) accountant.Event {
-	train := accountant.Repeated{Event: c.trainEvent(trainNoise), Count: c.Train.Steps}
-	var events []accountant.Event
-	if c.clustered() {
-		events = append(events, c.clusterEvent(c.Cluster.NoiseMultiplier))
+	c.Train.NoiseMultiplier = trainNoise
+	var all []accountant.Event
+	for _, s := range c.stages() {
+		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
 	}
-	if c.Marginals != nil {
-		events = append(events, c.Marginals.event(c.Marginals.NoiseMultiplier))
+	if len(all) == 1 {
+		return all[0]
 	}
-	if len(events) == 0 {
-		return train
-	}
-	return accountant.Composed{Events: append(events, train)}
+	return accountant.Composed{Events: all}
 }
 
-func (p *Plan) bill() error {
-	c := p.Config
+// stages are the lines of the bill, in the order in which they are carried out.
+func (c Config) stages() (list []synth.Stage) {
 	if c.clustered() {
-		p.Stages = append(p.Stages, Stage{Purpose: PurposeCluster, Event: c.clusterEvent(c.Cluster.NoiseMultiplier),
-			Count: 1, NoiseMultiplier: c.Cluster.NoiseMultiplier})
+		for _, line := range c.Cluster.Lines() {
+			list = append(list, synth.Stage{Purpose: line.Purpose, Event: line.Event,
+				Count: line.Count, NoiseMultiplier: c.Cluster.NoiseMultiplier})
+		}
+		if c.Cluster.Norm != nil {
+			list[0].NoiseMultiplier = c.Cluster.Norm.NoiseMultiplier
+		}
 	}
 	if m := c.Marginals; m != nil {
-		p.Stages = append(p.Stages, Stage{Purpose: PurposeMarginals, Event: m.event(m.NoiseMultiplier), Count: 1, NoiseMultiplier: m.NoiseMultiplier})
+		list = append(list, synth.Stage{Purpose: PurposeMarginals, Event: m.event(m.NoiseMultiplier),
+			Count: 1, NoiseMultiplier: m.NoiseMultiplier, Once: true})
 	}
-	p.Stages = append(p.Stages, Stage{Purpose: PurposeTrain, Event: c.trainEvent(c.Train.NoiseMultiplier),
+	return append(list, synth.Stage{Purpose: PurposeTrain, Event: c.Train.Event(c.Budget.Relation),
 		Count: c.Train.Steps, NoiseMultiplier: c.Train.NoiseMultiplier})
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		var err error
-		if s.Epsilon, err = accountant.Epsilon(accountant.Repeated{Event: s.Event, Count: s.Count}, c.Budget.Delta, c.Budget.Relation); err != nil {
-			return fmt.Errorf("dpgm: cost of %s: %w", s.Purpose, err)
-		}
-	}
-	var err error
-	if p.Total, err = accountant.Epsilon(c.total(c.Train.NoiseMultiplier), c.Budget.Delta, c.Budget.Relation); err != nil {
-		return fmt.Errorf("dpgm: cost of the whole run: %w", err)
-	}
-	if p.Total.Upper > c.Budget.Epsilon {
-		return fmt.Errorf("dpgm: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
-	}
-	return nil
-}
-
-// String is the bill.
-func (p *Plan) String() string {
-	if len(p.Stages) == 0 {
-		return "plan: dpgm, not made yet"
-	}
-	c := p.Config
-	var b strings.Builder
-	fmt.Fprintf(&b, "plan: dpgm, %d × %s, %v\n", c.Cluster.K, c.Model.Name(), c.Schema)
-	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
-	for _, s := range p.Stages {
-		event, count := s.Event, s.Count
-		if r, ok := event.(accountant.Repeated); ok {
-			event, count = r.Event, count*r.Count
-		}
-		fmt.Fprintf(&b, "  %-9s %5d × %s; alone ε = %.4g\n", s.Purpose, count, accountant.Describe(event), s.Epsilon.Upper)
-	}
-	fmt.Fprintf(&b, "  together  ε = %.4g", p.Total.Upper)
-	return b.String()
 }

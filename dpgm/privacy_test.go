@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // small is a whole run that takes milliseconds.
@@ -36,6 +37,31 @@ func mustPlan(t testing.TB, c dpgm.Config) *dpgm.Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// fit carries a plan out on a ledger of its own.
+func fit(t testing.TB, c dpgm.Config, data records.Data, opts ...synth.Option) *synth.Generator {
+	t.Helper()
+	return fitUnder(t, context.Background(), c, data, opts...)
+}
+
+func fitUnder(t testing.TB, ctx context.Context, c dpgm.Config, data records.Data, opts ...synth.Option) *synth.Generator {
+	t.Helper()
+	g, err := mustPlan(t, c).Fit(ctx, data, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// encoded is a generator's model as a file.
+func encoded(t testing.TB, g *synth.Generator) *synth.File {
+	t.Helper()
+	f, err := g.Model().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // bits draws records of dim coordinates around a few prototypes.
@@ -67,6 +93,8 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	raw.Features = nil
 	adaptive := small(s, r)
 	adaptive.Train.ClipNorm, adaptive.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
+	estimated := small(s, r)
+	estimated.Features, estimated.Cluster.Norm = nil, &kmeans.DPNorm{Max: 6, Bins: 6}
 	averaged := small(s, r)
 	averaged.Average = 0.9
 	one := small(s, r)
@@ -76,7 +104,7 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	if !s.IsBinary() {
 		told.Marginals, toldOne.Marginals = nil, nil
 	}
-	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "one cluster": one}
+	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "private norm of records": estimated, "one cluster": one}
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with
@@ -111,16 +139,16 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 // everythingVisible returns all that leaves a run.
 func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		var told []dpgm.Progress
-		m, err := dpgm.Fit(ctx, p, data, ledger, dpgm.WithProgress(func(s dpgm.Progress) {
+		var told []synth.Progress
+		g, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(s synth.Progress) {
 			s.Elapsed = 0
 			told = append(told, s)
 		}))
 		if err != nil {
 			return told, err
 		}
-		file, err := m.Encode()
-		return []any{told, file, m.Weights()}, err
+		file, err := g.Model().Encode()
+		return []any{told, file, g.Weights(), g.Guarantee()}, err
 	}
 }
 
@@ -131,7 +159,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			t.Run(r.String()+"/"+name, func(t *testing.T) {
 				p := mustPlan(t, c)
 				ledger := accountant.NewLedger(c.Budget)
-				if _, err := dpgm.Fit(context.Background(), p, bits(t, 60, 12, 1), ledger); err != nil {
+				if _, err := p.FitOn(t.Context(), ledger, bits(t, 60, 12, 1)); err != nil {
 					t.Fatal(err)
 				}
 				var got []accountant.Event
@@ -145,8 +173,8 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if math.Abs(cost.Upper-p.Total.Upper) > 1e-9*p.Total.Upper || ledger.Epsilon().Upper != p.Total.Upper {
-					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper, ledger.Epsilon().Upper, p.Total.Upper)
+				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper || ledger.Epsilon().Upper != p.Total().Upper {
+					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper, ledger.Epsilon().Upper, p.Total().Upper)
 				}
 				if cost.Upper > c.Budget.Epsilon {
 					t.Errorf("ε = %v of %v", cost.Upper, c.Budget.Epsilon)
@@ -165,7 +193,7 @@ func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 		c := small(records.Binary(12), accountant.AddOrRemoveOne)
 		c.Cluster = kmeans.Config{K: k, Iterations: 2, NoiseMultiplier: 20}
 		c.Train.NoiseMultiplier = 3
-		train := mustPlan(t, c).Stages[1].Event
+		train := mustPlan(t, c).Stages()[1].Event
 		if first == nil {
 			first = train
 		}
@@ -190,19 +218,13 @@ func TestHostileRecordsAreFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := mustPlan(t, small(s, accountant.AddOrRemoveOne))
 	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
-		m, err := dpgm.Fit(context.Background(), p, data, accountant.NewLedger(p.Config.Budget))
+		drawn, err := fit(t, small(s, accountant.AddOrRemoveOne), data).Sample(t.Context(), 100)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for chunk, err := range m.Chunks(context.Background(), 100, dpgm.All()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := records.Check(chunk); err != nil {
-				t.Errorf("%s: synthetic records outside the schema: %v", name, err)
-			}
+		if err := records.Check(drawn); err != nil {
+			t.Errorf("%s: synthetic records outside the schema: %v", name, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package dpgm_test
 
 import (
-	"context"
 	"flag"
 	"runtime"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 var (
@@ -49,7 +49,7 @@ func TestScale(t *testing.T) {
 	}
 	var stages = map[string]time.Duration{}
 	var last time.Duration
-	_, err = dpgm.Fit(context.Background(), plan, data, accountant.NewLedger(c.Budget), dpgm.WithProgress(func(p dpgm.Progress) {
+	_, err = plan.Fit(t.Context(), data, synth.OnProgress(func(p synth.Progress) {
 		stages[p.Stage] += p.Elapsed - last
 		last = p.Elapsed
 	}))

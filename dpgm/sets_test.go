@@ -1,11 +1,9 @@
 package dpgm_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -16,13 +14,9 @@ func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := mustPlan(t, small(schema, accountant.AddOrRemoveOne))
-	model, err := dpgm.Fit(context.Background(), plan, data, accountant.NewLedger(plan.Config.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
+	generator := fit(t, small(schema, accountant.AddOrRemoveOne), data)
 	full := 0
-	for chunk, err := range model.Chunks(context.Background(), 200, dpgm.All()) {
+	for chunk, err := range generator.Stream(t.Context(), 200) {
 		if err != nil {
 			t.Fatal(err)
 		}

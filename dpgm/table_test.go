@@ -2,7 +2,6 @@ package dpgm_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -14,13 +13,12 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/internal/artefact"
-	"github.com/seed7ba64551/privgen/internal/release"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // table is a small schema with columns of every kind, extra ones first.
@@ -68,18 +66,18 @@ func someRows(t testing.TB, s records.Schema, n int, seed uint64) *records.Frame
 	return b.Frame()
 }
 
-// drawn are n records of a model, in one frame's encoded rows.
-func drawn(t testing.TB, m *dpgm.Model, n int, d dpgm.Draw) (rows [][]float32) {
+// drawn are n records of a generator, in one frame's encoded rows.
+func drawn(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) (rows [][]float32) {
 	t.Helper()
-	for chunk, err := range m.Chunks(context.Background(), n, d) {
+	for chunk, err := range g.Stream(t.Context(), n, opts...) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := records.Check(chunk); err != nil {
 			t.Fatalf("synthetic records outside the schema: %v", err)
 		}
-		if !chunk.Schema().Equal(m.DrawSchema(d)) {
-			t.Fatalf("records of %v, not %v", chunk.Schema(), m.DrawSchema(d))
+		if !chunk.Schema().Equal(g.Schema()) {
+			t.Fatalf("records of %v, not %v", chunk.Schema(), g.Schema())
 		}
 		frame, ok := chunk.(*records.Frame)
 		if !ok {
@@ -99,8 +97,7 @@ func TestTables(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for name, c := range variants(s, r) {
 				t.Run(s.String()+"/"+r.String()+"/"+name, func(t *testing.T) {
-					m, err := dpgm.Fit(context.Background(), reread(t, mustPlan(t, c)),
-						someRows(t, s, 60, 1), accountant.NewLedger(c.Budget))
+					g, err := reread(t, mustPlan(t, c)).Fit(t.Context(), someRows(t, s, 60, 1))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -108,21 +105,18 @@ func TestTables(t *testing.T) {
 					if testing.Short() {
 						n = 300
 					}
-					d := dpgm.Draw{Cluster: -1, Class: -1, Seed: 3}
-					rows := drawn(t, m, n, d)
+					rows := drawn(t, g, n, synth.Seed(3))
 					checkColours(t, s, rows)
-					d.Cluster, d.Means = m.Clusters()-1, true
-					drawn(t, m, 50, d)
-					file, err := m.Encode()
+					drawn(t, g, 50, synth.Seed(3), synth.Means(), synth.FromCluster(g.Clusters()-1))
+					var file bytes.Buffer
+					if err := g.Save(&file); err != nil {
+						t.Fatal(err)
+					}
+					back, err := systems.Load(&file)
 					if err != nil {
 						t.Fatal(err)
 					}
-					back, err := dpgm.Decode(file, release.Loading{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					d.Cluster, d.Means = -1, false
-					same(t, drawn(t, back, n, d), rows)
+					same(t, drawn(t, back, n, synth.Seed(3)), rows)
 				})
 			}
 		}
@@ -147,14 +141,14 @@ func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 }
 
 // reread is a plan that was written and read.
-func reread(t *testing.T, p *dpgm.Plan) *dpgm.Plan {
+func reread(t *testing.T, p *dpgm.Plan) synth.Plan {
 	t.Helper()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := new(dpgm.Plan)
-	if err := json.Unmarshal(text, back); err != nil {
+	back, err := systems.ReadPlan(text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return back
@@ -179,12 +173,7 @@ func TestRowsOfTablesAreValid(t *testing.T) {
 	s := table(t)
 	c := small(s, accountant.AddOrRemoveOne)
 	c.Train.Optimizer = sgd.Adam(10) // parameters of tens: sums of any size
-	m, err := dpgm.Fit(context.Background(), mustPlan(t, c), someRows(t, s, 60, 1),
-		accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(drawn(t, m, 10_000, dpgm.All())); n != 10_000 {
+	if n := len(drawn(t, fit(t, c, someRows(t, s, 60, 1)), 10_000)); n != 10_000 {
 		t.Errorf("%d records", n)
 	}
 }
@@ -234,12 +223,8 @@ func TestTablesAreLearnt(t *testing.T) {
 			c.Cluster.Iterations, c.Model, c.Average = 5, arch, 0.98
 			c.Train = sgd.Config{ClipNorm: 10, SamplingProbability: 0.5, Steps: 600,
 				Optimizer: sgd.Adam(1e-2)}
-			m, err := dpgm.Fit(privacytest.Seeded(t, t.Context(), 1), mustPlan(t, c), data,
-				accountant.NewLedger(c.Budget))
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkLinked(t, drawn(t, m, 4000, dpgm.Draw{Cluster: -1, Class: -1, Seed: 1}))
+			g := fitUnder(t, privacytest.Seeded(t, t.Context(), 1), c, data)
+			checkLinked(t, drawn(t, g, 4000, synth.Seed(1)))
 		})
 	}
 }
@@ -279,16 +264,12 @@ func TestMeansOfTablesAreTheMostProbableLevels(t *testing.T) {
 	c := small(data.Schema(), accountant.AddOrRemoveOne)
 	c.Budget.Epsilon = 1e4
 	c.Train.Steps = 300
-	m, err := dpgm.Fit(privacytest.Seeded(t, t.Context(), 1), mustPlan(t, c), data,
-		accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fitUnder(t, privacytest.Seeded(t, t.Context(), 1), c, data)
 	var b device.Batch
 	data.Range(0, 1, &b) // a red record
 	cluster := make([]int32, 1)
-	m.Assign(b, cluster)
-	for _, r := range drawn(t, m, 200, dpgm.Draw{Cluster: int(cluster[0]), Class: -1, Means: true}) {
+	g.Assign(b, cluster)
+	for _, r := range drawn(t, g, 200, synth.FromCluster(int(cluster[0])), synth.Means()) {
 		if r[0] != 1 || r[4] != 1 || r[6] != 1 {
 			t.Fatalf("most probable is %v", r)
 		}
@@ -310,23 +291,15 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Model = models.RBM{Hidden: 5, Chains: 4}
-	m, err := dpgm.Fit(context.Background(), mustPlan(t, c), someRows(t, c.Schema, 60, 1),
-		accountant.NewLedger(c.Budget))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := encoded(t, fit(t, c, someRows(t, c.Schema, 60, 1)))
 	for name, change := range map[string][2]string{
 		"one level more": {`"blue"`, `"blue","grey"`},
 		"one level less": {`"green",`, ``},
 	} {
 		lie := *file
 		lie.Header = bytes.Replace(file.Header, []byte(change[0]), []byte(change[1]), 1)
-		if _, err := dpgm.Decode(&lie, release.Loading{}); bytes.Equal(lie.Header, file.Header) ||
-			!errors.Is(err, artefact.ErrFormat) {
+		if _, err := read(&lie); bytes.Equal(lie.Header, file.Header) ||
+			!errors.Is(err, synth.ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -337,7 +310,7 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 			lie.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(section.Data))
 		}
 	}
-	if _, err := dpgm.Decode(&lie, release.Loading{}); !errors.Is(err, artefact.ErrFormat) {
+	if _, err := read(&lie); !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("chains in every state at once: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -119,7 +120,7 @@ type configJSON struct {
 }
 
 func (w work) Config() (json.RawMessage, error) {
-	j := configJSON{Config: w.config, Public: digest(w.config.Public)}
+	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public)}
 	var err error
 	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
 		return nil, err

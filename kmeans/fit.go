@@ -16,6 +16,23 @@ import (
 // stream keeps public randomness of a seed apart from other users of it.
 const stream = 0x6b6d65616e73
 
+// Purposes of the two lines of a fit on its ledger.
+const (
+	PurposeNorm       = "k-means clip norm" // with a DPNorm
+	PurposeIterations = "k-means"           // counts and sums
+)
+
+// Lines are what a fit reserves, all in one transaction: the clip norm, if it is private, and the
+// iterations.
+func (c Config) Lines() []accountant.Line {
+	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
+		Count: c.Iterations}
+	if c.Norm == nil {
+		return []accountant.Line{iterations}
+	}
+	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
+}
+
 // Fit clusters private records in feature space.
 //
 // Guarantee: [Config.Event] under the ledger's relation, one record as the
@@ -25,7 +42,12 @@ const stream = 0x6b6d65616e73
 // Errors: configuration errors (*param.Error, joined), the ledger's
 // (accountant.ErrBudgetExceeded) and the context's. After a cancellation the
 // ledger still counts what was reserved.
-func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
+	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+	if ledger == nil {
+		missing := param.New("kmeans.Fit.ledger", nil, "a ledger")
+		return nil, errors.Join(missing, check(cfg, f, data, nil))
+	}
 	if err := check(cfg, f, data, ledger); err != nil {
 		return nil, err
 	}
@@ -33,24 +55,30 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data, ledger 
 		return nil, err
 	}
 	o := newOptions(opts)
-	run := mechanism.Begin(ctx, ledger)
-	grants, err := reserve(run, cfg)
-	if err != nil {
+	if err := o.reserve(ctx, cfg, ledger); err != nil {
 		return nil, err
 	}
-	l := &lloyd{cfg: cfg, opts: o, f: f, relation: run.Relation(), ledger: ledger, grants: grants,
-		store: newStore(o.be, f, records.Clamped(data), o.cache), rng: rand.New(rand.NewPCG(o.seed, stream))}
+	if err := o.history.check(cfg, f.Dim(), o.iterations.Remaining()); err != nil {
+		return nil, err
+	}
+	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
+		store: newStore(o.be, f, records.Clamped(data), o.cache),
+		rng:   rand.New(rand.NewPCG(o.seed, stream))}
 	return l.run(ctx, data.Schema())
 }
 
-// check compares the configuration with features and schema: all public.
+// Check reports what Fit would refuse about the configuration, the features and the records; all
+// of it is public.
+//
+// Errors: *param.Error, joined.
+func (c Config) Check(f Features, data records.Data) error { return check(c, f, data, nil) }
+
+// check compares the configuration with features and schema, and the unit with that of a ledger, if
+// there is one: all public.
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
 		errs = append(errs, &param.Error{Path: path, Value: "nil", Want: want})
-	}
-	if ledger == nil {
-		missing("kmeans.Fit.ledger", "a ledger")
 	}
 	if f == nil {
 		missing("kmeans.Fit.f", "features")
@@ -79,29 +107,39 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }
 
-// grants hands out the right to each release. With a private clip norm the fit
-// is one composed event, reserved at once: it fits whole or not at all.
-type grants struct {
-	whole      *mechanism.Grant
-	iterations *mechanism.Allowance
+// reserve sets everything aside that the fit will draw, unless that was done before.
+func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Ledger) error {
+	if o.norm != nil || o.iterations != nil {
+		return o.checkAllowances(cfg)
+	}
+	all, err := mechanism.ReserveAll(ctx, ledger, accountant.Transaction{Lines: cfg.Lines()})
+	if err != nil {
+		return err
+	}
+	if cfg.Norm != nil {
+		o.norm = all[0]
+	}
+	o.iterations = all[len(all)-1]
+	return nil
 }
 
-func reserve(run *mechanism.Run, cfg Config) (grants, error) {
-	var g grants
-	var err error
-	if cfg.Norm == nil {
-		g.iterations, err = run.Reserve("k-means counts and sums", cfg.iteration(), cfg.Iterations)
-		return g, err
+// checkAllowances compares what was reserved before with what the fit would reserve.
+func (o *options) checkAllowances(cfg Config) error {
+	var k param.Checker
+	given := []*mechanism.Allowance{o.iterations}
+	if cfg.Norm != nil {
+		given = []*mechanism.Allowance{o.norm, o.iterations}
 	}
-	g.whole, err = run.Spend("k-means clip norm, counts and sums", cfg.Event(run.Relation()))
-	return g, err
-}
-
-func (g grants) next() (*mechanism.Grant, error) {
-	if g.whole != nil {
-		return g.whole, nil
+	k.OK(cfg.Norm != nil || o.norm == nil, "kmeans.WithAllowances.norm", "an allowance",
+		"none without a DPNorm")
+	for i, line := range cfg.Lines() {
+		a := given[i]
+		fits := a != nil && accountant.EqualEvents(a.Event(), line.Event) &&
+			a.Remaining() <= line.Count
+		k.OK(fits, "kmeans.WithAllowances", line.Purpose, fmt.Sprintf(
+			"an allowance of at most %d uses of %s", line.Count, accountant.Describe(line.Event)))
 	}
-	return g.iterations.Next()
+	return k.Err()
 }
 
 // lloyd is one fit under way.
@@ -111,7 +149,6 @@ type lloyd struct {
 	f        Features
 	relation accountant.Relation
 	ledger   *accountant.Ledger
-	grants   grants
 	store    *store
 	rng      *rand.Rand
 }
@@ -133,11 +170,31 @@ func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) 
 func (l *lloyd) clipNorm(ctx context.Context) (float64, error) {
 	switch {
 	case l.cfg.Norm != nil:
-		return l.cfg.Norm.estimate(ctx, l.grants.whole, l.store)
+		return l.privateNorm(ctx)
 	case l.cfg.ClipNorm != 0:
 		return l.cfg.ClipNorm, nil
 	}
 	return l.f.NormBound(), nil
+}
+
+// privateNorm is the released clip norm. One that was lost cannot be drawn again: any norm above is
+// replaced by the largest, which is public.
+func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
+	if h := l.opts.history; h != nil && h.ClipNorm != 0 {
+		return h.ClipNorm, nil
+	}
+	clip := l.cfg.Norm.Max
+	if l.opts.norm.Remaining() > 0 {
+		var err error
+		if clip, err = l.cfg.Norm.estimate(ctx, l.opts.norm, l.store); err != nil {
+			return 0, err
+		}
+	}
+	if h := l.opts.history; h != nil {
+		h.ClipNorm = clip
+	}
+	l.report(0)
+	return clip, nil
 }
 
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
@@ -145,11 +202,11 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
 	totals := newSums(k, dim, l.opts.be.Workers(), n)
 	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
-	update := newUpdater(l.cfg, n, dim, l.rng)
+	path := &path{l: l, s: s, update: newUpdater(l.cfg, n, dim, l.rng), centers: centers}
+	path.replay(l.opts.history)
 	out := released{make([]float64, k*dim), make([]float64, k)}
-	history := make([][]float64, 0, l.cfg.Iterations)
-	for t := range l.cfg.Iterations {
-		near.set(centers)
+	for l.opts.iterations.Remaining() > 0 {
+		near.set(path.centers)
 		totals.reset()
 		err := l.store.visit(ctx, func(p part) error {
 			near.assign(p.features, assigned)
@@ -159,7 +216,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-		grant, err := l.grants.next()
+		grant, err := l.opts.iterations.Next()
 		if err != nil {
 			return nil, err
 		}
@@ -170,15 +227,52 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err := totals.release(grant, n, out); err != nil {
 			return nil, err
 		}
-		if t == 0 && l.cfg.Init.Method == MeanFirst {
-			centers = l.cfg.Init.spreadAround(update.mean(out), s)
-		} else {
-			centers = update.centers(centers, out)
-		}
-		history = append(history, clone(out.counts))
-		l.report(t + 1)
+		l.opts.history.add(out)
+		path.move(out)
+		l.report(l.cfg.Iterations - l.opts.iterations.Remaining())
 	}
-	return newModel(centers, averaged(history, l.cfg.AverageCounts), s.clip), nil
+	return path.model()
+}
+
+// path is the way of the centres from release to release. It sees nothing private.
+type path struct {
+	l       *lloyd
+	s       start
+	update  *updater
+	centers [][]float64
+	counts  [][]float64 // of every release
+}
+
+// move follows one release. Of [MeanFirst] the first one tells where all records are.
+func (p *path) move(r released) {
+	if init := p.l.cfg.Init; len(p.counts) == 0 && init.Method == MeanFirst {
+		p.centers = init.spreadAround(p.update.mean(r), p.s)
+	} else {
+		p.centers = p.update.centers(p.centers, r)
+	}
+	p.counts = append(p.counts, clone(r.counts))
+}
+
+// replay follows the releases of an interrupted fit: from the same seed they lead to the same
+// centres.
+func (p *path) replay(h *History) {
+	if h == nil {
+		return
+	}
+	for _, it := range h.Iterations {
+		p.move(released{it.Sums, it.Counts})
+	}
+}
+
+// model is where the path has led: to the first centres, all of one weight, if every release was
+// lost.
+func (p *path) model() (*Model, error) {
+	counts := make([]float64, p.l.cfg.K)
+	if len(p.counts) > 0 {
+		counts = averaged(p.counts, p.l.cfg.AverageCounts)
+	}
+	m := newModel(p.centers, counts, p.s.clip)
+	return m, m.Validate()
 }
 
 func (c Config) countShare(dim int) float64 {
@@ -215,7 +309,7 @@ func (l *lloyd) report(iteration int) {
 
 // averaged is the mean of the last few noisy counts.
 func averaged(history [][]float64, last int) []float64 {
-	history = history[len(history)-max(last, 1):]
+	history = history[len(history)-min(max(last, 1), len(history)):]
 	mean := make([]float64, len(history[0]))
 	for _, h := range history {
 		axpy(mean, 1/float64(len(history)), h)

@@ -61,8 +61,8 @@ func (d *DPNorm) event() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: d.NoiseMultiplier}
 }
 
-// estimate releases the clip norm. The grant pays for one histogram.
-func (d *DPNorm) estimate(ctx context.Context, g *mechanism.Grant, s *store) (float64, error) {
+// estimate releases the clip norm. One use of the allowance pays for one histogram.
+func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, s *store) (float64, error) {
 	bins, err := mechanism.NewNormHistogram(d.Min, d.Max, d.Bins)
 	if err != nil {
 		return 0, err
@@ -73,6 +73,10 @@ func (d *DPNorm) estimate(ctx context.Context, g *mechanism.Grant, s *store) (fl
 		}
 		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
+	g, err := a.Next()
 	if err != nil {
 		return 0, err
 	}

@@ -201,16 +201,15 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 				if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), d, l); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				entries := l.Entries()
-				if len(entries) != 1 || entries[0].Spent != entries[0].Reserved {
+				entries, lines := l.Entries(), cfg.Lines()
+				if len(entries) != len(lines) {
 					t.Fatalf("%s: entries %+v", name, entries)
 				}
-				got := accountant.Event(accountant.Repeated{Event: entries[0].Event, Count: entries[0].Reserved})
-				if c, ok := entries[0].Event.(accountant.Composed); ok {
-					got = c
-				}
-				if !accountant.EqualEvents(got, cfg.Event(r)) {
-					t.Errorf("%s: ledger holds %+v, configuration says %+v", name, got, cfg.Event(r))
+				for i, e := range entries {
+					if e.Spent != lines[i].Count || e.Reserved != e.Spent || e.Purpose != lines[i].Purpose ||
+						!accountant.EqualEvents(e.Event, lines[i].Event) {
+						t.Errorf("%s: ledger holds %+v, configuration says %+v", name, e, lines[i])
+					}
 				}
 				want, err := accountant.Epsilon(cfg.Event(r), 1e-5, r)
 				if err != nil || math.Abs(l.Epsilon().Upper-want.Upper) > 1e-9*want.Upper {

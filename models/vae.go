@@ -18,9 +18,9 @@ import (
 // 8·tanh(r/8) of its last layer's r: near zero that is r itself, and no
 // parameters, however noisy, make exp(ρ) overflow.
 type VAE struct {
-	Hidden     []int      `json:"hidden"`               // widths of the encoder's hidden layers
-	Latent     int        `json:"latent"`               // latent coordinates
-	Activation Activation `json:"activation"`           // of hidden layers
+	Hidden     []int      `json:"hidden"`                // widths of the encoder's hidden layers
+	Latent     int        `json:"latent"`                // latent coordinates
+	Activation Activation `json:"activation"`            // of hidden layers
 	OutputBias float64    `json:"output_bias,omitempty"` // initial bias of every output, a public constant: for Bernoulli the logit of the expected share of ones
 	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in
 	// the encoder's weights scatters the codes of records away from the prior

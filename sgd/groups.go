@@ -31,7 +31,7 @@ type Groups struct {
 
 // Group is a set of parameter blocks that is clipped as one vector.
 type Group struct {
-	Blocks   []int   `json:"blocks"`   // as counted by the network's Params
+	Blocks   []int   `json:"blocks"`    // as counted by the network's Params
 	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 

@@ -37,6 +37,9 @@ func (r *Run) Saved() *File {
 	return r.keeper.saved
 }
 
+// Keeps reports whether the run has a checkpoint.
+func (r *Run) Keeps() bool { return r.keeper != nil }
+
 // Save writes the checkpoint now, where one is kept: for results that took long and cost nothing.
 func (r *Run) Save() error {
 	if r.keeper == nil {

@@ -28,7 +28,7 @@ type Systems []System
 
 // Loading is what reading a generator back needs beside the file.
 type Loading struct {
-	Backend       device.Backend        // never nil
+	Backend       device.Backend               // never nil
 	Architectures []models.DensityArchitecture // that are not the module's own, found by name
 	Decodings     []models.GeneratorArchitecture
 }

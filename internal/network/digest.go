@@ -1,4 +1,4 @@
-package gan
+package network
 
 import (
 	"crypto/sha256"
@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// digest tells public records from others: a SHA-256 sum of their number and of every record as
+// Digest tells public records from others: a SHA-256 sum of their number and of every record as
 // training reads it; "" for none. It reads them all.
-func digest(public records.Data) string {
+func Digest(public records.Data) string {
 	if public == nil {
 		return ""
 	}

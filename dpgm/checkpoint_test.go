@@ -1,0 +1,298 @@
+package dpgm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// watched are records that call back before they are read.
+type watched struct {
+	records.Data
+	read func()
+}
+
+func (w *watched) Range(lo, hi int, b *device.Batch) {
+	w.read()
+	w.Data.Range(lo, hi, b)
+}
+
+func (w *watched) Gather(rows []int32, b *device.Batch) {
+	w.read()
+	w.Data.Gather(rows, b)
+}
+
+// kept is what a checkpoint holds of a run.
+type kept struct {
+	State struct {
+		ClipNorm   float64 `json:"clip_norm"`
+		Iterations int     `json:"iterations"`
+		Steps      int     `json:"steps"`
+		Training   bool    `json:"training"`
+	} `json:"state"`
+	sections []synth.Section
+}
+
+func readKept(t *testing.T, path string) (k kept) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := synth.DecodeFile(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(f.Header, &k); err != nil {
+		t.Fatal(err)
+	}
+	k.sections = f.Sections
+	return k
+}
+
+// keptVariants are quick plans with every kind of state.
+func keptVariants(t *testing.T) map[string]synth.Plan {
+	t.Helper()
+	out := map[string]synth.Plan{}
+	for name, s := range map[string]func(records.Schema, accountant.Budget, int) (synth.Plan, error){
+		"clusters": clusters.Plan, "machines": machines.Plan, "averaged": subject(func(c *dpgm.Config) {
+			c.Cluster, c.Average = kmeans.Config{K: 2, Iterations: 2, Share: 0.2}, 0.9
+		}).Plan} {
+		p, err := s(records.Binary(12), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = p
+	}
+	return out
+}
+
+// stopAfter runs until so many steps of training are complete.
+func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ...synth.Option) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := p.Fit(ctx, data, append(opts, synth.OnProgress(func(at synth.Progress) {
+		if at.Stage == dpgm.PurposeTrain && at.Step == steps {
+			cancel()
+		}
+	}))...)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+// TestTrainingGoesOnWhereItWas: what a run restores is what it would write, to the bit: parameters,
+// moments, the moving average, the clip norm and the chains.
+func TestTrainingGoesOnWhereItWas(t *testing.T) {
+	for name, p := range keptVariants(t) {
+		path := filepath.Join(t.TempDir(), "run")
+		data := bits(t, 40, 12, 1)
+		stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
+		before := readKept(t, path)
+		if !before.State.Training || before.State.Steps != 3 {
+			t.Fatalf("%s: kept %+v", name, before.State)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		again := &watched{data, cancel} // records are read to assign them to clusters, before the next step
+		if _, err := p.Fit(ctx, again, synth.CheckpointEvery(path, 1)); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if after := readKept(t, path); !reflect.DeepEqual(after, before) {
+			t.Errorf("%s: the state is another one: %+v, was %+v", name, after.State, before.State)
+		}
+	}
+}
+
+// TestChainsAreReleased: a model has the state of the networks that were trained.
+func TestChainsAreReleased(t *testing.T) {
+	p, path := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run")
+	g, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, states := encoded(t, g), 0
+	for _, s := range readKept(t, path).sections {
+		if strings.HasSuffix(s.Name, " state") {
+			states++
+			if got, err := f.Section(s.Name); err != nil || !bytes.Equal(got, s.Data) {
+				t.Errorf("%s: another one is released: %v", s.Name, err)
+			}
+		}
+	}
+	if states != g.Clusters() {
+		t.Errorf("%d states of %d networks", states, g.Clusters())
+	}
+}
+
+// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it has come back to its training
+// leaves the state of that as it is.
+func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
+	stop := func() {}
+	public := &watched{bits(t, 10, 12, 3), func() { stop() }}
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Cluster.Init = kmeans.Public(public)
+	p, data, path := mustPlan(t, c), bits(t, 40, 12, 1), filepath.Join(t.TempDir(), "run")
+	stopAfter(t, p, data, 2, synth.CheckpointEvery(path, 1))
+	before := readKept(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	stop = cancel // public records are read where the clustering begins, and before, to tell the plan
+	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	stop = func() {}
+	if after := readKept(t, path); !reflect.DeepEqual(after, before) || after.State.Steps != 2 {
+		t.Errorf("kept %+v, was %+v", after.State, before.State)
+	}
+	if _, err := p.Fit(t.Context(), data, synth.CheckpointEvery(path, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheClipNormIsKeptAtOnce: its one use is in the file before anything else happens.
+func TestTheClipNormIsKeptAtOnce(t *testing.T) {
+	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
+	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path), synth.OnProgress(func(at synth.Progress) {
+		if at.Stage == dpgm.PurposeNorm {
+			if k := readKept(t, path); !(k.State.ClipNorm > 0) {
+				t.Errorf("kept %+v", k.State)
+			}
+			seen++
+		}
+	}))
+	if err != nil || seen != 1 {
+		t.Errorf("%d reports of the clip norm: %v", seen, err)
+	}
+}
+
+// TestRunsGoOnFromEveryLoss: killed at any moment at which records are read, with every use of the stage
+// counted as taken ahead, a run still comes to a generator, or says that what it needs was lost.
+func TestRunsGoOnFromEveryLoss(t *testing.T) {
+	for name, p := range keptVariants(t) {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "run")
+		files := map[string]bool{}
+		data := bits(t, 40, 12, 1)
+		at := &watched{data, func() {
+			if text, err := os.ReadFile(path); err == nil {
+				files[string(text)] = true
+			}
+		}}
+		if _, err := p.Fit(t.Context(), at, synth.CheckpointEvery(path, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		complete, lost := 0, 0
+		for text := range files {
+			again := filepath.Join(t.TempDir(), "run")
+			if err := os.WriteFile(again, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ledger := accountant.NewLedger(p.Budget())
+			gen, err := p.FitOn(t.Context(), ledger, data, synth.CheckpointEvery(again, 1000))
+			for _, e := range ledger.Entries() {
+				if e.Spent > e.Reserved {
+					t.Errorf("%s: %+v", name, e)
+				}
+			}
+			if errors.Is(err, synth.ErrLost) {
+				lost++
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			complete++
+			drawn, err := gen.Sample(t.Context(), 20)
+			if err == nil {
+				err = records.Check(drawn)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		t.Logf("%s: %d complete, %d lost what they need", name, complete, lost)
+		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") { // which has marginals
+			t.Errorf("%s: %d complete, %d lost", name, complete, lost)
+		}
+	}
+}
+
+// TestStatesOfNoRun are refused: wrong numbers of anything, and numbers that are none.
+func TestStatesOfNoRun(t *testing.T) {
+	p, path, data := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), bits(t, 40, 12, 1)
+	stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(what string, change func(f *synth.File)) {
+		t.Helper()
+		f, err := synth.DecodeFile(bytes.NewReader(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(f)
+		var text bytes.Buffer
+		if err := f.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(text.Bytes(), whole) {
+			t.Fatalf("%s changes nothing", what)
+		}
+		bad := filepath.Join(t.TempDir(), "run")
+		if err := os.WriteFile(bad, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *param.Error
+		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(bad)); !errors.Is(err, synth.ErrFormat) && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for old, bad := range map[string]string{`"steps":3`: `"steps":4`, `"steps":3,"training":true`: `"steps":3,"training":false`,
+		`"iterations":3`: `"iterations":4`, `"clip_norm":`: `"clip_norm":-`, `"steps":`: `"steps":-`} {
+		try(bad, func(f *synth.File) { f.Header = []byte(strings.Replace(string(f.Header), old, bad, 1)) })
+	}
+	for i, s := range readKept(t, path).sections {
+		try(s.Name+" cut", func(f *synth.File) { f.Sections[i].Data = s.Data[:len(s.Data)-1] })
+		if !strings.HasSuffix(s.Name, "state") && s.Name != "trainer" { // NaN throughout
+			try(s.Name+" without numbers", func(f *synth.File) { f.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(s.Data)) })
+		}
+	}
+}
+
+// TestZeroValues: values that nothing has made print themselves and refuse to work.
+func TestZeroValues(t *testing.T) {
+	p, m, data := new(dpgm.Plan), new(dpgm.Model), bits(t, 3, 12, 1)
+	second := func(_ any, err error) error { return err }
+	_, _, _, _, _ = p.Stages(), p.Total(), m.Schema(), m.Clusters(), m.Weights()
+	m.Assign(device.Batch{Rows: 1}, make([]int32, 1))
+	if p.String() == "" {
+		t.Error("a plan without words")
+	}
+	for name, err := range map[string]error{
+		"fit":     second(p.Fit(t.Context(), data)),
+		"write":   second(p.MarshalJSON()),
+		"none":    second((*dpgm.Plan)(nil).MarshalJSON()),
+		"encode":  second(m.Encode()),
+		"sampler": second(m.Sampler(synth.Draw{})),
+	} {
+		var wrong *param.Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

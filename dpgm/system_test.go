@@ -1,0 +1,151 @@
+package dpgm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/synth/synthtest"
+)
+
+var kills = flag.Int("kills", 4, "how many processes to kill")
+
+// subject is the system under the plans that change makes of a quick one.
+func subject(change func(*dpgm.Config)) synthtest.Subject {
+	return synthtest.Subject{System: dpgm.System(),
+		Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+			c := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 1},
+				Model: models.VAE{Hidden: []int{4}, Latent: 2}, Seed: 5,
+				Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}}
+			change(&c)
+			p, err := c.Plan()
+			if err != nil {
+				return nil, err
+			}
+			return p, nil
+		}}
+}
+
+// one is a single network, without clusters.
+var one = subject(func(c *dpgm.Config) { c.Average = 0.9 })
+
+// clusters has every stage but a private clip norm of the clustering, and a private clip norm of the
+// training.
+var clusters = subject(func(c *dpgm.Config) {
+	c.Features = rff.RBF{Dim: 8, Bandwidth: 2}
+	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2}
+	c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
+	if c.Schema.IsBinary() {
+		c.Marginals = &dpgm.Marginals{Share: 0.3}
+	}
+})
+
+// machines are networks with state beside their parameters, on clusters with a private clip norm.
+var machines = subject(func(c *dpgm.Config) {
+	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2, Memory: 0.5, Small: kmeans.SplitLargest,
+		Norm: &kmeans.DPNorm{Max: 6, Bins: 6}}
+	c.Model = models.RBM{Hidden: 5, Chains: 4, SampleSweeps: 5}
+	c.Train.Optimizer, c.Train.NominalBatch = sgd.Momentum(0.1, 0.9), 4
+	c.Train.ClipNorm, c.Train.Clip = 0, sgd.Quantile{Quantile: 0.5, Rate: 0.2, Initial: 1, NoiseMultiplier: 5}
+})
+
+func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
+func TestSystemOfClusters(t *testing.T)   { synthtest.Run(t, clusters) }
+func TestSystemOfMachines(t *testing.T)   { synthtest.Run(t, machines) }
+
+// long is a subject whose training no single kill can lose whole.
+func long(s synthtest.Subject) synthtest.Subject {
+	plan := s.Plan
+	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
+		p, err := plan(schema, b, n)
+		if err != nil {
+			return nil, err
+		}
+		c := p.(*dpgm.Plan).Config
+		c.Train.Steps, c.Train.SamplingProbability, c.Train.NoiseMultiplier = 80, 0.1, 0
+		if p, err = c.Plan(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	return s
+}
+
+func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, long(one), *kills) }
+func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, long(clusters), *kills) }
+func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, long(machines), *kills) }
+
+func TestProcessesShareACheckpoint(t *testing.T) { synthtest.Race(t, long(clusters), max(*kills/4, 1)) }
+
+// TestPublicRecordsInPlans: a plan that starts at public records is not written, and its checkpoints
+// are those of no plan with other public records.
+func TestPublicRecordsInPlans(t *testing.T) {
+	s := records.Binary(12)
+	c := small(s, accountant.AddOrRemoveOne)
+	configs := map[string]bool{}
+	for seed := range uint64(2) {
+		c.Cluster.Init = kmeans.Public(bits(t, 10, 12, seed))
+		p := mustPlan(t, c)
+		if _, err := json.Marshal(p); err == nil {
+			t.Error("public records were written")
+		}
+		text, err := p.Program.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		configs[string(text)] = true
+	}
+	if len(configs) != 2 {
+		t.Error("plans with other public records have the same checkpoints")
+	}
+	private := bits(t, 10, 12, 1)
+	c.Cluster.Init = kmeans.Public(private)
+	ledger := accountant.NewLedger(c.Budget)
+	var wrong *param.Error
+	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+		t.Errorf("the private records as public ones: %v, entries %v", err, ledger.Entries())
+	}
+}
+
+// broken is an architecture that stops working.
+type broken struct {
+	models.VAE
+	now *bool
+}
+
+func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
+	if *b.now {
+		return nil, errors.New("no room on the device")
+	}
+	return b.VAE.New(be, v, seed)
+}
+
+// TestNetworksThatCannotBeTrained are noticed before anything is reserved.
+func TestNetworksThatCannotBeTrained(t *testing.T) {
+	now := false
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model = broken{models.VAE{Hidden: []int{4}, Latent: 1}, &now}
+	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
+	now = true
+	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil || len(ledger.Entries()) > 0 {
+		t.Errorf("%v, entries %v", err, ledger.Entries())
+	}
+	grouped := small(records.Binary(12), accountant.AddOrRemoveOne)
+	grouped.Train.ClipNorm, grouped.Train.Clip = 0, sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
+	var wrong *param.Error
+	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
+		len(ledger.Entries()) > 0 {
+		t.Errorf("networks that cannot be clipped by groups: %v, entries %v", err, ledger.Entries())
+	}
+}

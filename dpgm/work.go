@@ -1,0 +1,129 @@
+package dpgm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// systemName is the name of this system in files and errors.
+const systemName = "dpgm"
+
+// System reads plans and generators of this package back.
+func System() synth.System {
+	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
+}
+
+// work is what the plan adds to the frame.
+type work struct{ config Config }
+
+// Title says what is trained.
+func (w *work) Title() string {
+	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
+}
+
+// Notes are none: every line of the bill is a stage.
+func (w *work) Notes() []string { return nil }
+
+// Judge builds everything that a run needs beside its records, and compares it with what is public
+// about these.
+func (w *work) Judge(sr *synth.Run) error {
+	r := run{Run: sr, config: w.config}
+	if w.config.clustered() {
+		features, err := newFeatures(w.config)
+		if err != nil {
+			return err
+		}
+		if sr.Data != nil {
+			if err := w.config.Cluster.Check(features, sr.Data); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.build(); err != nil {
+		return err
+	}
+	_, err := r.newTrainer(func(int) float64 { return 1 })
+	return err
+}
+
+// Fit carries the stages out.
+func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
+	r := &run{Run: sr, config: w.config}
+	if err := r.build(); err != nil {
+		return nil, err
+	}
+	if err := r.restore(); err != nil {
+		return nil, err
+	}
+	r.Keep(r.file)
+	for _, stage := range []func(context.Context) error{r.cluster, r.marginals, r.train} {
+		if err := stage(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.model()
+}
+
+// configJSON is the system's part of a plan.
+type configJSON struct {
+	Features  json.RawMessage `json:"features,omitempty"`
+	Cluster   kmeans.Config   `json:"cluster"`
+	Public    string          `json:"public_records,omitempty"` // a digest, which tells plans apart
+	Marginals *Marginals      `json:"marginals,omitempty"`
+	Model     json.RawMessage `json:"model"`
+	Train     sgd.Config      `json:"train"`
+	Average   float64         `json:"average,omitempty"`
+	Seed      uint64          `json:"seed,string"`
+}
+
+// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that
+// is not the module's own.
+func (w *work) Config() (json.RawMessage, error) {
+	c := w.config
+	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train,
+		Average: c.Average, Seed: c.Seed}
+	if c.Cluster.Init.Method == kmeans.FromPublic {
+		j.Public = network.Digest(c.Cluster.Init.Records)
+	}
+	var err error
+	if c.Features != nil {
+		if j.Features, err = rff.MarshalKernel(c.Features); err != nil {
+			return nil, err
+		}
+	}
+	if j.Model, err = models.MarshalDensity(c.Model); err != nil {
+		return nil, err
+	}
+	return json.Marshal(j)
+}
+
+func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
+	var j configJSON
+	if err := json.Unmarshal(saved.Config, &j); err != nil {
+		return nil, malformed(err)
+	}
+	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
+		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
+	var err error
+	if len(j.Features) > 0 {
+		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {
+			return nil, err
+		}
+	}
+	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
+		return nil, err
+	}
+	p, err := c.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,66 @@
+package kmeans
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// History is what a fit has released so far. An interrupted fit goes on from it, see
+// [WithHistory]; all of it is public.
+type History struct {
+	ClipNorm   float64 // of the DPNorm; 0 while there is none
+	Iterations []Iteration
+}
+
+// Iteration is what one iteration has released.
+type Iteration struct {
+	Sums   []float64 // of features, K × features
+	Counts []float64 // of records, K
+}
+
+func (h *History) add(r released) {
+	if h != nil {
+		h.Iterations = append(h.Iterations, Iteration{clone(r.sums), clone(r.counts)})
+	}
+}
+
+// check refuses what no fit that has so many iterations left can have released. Histories come from
+// files.
+func (h *History) check(c Config, dim, left int) error {
+	if h == nil {
+		return nil
+	}
+	var k param.Checker
+	const path = "kmeans.WithHistory."
+	k.OK(h.holdsNorm(c.Norm), path+"ClipNorm", h.ClipNorm,
+		"a norm that the DPNorm can release, or 0 before anything is released or without one")
+	drawn := c.Iterations - left
+	k.OK(len(h.Iterations) <= drawn, path+"Iterations", len(h.Iterations),
+		fmt.Sprintf("at most the %d that were drawn", drawn))
+	for i, it := range h.Iterations {
+		fits := len(it.Sums) == c.K*dim && len(it.Counts) == c.K
+		k.OK(fits && allFinite(it.Sums) && allFinite(it.Counts), fmt.Sprintf("%sIterations[%d]", path, i),
+			fmt.Sprintf("%d and %d numbers", len(it.Sums), len(it.Counts)),
+			fmt.Sprintf("%d finite sums and %d finite counts", c.K*dim, c.K))
+	}
+	return k.Err()
+}
+
+// holdsNorm reports whether the clip norm is one that could have been released by now.
+func (h *History) holdsNorm(d *DPNorm) bool {
+	if h.ClipNorm == 0 {
+		return d == nil || len(h.Iterations) == 0
+	}
+	return d != nil && isClipNorm(h.ClipNorm) && h.ClipNorm <= d.Max*(1+0x1p-20)
+}
+
+func allFinite(v []float64) bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,187 @@
+package kmeans_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// estimated is a fit with every kind of public state: a private clip norm, memory, splits at random.
+func estimated(iterations int) kmeans.Config {
+	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5, AverageCounts: 2,
+		Small: kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
+}
+
+// reserved are the allowances of a fit on a ledger.
+func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm, iterations *mechanism.Allowance) {
+	t.Helper()
+	all, err := mechanism.ReserveAll(ctx, l, accountant.Transaction{Lines: cfg.Lines()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Norm == nil {
+		return nil, all[0]
+	}
+	return all[0], all[1]
+}
+
+// TestFitsGoOn: a fit that is cancelled after any release and goes on from what it has released ends
+// where the whole fit does, noise being the same, and draws no more.
+func TestFitsGoOn(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
+	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4)} {
+		fresh := func() context.Context { return entropy.WithTap(context.Background(), &recorder{seed: 6}) }
+		whole, err := kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data, ledger(accountant.AddOrRemoveOne))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stop := range 5 {
+			if stop == 0 && cfg.Norm == nil {
+				continue
+			}
+			ctx, cancel := context.WithCancel(fresh())
+			l, h := ledger(accountant.AddOrRemoveOne), &kmeans.History{}
+			norm, iterations := reserved(t, ctx, l, cfg)
+			opts := []kmeans.Option{kmeans.WithAllowances(norm, iterations), kmeans.WithHistory(h)}
+			_, err := kmeans.Fit(ctx, cfg, kmeans.Raw(square), data, l, append(opts, kmeans.WithProgress(
+				func(i, _ int, _ float64) {
+					if i == stop {
+						cancel()
+					}
+				}))...)
+			if cancel(); stop < cfg.Iterations && !errors.Is(err, context.Canceled) || len(h.Iterations) != stop {
+				t.Fatalf("%s, stopped at %d: %v, %d iterations kept", name, stop, err, len(h.Iterations))
+			}
+			var seen []int
+			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l, append(opts, kmeans.WithProgress(
+				func(i, _ int, _ float64) { seen = append(seen, i) }))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(m, whole) {
+				t.Errorf("%s, stopped at %d: another model", name, stop)
+			}
+			if want := []int{1, 2, 3, 4}[stop:]; len(seen) != len(want) || !slices.Equal(seen, want) {
+				t.Errorf("%s, stopped at %d: went on with %v", name, stop, seen)
+			}
+			for _, e := range l.Entries() {
+				if e.Spent != e.Reserved {
+					t.Errorf("%s, stopped at %d: %+v", name, stop, e)
+				}
+			}
+			again, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), untouchable{data, t}, l, opts...)
+			if err != nil || !reflect.DeepEqual(again, whole) {
+				t.Errorf("%s, stopped at %d: a complete fit gives another model: %v", name, stop, err)
+			}
+		}
+	}
+}
+
+// TestLostReleasesAreLeftOut: uses that an interruption took are not drawn again. A clip norm becomes
+// the largest, and without any iteration the model has the first centres and no weights of its own.
+func TestLostReleasesAreLeftOut(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
+	for lost := range 5 {
+		cfg, l, h := estimated(4), ledger(accountant.AddOrRemoveOne), &kmeans.History{}
+		cfg.Init.Method = kmeans.Ball
+		norm, iterations := reserved(t, t.Context(), l, cfg)
+		for _, a := range append([]*mechanism.Allowance{norm}, slices.Repeat([]*mechanism.Allowance{iterations}, lost)...) {
+			if _, err := a.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l, kmeans.WithAllowances(norm, iterations),
+			kmeans.WithHistory(h), kmeans.WithSeed(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.ClipNorm != cfg.Norm.Max || len(h.Iterations) != 4-lost || h.ClipNorm != m.ClipNorm {
+			t.Errorf("%d lost: clip norm %v, %d iterations", lost, m.ClipNorm, len(h.Iterations))
+		}
+		for _, e := range l.Entries() {
+			if e.Spent != e.Reserved {
+				t.Errorf("%d lost: %+v", lost, e)
+			}
+		}
+		if lost < 4 {
+			continue
+		}
+		for i, w := range m.Weights() {
+			if w != 1.0/3 {
+				t.Errorf("cluster %d has weight %v", i, w)
+			}
+			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) > 1e-4 {
+				t.Errorf("cluster %d is at %v, which is no first centre", i, c)
+			}
+		}
+	}
+}
+
+// TestWhatAFitCannotGoOnFrom is refused before a record is read: histories come from files.
+func TestWhatAFitCannotGoOnFrom(t *testing.T) {
+	data := untouchable{table(t, square, [][]float32{{1, 1}}), t}
+	cfg := estimated(3)
+	good := kmeans.Iteration{Sums: make([]float64, 6), Counts: make([]float64, 3)}
+	bad := func(sums, counts int, v float64) kmeans.Iteration {
+		it := kmeans.Iteration{Sums: make([]float64, sums), Counts: make([]float64, counts)}
+		it.Counts[0] = v
+		return it
+	}
+	for name, h := range map[string]kmeans.History{
+		"a negative norm":         {ClipNorm: -1},
+		"a norm that is none":     {ClipNorm: math.NaN()},
+		"too large a norm":        {ClipNorm: 10},
+		"iterations without one":  {Iterations: []kmeans.Iteration{good}},
+		"more than were drawn":    {ClipNorm: 3, Iterations: []kmeans.Iteration{good, good}},
+		"too few sums":            {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(5, 3, 0)}},
+		"too many counts":         {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 4, 0)}},
+		"counts without an end":   {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
+		"counts that are no ones": {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
+	} {
+		l := ledger(accountant.AddOrRemoveOne)
+		norm, iterations := reserved(t, t.Context(), l, cfg)
+		if _, err := iterations.Next(); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *param.Error
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l, kmeans.WithAllowances(norm, iterations),
+			kmeans.WithHistory(&h)); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	l := ledger(accountant.AddOrRemoveOne)
+	norm, iterations := reserved(t, t.Context(), l, cfg)
+	other := estimated(3)
+	other.NoiseMultiplier = 1
+	shorter := estimated(2)
+	plain := cfgFor(3, 3)
+	for name, c := range map[string]struct {
+		cfg              kmeans.Config
+		norm, iterations *mechanism.Allowance
+	}{"less noise": {other, norm, iterations}, "fewer iterations": {shorter, norm, iterations},
+		"no clip norm": {cfg, nil, iterations}, "no iterations": {cfg, norm, nil}, "exchanged": {cfg, iterations, norm},
+		"a clip norm too many": {plain, norm, iterations}} {
+		var wrong *param.Error
+		if _, err := kmeans.Fit(t.Context(), c.cfg, kmeans.Raw(square), data, l,
+			kmeans.WithAllowances(c.norm, c.iterations)); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := cfg.Check(kmeans.Raw(square), records.Data(data)); err != nil {
+		t.Error(err)
+	}
+	if err := cfg.Check(nil, nil); err == nil {
+		t.Error("nothing at all is accepted")
+	}
+}
