@@ -1,7 +1,6 @@
 package classify_test
 
 import (
-	"slices"
 	"testing"
 )
 
@@ -16,5 +15,3 @@ func must[T any](v T, err error) func(t testing.TB) T {
 		return v
 	}
 }
-
-func repeat(value int32, n int) []int32 { return slices.Repeat([]int32{value}, n) }
