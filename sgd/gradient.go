@@ -38,7 +38,10 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data r
 		t.finish.FinishFixedSum(t.exact.sum)
 		t.finish = nil
 	}
-	return Private{loss / float64(max(len(t.index), 1)), t.lossy && len(t.index) > 0}, nil
+	if !t.lossy || len(t.index) == 0 {
+		return Private{}, nil
+	}
+	return privately(loss / float64(len(t.index))), nil
 }
 
 // addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known

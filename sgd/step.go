@@ -21,15 +21,26 @@ type Step struct {
 
 // Private is a number computed from private records that no guarantee covers. It
 // prints itself as "[private]" in every format, log and JSON document; Reveal
-// gives the number to somebody who may see the records anyway.
+// gives the number to those who may see the records anyway.
 type Private struct {
-	value float64
-	set   bool
+	// Package fmt cannot call Format on an unexported field and prints what it holds instead,
+	// following one pointer under some verbs. It follows no second one.
+	hidden **float64
+}
+
+func privately(x float64) Private {
+	p := &x
+	return Private{&p}
 }
 
 // Reveal is the number, and whether there is one. Showing it to anybody who may
 // not see the records breaks the guarantee.
-func (p Private) Reveal() (float64, bool) { return p.value, p.set }
+func (p Private) Reveal() (float64, bool) {
+	if p.hidden == nil {
+		return 0, false
+	}
+	return **p.hidden, true
+}
 
 const redacted = "[private]"
 
