@@ -91,7 +91,7 @@ func (c NoiseClass) Meaning() string {
 	return string(c)
 }
 
-// Request is what a Policy is asked to allow.
+// Request is what a Policy is asked to allow. The event is a copy, which the policy may keep.
 type Request struct {
 	Purpose  string
 	Event    Event
@@ -179,14 +179,25 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	if err := l.allow(own, key, count); err != nil {
 		return nil, fmt.Errorf("accountant: %q: %w", purpose, err)
 	}
-	if l.policy != nil {
-		if err := l.policy(Request{purpose, e, count, l.Relation()}); err != nil {
-			return nil, err
-		}
+	if err := l.ask(purpose, key, count); err != nil {
+		return nil, err
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return l.setAside(purpose, id, own, key, count), nil
+}
+
+// ask asks the policy about count uses of the event with this key. The policy is shown a copy of
+// what is priced, so that it can change neither that nor the caller's event.
+func (l *Ledger) ask(purpose, key string, count int) error {
+	if l.policy == nil {
+		return nil
+	}
+	e, err := UnmarshalEvent([]byte(key))
+	if err != nil {
+		return err
+	}
+	return l.policy(Request{purpose, e, count, l.Relation()})
 }
 
 // own is the ledger's copy of the event with this key, whose lists nobody else can change.
@@ -222,7 +233,9 @@ func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *R
 	}
 	en.late = en.late || l.shared.root.spending
 	en.reserved += count
-	l.shared.root.version++
+	root := l.shared.root
+	root.headroom.took(l, key, count, root.version)
+	root.version++
 	return &Reservation{ledger: l, entry: en, remaining: count}
 }
 
@@ -274,12 +287,15 @@ func (r *Reservation) Spend() error {
 	if r.remaining <= 0 || r.entry.spent >= r.entry.reserved {
 		return ErrReservationExhausted
 	}
+	if !r.owned() && r.entry.spent-r.entry.ownedSpent >= r.entry.reserved-r.entry.owned {
+		return ErrReservationExhausted // what is left belongs to transactions with an ID
+	}
 	if r.line != nil {
 		if r.line.spent >= r.line.line.Count {
 			return ErrReservationExhausted
 		}
 		r.line.spent++
-		if r.line.identified {
+		if r.owned() {
 			r.entry.ownedSpent++
 		}
 	}
@@ -288,6 +304,9 @@ func (r *Reservation) Spend() error {
 	r.ledger.shared.root.spending = true
 	return nil
 }
+
+// owned reports whether the uses are those of a transaction with an ID.
+func (r *Reservation) owned() bool { return r.line != nil && r.line.identified }
 
 // Event is what one use is.
 func (r *Reservation) Event() Event { return r.entry.copied() }

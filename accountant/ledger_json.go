@@ -123,7 +123,8 @@ const maxPartDepth = 8
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 //
 // A fresh ledger also learns which uses belong to which transaction. One that other ledgers are
-// joined into does not: a run that goes on there sets its uses aside anew, which counts more.
+// joined into does not: what is left of a transaction was counted as taken before (see settle), and
+// a run that goes on there sets its uses aside anew, which counts more.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth))

@@ -58,6 +58,10 @@ func (l *Ledger) Children() []PartGroup {
 }
 
 // Merge joins ledgers that were kept for the same records, on several machines say, into a new one: everything in any of them counts.
+//
+// What transactions have left counts as taken in the new ledger: their runs go on where it was set
+// aside, and Resume hands it out to no other.
+//
 // Errors: *param.Error when relations differ. A sum over the budget is not an error, since it has happened; Epsilon tells.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
@@ -73,6 +77,7 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 }
 
 // MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a record pays for its own part only.
+// Transactions are treated as Merge treats them.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -106,6 +111,7 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	if saved.Budget.Relation != l.budget.Relation {
 		return param.New(path, saved.Budget.Relation, "a ledger under "+l.budget.Relation.String())
 	}
+	saved.settle()
 	if saved.FilterOrder != l.filter {
 		return errors.Join(param.New(path, saved.FilterOrder, "the same Rényi filter, or none"))
 	}

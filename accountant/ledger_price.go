@@ -151,13 +151,22 @@ func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
 			return err
 		}
 	}
-	// The caller sets count aside next, which moves the version by one and uses up that much room.
+	return nil
+}
+
+// took follows the counts to the next version of the family, where count uses of the event have
+// been set aside. It is called where that happens and nowhere else: a check that passed may still be
+// refused by the policy, and then nothing has moved. What was remembered for another event, ledger
+// or version stays behind at its own version, and the next check drops it.
+func (h *headroom) took(l *Ledger, key string, count int, version uint64) {
+	if h.at != l || h.key != key || h.version != version || count > h.fits {
+		return
+	}
 	h.fits -= count
 	if h.fails > 0 {
 		h.fails -= count
 	}
-	h.version = root.version + 1
-	return nil
+	h.version++
 }
 
 func (h *headroom) extend(l *Ledger, e Event, count int) error {
@@ -174,7 +183,7 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 		return ErrBudgetExceeded
 	}
 	h.fits = count
-	if l.used(h.key) < 8*count {
+	if l.used(h.key)/8 < count {
 		return nil // a first, or a large, reservation: do not speculate
 	}
 	// Repeated small reservations: find room in one go, half of what has been used or half of what is left.
@@ -192,11 +201,12 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	return nil
 }
 
+// used is how many uses of an event the ledger holds for all purposes, or maxCount if that is less.
 func (l *Ledger) used(key string) int {
 	n := 0
 	for _, en := range l.entries {
 		if en.key == key {
-			n += en.reserved
+			n += min(en.reserved, maxCount-n)
 		}
 	}
 	return n

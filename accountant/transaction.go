@@ -72,12 +72,9 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	if err := l.allowAll(t, lines); err != nil {
 		return nil, err
 	}
-	if l.policy != nil {
-		for _, p := range lines {
-			r := Request{p.line.Purpose, p.line.Event, p.line.Count, l.Relation()}
-			if err := l.policy(r); err != nil {
-				return nil, err
-			}
+	for _, p := range lines {
+		if err := l.ask(p.line.Purpose, p.key, p.line.Count); err != nil {
+			return nil, err
 		}
 	}
 	l.shared.state.Lock()
@@ -204,10 +201,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	if root.fault != nil {
 		return root.fault
 	}
-	for _, p := range lines {
-		if n := l.held(p); p.line.Count > maxCount-n {
-			return param.New("accountant.Line.Count", p.line.Count, "fewer events in total")
-		}
+	if err := l.countable(lines); err != nil {
+		return err
 	}
 	cost, err := root.bound(root.event(l, t.event(lines), 1), false)
 	if err != nil {
@@ -216,6 +211,27 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	if cost.Upper > root.budget.Epsilon {
 		return fmt.Errorf("accountant: ε = %.4g of %.4g: %w", cost.Upper, root.budget.Epsilon,
 			ErrBudgetExceeded)
+	}
+	return nil
+}
+
+// countable refuses lines that an entry could not count: what is held and all lines that share the
+// entry are added up.
+func (l *Ledger) countable(lines []*placedLine) error {
+	type place struct {
+		group, part  int
+		purpose, key string
+	}
+	total := map[place]int{}
+	for _, p := range lines {
+		at := place{p.line.Group, p.line.Part, p.line.Purpose, p.key}
+		if _, ok := total[at]; !ok {
+			total[at] = l.held(p)
+		}
+		if p.line.Count > maxCount-total[at] {
+			return param.New("accountant.Line.Count", p.line.Count, "fewer events in total")
+		}
+		total[at] += p.line.Count
 	}
 	return nil
 }

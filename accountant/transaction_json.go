@@ -35,6 +35,36 @@ func (l *Ledger) saveTransactions() []savedTransaction {
 	return out
 }
 
+// settle counts what transactions have left as taken, in the ledger and in its parts. It is for a
+// ledger that was saved just now and is joined into another: the runs still take those uses where
+// they were set aside, so that the joined ledger must hand them to no other.
+func (s *savedLedger) settle() {
+	for _, t := range s.Transactions {
+		for _, line := range t.Lines {
+			at := s
+			if line.Group > 0 {
+				at = &s.Parts[t.Groups[line.Group-1]].Ledgers[line.Part]
+			}
+			at.take(line)
+		}
+	}
+	for _, p := range s.Parts {
+		for i := range p.Ledgers {
+			p.Ledgers[i].settle()
+		}
+	}
+}
+
+// take counts what a transaction's line has left as taken from the entry that it shares.
+func (s *savedLedger) take(line savedLine) {
+	for i := range s.Entries {
+		en := &s.Entries[i]
+		if en.Purpose == line.Purpose && string(en.Event) == string(line.Event) {
+			en.Spent = min(en.Reserved, en.Spent+line.Reserved-line.Spent)
+		}
+	}
+}
+
 // restoreTransactions reads the transactions of a ledger whose entries and parts have been read:
 // they say which of the uses belong to which run, and can add none.
 func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
@@ -68,13 +98,23 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 			return nil, err
 		}
 		t.lines = append(t.lines, p)
-		p.entry.owned += p.line.Count
-		p.entry.ownedSpent += p.spent
-		if p.entry.owned > p.entry.reserved || p.entry.ownedSpent > p.entry.spent {
+		if !p.entry.own(p.line.Count, p.spent) {
 			return nil, param.New(path+".Lines", line.Purpose, "no more uses than the entry holds")
 		}
 	}
 	return t, nil
+}
+
+// own says that count uses of the entry, of which spent are gone, belong to a transaction with an
+// ID. It reports false where the entry does not hold them beside those that belong to others, used or
+// not. No sum wraps, whatever a file says.
+func (en *entry) own(count, spent int) bool {
+	if count > en.reserved-en.owned || spent > en.spent-en.ownedSpent {
+		return false
+	}
+	en.owned += count
+	en.ownedSpent += spent
+	return en.spent-en.ownedSpent <= en.reserved-en.owned
 }
 
 func (l *Ledger) restoreLine(s savedTransaction, line savedLine) (*placedLine, error) {

@@ -1,0 +1,175 @@
+package accountant
+
+import (
+	"errors"
+	"testing"
+)
+
+// moody is a policy whose answer a test chooses.
+type moody struct{ answer func() error }
+
+func (m *moody) ask(Request) error {
+	if m.answer == nil {
+		return nil
+	}
+	return m.answer()
+}
+
+// fillUp sets the largest Gaussian aside, in steps of half a percent, that still fits.
+func fillUp(t *testing.T, l *Ledger, reserve func(e Event) error) {
+	t.Helper()
+	for z := 3.0; z < 1000; z *= 1.005 {
+		err := reserve(Gaussian{z})
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, ErrBudgetExceeded) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("nothing fits any more: ε = %v", l.Epsilon())
+}
+
+// reserveUntilRefused reserves one e after the other.
+func reserveUntilRefused(t *testing.T, l *Ledger, e Event) {
+	t.Helper()
+	for range 10000 {
+		_, err := l.Reserve("small", e, 1)
+		if errors.Is(err, ErrBudgetExceeded) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("nothing is ever refused")
+}
+
+func reserveOneByOne(t *testing.T, l *Ledger, e Event, n int) {
+	t.Helper()
+	for range n {
+		if _, err := l.Reserve("small", e, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLedgerHeadroomAfterRefusals: what is remembered of a check holds for the state that was
+// checked, also where the policy refused or panicked and something else was set aside next.
+func TestLedgerHeadroomAfterRefusals(t *testing.T) {
+	veto := errors.New("veto")
+	answers := map[string]func() error{
+		"nothing": nil,
+		"veto":    func() error { return veto },
+		"panic":   func() error { panic(veto) },
+	}
+	for name, answer := range answers {
+		for _, nested := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) { refuseAndGoOn(t, answer, nested) })
+		}
+	}
+}
+
+func refuseAndGoOn(t *testing.T, answer func() error, nested bool) {
+	var policy moody
+	root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithPolicy(policy.ask))
+	at, small := root, Gaussian{100}
+	if nested {
+		at = must[[]*Ledger](t)(root.Disjoint("parts", 2))[1]
+	}
+	reserveOneByOne(t, at, small, 200)
+	if room := root.headroom.fits; room < 10 {
+		t.Fatalf("room for %d is remembered, which shows nothing", room)
+	}
+	if policy.answer = answer; answer != nil {
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := at.Reserve("small", small, 1); err == nil {
+				t.Error("the policy was not asked")
+			}
+		}()
+	}
+	policy.answer = nil
+	fillUp(t, root, func(e Event) error {
+		_, err := root.ReserveAll(Transaction{Lines: []Line{{Purpose: "big", Event: e, Count: 1}}})
+		return err
+	})
+	reserveUntilRefused(t, at, small)
+	if e := root.Epsilon().Upper; e > 1 || e < .99 {
+		t.Errorf("ε = %v of 1", e)
+	}
+}
+
+// TestLedgerHeadroomForgetsOtherStates: another purpose, another ledger of the family and a
+// transaction of the same event use up room as well.
+func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
+	small := Gaussian{100}
+	for name, fill := range map[string]func(root *Ledger, e Event) error{
+		"another event": func(root *Ledger, e Event) error {
+			_, err := root.Reserve("big", e, 1)
+			return err
+		},
+		"a child": func(root *Ledger, e Event) error {
+			c := must[[]*Ledger](t)(root.Disjoint("parts", 1))
+			_, err := c[0].Reserve("big", e, 1)
+			return err
+		},
+		"the same event together with another": func(root *Ledger, e Event) error {
+			_, err := root.ReserveAll(Transaction{ID: "a", Lines: []Line{
+				{Purpose: "small", Event: small, Count: 3}, {Purpose: "big", Event: e, Count: 1}}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+			reserveOneByOne(t, root, small, 200)
+			if room := root.headroom.fits; room < 10 {
+				t.Fatalf("room for %d is remembered, which shows nothing", room)
+			}
+			fillUp(t, root, func(e Event) error { return fill(root, e) })
+			reserveUntilRefused(t, root, small)
+			if e := root.Epsilon().Upper; e > 1 || e < .99 {
+				t.Errorf("ε = %v of 1", e)
+			}
+		})
+	}
+}
+
+// TestLedgerHeadroomIsOneParts: room in one part is no room in another that is full.
+func TestLedgerHeadroomIsOneParts(t *testing.T) {
+	small := Gaussian{100}
+	root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	parts := must[[]*Ledger](t)(root.Disjoint("parts", 2))
+	fillUp(t, root, func(e Event) error {
+		_, err := parts[1].Reserve("big", e, 1)
+		return err
+	})
+	reserveUntilRefused(t, parts[1], small)
+	reserveOneByOne(t, parts[0], small, 200)
+	if room := root.headroom.fits; room < 10 {
+		t.Fatalf("room for %d is remembered, which shows nothing", room)
+	}
+	if _, err := parts[1].Reserve("small", small, 1); !errors.Is(err, ErrBudgetExceeded) {
+		t.Errorf("a full part takes another use: %v", err)
+	}
+	if e := root.Epsilon().Upper; e > 1 {
+		t.Errorf("ε = %v of 1", e)
+	}
+}
+
+// TestLedgerHeadroomStaysBounded: counts near the largest do not wrap where room is looked for.
+func TestLedgerHeadroomStaysBounded(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	e := Gaussian{1e15}
+	for _, purpose := range []string{"a", "b", "c", "d", "e"} {
+		if _, err := l.Reserve(purpose, e, maxCount); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := l.used(must[string](t)(eventKey(e))); n != maxCount {
+		t.Errorf("%d uses", n)
+	}
+	if _, err := l.Reserve("f", e, 1); err != nil || l.headroom.fits < 0 {
+		t.Error(err, l.headroom.fits)
+	}
+}

@@ -1,0 +1,225 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+)
+
+// takeAll spends until nothing is left, and counts.
+func takeAll(t *testing.T, r *Reservation) (n int) {
+	t.Helper()
+	for {
+		err := r.Spend()
+		if errors.Is(err, ErrReservationExhausted) {
+			return n
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+}
+
+// TestLedgerReservationsKeepToTheirOwnUses: two reservations share an entry and not their uses.
+func TestLedgerReservationsKeepToTheirOwnUses(t *testing.T) {
+	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+	two := must[*Reservation](t)(l.Reserve("steps", step, 2))
+	three := must[*Reservation](t)(l.Reserve("steps", step, 3))
+	if a, b := takeAll(t, two), takeAll(t, three); a != 2 || b != 3 {
+		t.Errorf("took %d of 2 and %d of 3", a, b)
+	}
+}
+
+// TestLedgerKeepsTransactionsUses: uses handed out twice, by Reserve or a transaction without an
+// ID and again by Resume, are not taken from a transaction with an ID.
+func TestLedgerKeepsTransactionsUses(t *testing.T) {
+	lines := func(n int) []Line { return []Line{{Purpose: "steps", Event: step, Count: n}} }
+	for name, reserve := range map[string]func(l *Ledger) (*Reservation, error){
+		"Reserve": func(l *Ledger) (*Reservation, error) { return l.Reserve("steps", step, 20) },
+		"no ID": func(l *Ledger) (*Reservation, error) {
+			r, err := l.ReserveAll(Transaction{Lines: lines(20)})
+			if err != nil {
+				return nil, err
+			}
+			return r[0], nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+			run := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "a", Lines: lines(50)}))[0]
+			first := must[*Reservation](t)(reserve(l))
+			again := must[*Reservation](t)(l.Resume("steps", step))
+			if n := takeAll(t, again) + takeAll(t, first); n != 20 {
+				t.Errorf("20 uses were taken %d times", n)
+			}
+			if n := takeAll(t, run); n != 50 {
+				t.Errorf("the transaction has %d of its 50 uses", n)
+			}
+		})
+	}
+}
+
+// TestLedgerPolicySeesCopies: a policy can change neither what is priced nor the caller's event.
+func TestLedgerPolicySeesCopies(t *testing.T) {
+	for name, reserve := range map[string]func(l *Ledger, e Event) error{
+		"Reserve": func(l *Ledger, e Event) error {
+			_, err := l.Reserve("x", e, 1)
+			return err
+		},
+		"Spend": func(l *Ledger, e Event) error { return l.Spend("x", e) },
+		"ReserveAll": func(l *Ledger, e Event) error {
+			_, err := l.ReserveAll(Transaction{Lines: []Line{{Purpose: "x", Event: e, Count: 1}}})
+			return err
+		},
+	} {
+		asked := 0
+		l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5}, WithPolicy(func(r Request) error {
+			asked++
+			r.Event.(SameBatch).NoiseMultipliers[0] = 1e6
+			return nil
+		}))
+		e := SameBatch{[]float64{6}}
+		if err := reserve(l, e); err != nil || asked != 1 {
+			t.Fatalf("%s: asked %d times: %v", name, asked, err)
+		}
+		want := upper(t, SameBatch{[]float64{6}}, 1e-5, AddOrRemoveOne)
+		if got := l.Epsilon().Upper; got != want {
+			t.Errorf("%s: priced %v, costs %v", name, got, want)
+		}
+		if e.NoiseMultipliers[0] != 6 {
+			t.Errorf("%s: the caller's event is %v", name, e)
+		}
+	}
+}
+
+// kept is a ledger with a transaction of itself and of a part, both under way, and uses of the same
+// events that belong to no transaction.
+func kept(t *testing.T) *Ledger {
+	t.Helper()
+	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
+	must[[]*Ledger](t)(l.Disjoint("other", 3))
+	run := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "a",
+		Groups: []Parts{{Purpose: "parts", N: 2}},
+		Lines: []Line{
+			{Purpose: "steps", Event: step, Count: 50},
+			{Purpose: "steps", Event: step, Count: 10},
+			{Purpose: "part", Event: step, Count: 30, Group: 1, Part: 1},
+		}}))
+	child := l.Children()[1].Parts[1]
+	inner := must[[]*Reservation](t)(child.ReserveAll(Transaction{ID: "b",
+		Lines: []Line{{Purpose: "inner", Event: step, Count: 9}}}))
+	for _, r := range append(run, inner...) {
+		for range 7 {
+			if err := r.Spend(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must[*Reservation](t)(l.Reserve("steps", step, 5))
+	must[*Reservation](t)(child.Reserve("part", step, 4))
+	return l
+}
+
+// TestLedgerMergeLeavesTransactionsTheirUses: a joined ledger hands out nothing that a run can
+// still take where it was set aside, and every use is still counted.
+func TestLedgerMergeLeavesTransactionsTheirUses(t *testing.T) {
+	b := Budget{Epsilon: 3, Delta: 1e-5}
+	one, two := kept(t), kept(t)
+	merged := must[*Ledger](t)(Merge(b, one, two))
+	checkJoined(t, merged, merged.Children()[1].Parts[1], 10, 4)
+	checkJoined(t, merged, merged.Children()[3].Parts[1], 10, 4)
+	apart := must[*Ledger](t)(MergeDisjoint(b, "shards", one, two))
+	for _, shard := range apart.Children()[0].Parts {
+		checkJoined(t, shard, shard.Children()[1].Parts[1], 5, 4)
+	}
+	if a, b := apart.Epsilon().Upper, one.Epsilon().Upper; a != b {
+		t.Errorf("ε = %v apart, %v of each", a, b)
+	}
+	if e := one.Entries()[0]; e.Reserved != 65 || e.Spent != 14 {
+		t.Errorf("joining changed the ledger that was joined: %+v", e)
+	}
+}
+
+func checkJoined(t *testing.T, l, child *Ledger, left, leftOfChild int) {
+	t.Helper()
+	for _, x := range []struct {
+		at      *Ledger
+		purpose string
+		left    int
+	}{{l, "steps", left}, {child, "part", leftOfChild}} {
+		r, err := x.at.Resume(x.purpose, step)
+		if err != nil {
+			t.Errorf("%s: %v", x.purpose, err)
+		} else if r.Remaining() != x.left {
+			t.Errorf("%s: %d handed out, not %d", x.purpose, r.Remaining(), x.left)
+		}
+	}
+	if _, err := child.Resume("inner", step); !errors.Is(err, ErrReservationExhausted) {
+		t.Errorf("uses of a part's transaction are handed out: %v", err)
+	}
+}
+
+// TestLedgerCountsDoNotWrap: lines that share an entry are counted together, beside what it holds.
+func TestLedgerCountsDoNotWrap(t *testing.T) {
+	e := Gaussian{1e15}
+	line := func(purpose string, count, part int) Line {
+		l := Line{Purpose: purpose, Event: e, Count: count}
+		if part > 0 {
+			l.Group, l.Part = 1, part-1
+		}
+		return l
+	}
+	for name, x := range map[string]struct {
+		lines []Line
+		ok    bool
+	}{
+		"five times the most": {[]Line{line("x", maxCount, 0), line("x", maxCount, 0),
+			line("x", maxCount, 0), line("x", maxCount, 0), line("x", maxCount, 0)}, false},
+		"one too many beside what is held": {
+			[]Line{line("held", maxCount-10, 0), line("held", 1, 0)}, false},
+		"one too many in a part": {[]Line{line("x", maxCount, 2), line("x", 1, 2)}, false},
+		"the most":               {[]Line{line("held", maxCount-11, 0), line("held", 1, 0)}, true},
+		"the most in each place": {[]Line{line("x", maxCount, 0), line("y", maxCount, 0),
+			line("x", maxCount, 1), line("x", maxCount, 2)}, true},
+	} {
+		l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
+		must[*Reservation](t)(l.Reserve("held", e, 10))
+		_, err := l.ReserveAll(Transaction{ID: "a", Groups: []Parts{{Purpose: "p", N: 2}},
+			Lines: x.lines})
+		var bad *ParamError
+		if x.ok && err != nil || !x.ok && !errors.As(err, &bad) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !x.ok && len(l.Entries()) != 1 {
+			t.Errorf("%s: something was set aside", name)
+		}
+		text := must[[]byte](t)(json.Marshal(l))
+		if _, err := UnmarshalLedger(text); err != nil {
+			t.Errorf("%s: cannot be read back: %v", name, err)
+		}
+	}
+}
+
+// TestReduceDoesNotWrap: counts beyond the largest are refused however they are nested, and
+// Gaussians, which are summed in floating point, cost what they should.
+func TestReduceDoesNotWrap(t *testing.T) {
+	most := Repeated{Laplace{1e18}, maxCount}
+	half := Repeated{Laplace{1e18}, 1 << 31}
+	for name, e := range map[string]Event{
+		"composed": Composed{[]Event{most, most, most, most, most}},
+		"nested":   Repeated{Repeated{half, 1 << 31}, 4},
+		"parts":    Repeated{Disjoint{Parts: []Event{Repeated{Laplace{1e18}, 1 << 60}}}, 16},
+		"beside":   Composed{[]Event{most, Disjoint{Parts: []Event{Laplace{1e18}}}}},
+	} {
+		var bad *ParamError
+		if _, err := reduce(e, AddOrRemoveOne); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	many := Repeated{Gaussian{1e10}, maxCount}
+	once := upper(t, Gaussian{1e10 / math.Sqrt(5*float64(maxCount))}, 1e-5, AddOrRemoveOne)
+	got := upper(t, Composed{[]Event{many, many, many, many, many}}, 1e-5, AddOrRemoveOne)
+	within(t, "five times the most", got, once*(1-1e-9), once*(1+1e-9))
+}
