@@ -19,6 +19,8 @@ import (
 // ErrBusy says that a Trainer is already inside a loop over Steps.
 var ErrBusy = errors.New("sgd: the trainer is already running")
 
+var errData = fmt.Errorf("sgd: %w", records.ErrData)
+
 // Trainer trains one network privately.
 type Trainer struct {
 	cfg      Config
@@ -162,8 +164,10 @@ func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
 // yields accountant.ErrReservationExhausted.
 //
 // Errors: the context's; accountant.ErrBudgetExceeded, before anything is read or
-// spent; ErrBusy. After any error the parameters are the last released ones. No
-// error depends on a record.
+// spent; ErrBusy; records.ErrData where the data fail while they are read, after
+// the step that read them. After any error the parameters are the last released
+// ones. No error but ErrData, which is up to the type of the data, depends on a
+// record.
 func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		if !t.running.TryLock() {
@@ -171,15 +175,18 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
+		// Gradients are clipped, whatever the values; an item outside the universe has no place in
+		// a network.
+		data = records.Guarded(data)
 		if err := t.open(ctx, data); err != nil {
 			yield(Step{}, err)
 			return
 		}
-		if data.Schema().Sparse() {
-			data = records.Clamped(data) // an item outside the universe has no place in a network
-		}
 		for t.allowance.Remaining() > 0 {
 			step, err := t.step(ctx, data)
+			if err == nil && records.Failed(data) {
+				step, err = Step{}, errData
+			}
 			if !yield(step, err) || err != nil {
 				return
 			}
@@ -194,6 +201,9 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	}
 	if data == nil {
 		return &param.Error{Path: "sgd.Steps.data", Value: nil, Want: "records"}
+	}
+	if records.Failed(data) {
+		return errData
 	}
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
 		return &param.Error{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
