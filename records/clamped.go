@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// ErrData is returned where data fail while they are read; see [Failed]. It says nothing else about
-// them.
+// ErrData is returned where data fail while they are read; see [Failed]. It says nothing else
+// about them.
 var ErrData = errors.New("the data set failed while it was read")
 
 // Clamped is d where its type is this package's own, and otherwise the same records with the promise
@@ -53,8 +53,8 @@ func guard(d Data, anyValue bool) Data {
 	return c
 }
 
-// Failed reports whether data that [Clamped] or [Guarded] returned have failed to hand out records as they
-// promise, or the reader of [MappedSets] has failed to read. It says nothing about which records, or
+// Failed reports whether data that [Clamped] or [Guarded] returned have failed to hand out records
+// as they promise, or the reader of [MappedSets] has failed to read. It says nothing about which records, or
 // about their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
