@@ -13,17 +13,17 @@ import (
 // about them.
 var ErrData = errors.New("the data set failed while it was read")
 
-// Clamped is d where its type is this package's own, and otherwise the same records with the promise
-// of [Data] kept for them: whatever d hands out is moved into the schema, values and items as when
-// they are read, labels that do not exist to the first class. A private algorithm whose sensitivity
-// rests on records lying in their schema reads them through this, since any package may implement
-// Data.
+// Clamped is d where its type is this package's own, and otherwise the same records with the
+// promise of [Data] kept for them: whatever d hands out is moved into the schema, values and items
+// as when they are read, labels that do not exist to the first class. A private algorithm whose
+// sensitivity rests on records lying in their schema reads them through this, since any package may
+// implement Data.
 //
 // Schema and length are asked for once. Where d fails to hand out a batch, by a panic, by
-// runtime.Goexit or in a shape that is not asked for, each of its rows is read once more, by itself,
-// and the rows that fail again become neutral: those of value zero, moved into the schema, those
-// without items, and of the first class. So a record that cannot be read moves no other one, if d
-// treats each row by itself. [Failed] reports every failure.
+// runtime.Goexit or in a shape that is not asked for, each of its rows is read once more, by
+// itself, and the rows that fail again become neutral: those of value zero, moved into the schema,
+// those without items, and of the first class. So a record that cannot be read moves no other one,
+// if d treats each row by itself. [Failed] reports every failure.
 func Clamped(d Data) Data { return guard(d, false) }
 
 // Guarded is [Clamped] for algorithms whose sensitivity rests on no value, such as those that clip
@@ -54,8 +54,8 @@ func guard(d Data, anyValue bool) Data {
 }
 
 // Failed reports whether data that [Clamped] or [Guarded] returned have failed to hand out records
-// as they promise, or the reader of [MappedSets] has failed to read. It says nothing about which records, or
-// about their values.
+// as they promise, or the reader of [MappedSets] has failed to read. It says nothing about which
+// records, or about their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
@@ -124,7 +124,8 @@ func (c *clamped) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// fill lets the data write n rows, one by one if they fail together, and moves them into the schema.
+// fill lets the data write n rows, one by one if they fail together, and moves them into the
+// schema.
 func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.Batch)) {
 	keys := b.Keys
 	all, ok := c.read(0, n, read)

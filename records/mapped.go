@@ -126,7 +126,8 @@ func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
 	return sum
 }
 
-// rowItems is how many items are read for the row between two offsets; none where they make no sense.
+// rowItems is how many items are read for the row between two offsets; none where they make no
+// sense.
 func (m *MappedSets) rowItems(bounds []byte, items uint64) uint64 {
 	lo, hi := rowBounds(bounds)
 	if hi < lo || hi > items {

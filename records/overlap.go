@@ -8,22 +8,23 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to hold the same records: whether one is the other, a
-// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
-// these, also one of a type that is not this package's. Algorithms that are told which records are
-// public refuse the private ones by it.
+// Overlap reports whether two data sets are known to hold the same records: whether one is the
+// other, a slice or another view of it, rows taken from it, the same mapped file, or a wrapper
+// around any of these, also one of a type that is not this package's. Algorithms that are told
+// which records are public refuse the private ones by it.
 //
-// It compares where records are stored and which table they were taken from, never what they are, so
-// its answer depends on no record's value. It is therefore false for copies that were made in another
-// way. Of a table, rows that were taken and a slice count as the same, whichever rows they are; two
-// slices, and rows that were taken twice, may be different records.
+// It compares where records are stored and which table they were taken from, never what they are,
+// so its answer depends on no record's value. It is therefore false for copies that were made in
+// another way. Of a table, rows that were taken and a slice count as the same, whichever rows they
+// are; two slices, and rows that were taken twice, may be different records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
 		descend(y.homes, x.homes)
 }
 
-// origin tells the records of one table from equal ones, and remembers of which table they are copies.
+// origin tells the records of one table from equal ones, and remembers of which table they are
+// copies.
 type origin struct{ of *origin }
 
 func (o *origin) copied() *origin { return &origin{o} }
@@ -196,8 +197,8 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true}
 
 // known notes what a structure of this package's types holds, also where a user-defined type has
-// embedded it; ok is false for other types. Each is one reference: reading an unexported field gives
-// no value that could be used as data, but the reference can be read.
+// embedded it; ok is false for other types. Each is one reference: reading an unexported field
+// gives no value that could be used as data, but the reference can be read.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false

@@ -147,9 +147,11 @@ func TestOverlapOfMappedFiles(t *testing.T) {
 	read := func(b []byte) records.Data {
 		return must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)
 	}
-	check(t, opened[0], view{"the file once more", opened[1], true}, view{"through a file", opened[2], true},
+	check(t, opened[0], view{"the file once more", opened[1], true},
+		view{"through a file", opened[2], true},
 		view{"an equal file", opened[3], false}, view{"a reader", read(text.Bytes()), false})
-	check(t, read(text.Bytes()), view{"another reader of the bytes", wrapped{read(text.Bytes())}, true},
+	check(t, read(text.Bytes()),
+		view{"another reader of the bytes", wrapped{read(text.Bytes())}, true},
 		view{"a copy of the bytes", read(bytes.Clone(text.Bytes())), false})
 }
 

@@ -230,8 +230,8 @@ func (t *Trainer) reserve(ctx context.Context) error {
 	return err
 }
 
-// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before there
-// is a reservation, and whatever other runs have taken on the same ledger.
+// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before
+// there is a reservation, and whatever other runs have taken on the same ledger.
 func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
@@ -239,8 +239,8 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for those who must know
-// that it holds before they begin. Once it has succeeded it does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make, for those who must
+// know that it holds before they begin. Once it has succeeded it does nothing.
 //
 // Errors: ErrBusy; the context's, before anything is reserved; those of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
