@@ -50,7 +50,7 @@ func newStore(be device.Backend, f Features, data records.Data, limit int64) *st
 }
 
 // visit calls fn with the features of each part, clipped once a clip norm is
-// set. It stops between parts when ctx ends.
+// set. It stops between parts when ctx ends, and ends in an error where the data have failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
@@ -67,6 +67,9 @@ func (s *store) visit(ctx context.Context, fn func(part) error) error {
 		if err := fn(p); err != nil {
 			return err
 		}
+	}
+	if records.Failed(s.data) {
+		return errData
 	}
 	return nil
 }
@@ -111,7 +114,8 @@ func (s *store) clipRows(p part) {
 	clipRows(s.be, p.features, s.clip, s.norms(p), s.factors)
 }
 
-func clipRows(be device.Backend, m device.Matrix, norm float64, squared []float64, factors []float32) {
+func clipRows(be device.Backend, m device.Matrix, norm float64, squared []float64,
+	factors []float32) {
 	scaled := false
 	for i, sq := range squared {
 		factor := mechanism.ClipFactor(sq, norm)

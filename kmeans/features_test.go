@@ -25,7 +25,7 @@ func (d wildRows) Range(lo, hi int, b *device.Batch) {
 	dim := d.schema.Dim()
 	*b = device.Batch{Rows: hi - lo, Dense: device.HostMatrix(hi-lo, dim, d.flat[lo*dim:hi*dim])}
 	for i := lo; i < hi; i++ {
-		b.Index = append(b.Index, int32(i))
+		b.Index, b.Labels = append(b.Index, int32(i)), append(b.Labels, 0)
 	}
 }
 

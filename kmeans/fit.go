@@ -16,6 +16,8 @@ import (
 // stream keeps public randomness of a seed apart from other users of it.
 const stream = 0x6b6d65616e73
 
+var errData = fmt.Errorf("kmeans: %w", records.ErrData)
+
 // Purposes of the two lines of a fit on its ledger.
 const (
 	PurposeNorm       = "k-means clip norm" // with a DPNorm
@@ -40,10 +42,12 @@ func (c Config) Lines() []accountant.Line {
 // is read; nothing that leaves depends on a record's value except through it.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
 // Errors: configuration errors (*param.Error, joined), the ledger's
-// (accountant.ErrBudgetExceeded) and the context's. After a cancellation the
-// ledger still counts what was reserved.
+// (accountant.ErrBudgetExceeded), the context's, and records.ErrData where data
+// of a user-defined type fail while they are read. After a cancellation or
+// ErrData the ledger still counts what was reserved.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
+	data = records.Clamped(data)
 	if ledger == nil {
 		missing := param.New("kmeans.Fit.ledger", nil, "a ledger")
 		return nil, errors.Join(missing, check(cfg, f, data, nil))
@@ -62,7 +66,7 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 		return nil, err
 	}
 	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
-		store: newStore(o.be, f, records.Clamped(data), o.cache),
+		store: newStore(o.be, f, data, o.cache),
 		rng:   rand.New(rand.NewPCG(o.seed, stream))}
 	return l.run(ctx, data.Schema())
 }
@@ -71,7 +75,9 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 // of it is public.
 //
 // Errors: *param.Error, joined.
-func (c Config) Check(f Features, data records.Data) error { return check(c, f, data, nil) }
+func (c Config) Check(f Features, data records.Data) error {
+	return check(c, f, records.Clamped(data), nil)
+}
 
 // check compares the configuration with features and schema, and the unit with that of a ledger, if
 // there is one: all public.
@@ -89,20 +95,24 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	if f == nil || data == nil {
 		return errors.Join(errs...)
 	}
+	if records.Failed(data) {
+		return errors.Join(append(errs, errData)...)
+	}
 	if ledger != nil {
 		errs = append(errs, records.CheckUnit("kmeans.Fit.data", records.UnitOf(data), ledger.Unit()))
 	}
 	if f.Dim() < 1 {
-		errs = append(errs, &param.Error{Path: "kmeans.Features.Dim", Value: f.Dim(), Want: "a positive integer"})
+		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
 	} else if cfg.K > maxCoordinates/f.Dim() {
 		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.K,
 			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
-		errs = append(errs, &param.Error{Path: "kmeans.Config.ClipNorm", Value: 0.0, Want: "a clip norm or a DPNorm: these features have no bound of 2^-60 or more"})
+		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
+			"a clip norm or a DPNorm: these features have no bound of 2^-60 or more"))
 	}
 	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
-		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: "the private records", Want: "public records"})
+		errs = append(errs, param.New("kmeans.Init.Records", "the private records", "public records"))
 	}
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }
@@ -220,7 +230,8 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-		// Which cluster a record counts in is a function of the record alone only where the backend says so.
+		// Which cluster a record counts in is a function of the record alone only where the backend
+		// says so.
 		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
 			grant.NoteReal()
 		}

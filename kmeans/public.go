@@ -12,9 +12,13 @@ import (
 //
 // Source: Arthur and Vassilvitskii 2007.
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
-	n := i.Records.Len()
+	data := records.Clamped(i.Records) // any package may implement Data
+	n := data.Len()
 	var b device.Batch
-	records.Clamped(i.Records).Range(0, n, &b) // anybody may implement Data
+	data.Range(0, n, &b)
+	if records.Failed(data) {
+		return nil, errData
+	}
 	m := s.be.New(n, s.f.Dim())
 	s.f.Transform(s.be, b, m)
 	rows := download(s.be, m, s.clip)

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -8,21 +9,40 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Clamped is d where its type is this package's own, and otherwise the same records with the promise of
-// [Data] kept for them: whatever d hands out is moved into the schema, values and items as when they are
-// read, labels that do not exist to the first class. A private algorithm whose sensitivity rests on
-// records lying in their schema reads them through this, since any package may implement Data.
+// ErrData is returned where data fail while they are read; see [Failed]. It says nothing else
+// about them.
+var ErrData = errors.New("the data set failed while it was read")
+
+// Clamped is d where its type is this package's own, and otherwise the same records with the
+// promise of [Data] kept for them: whatever d hands out is moved into the schema, values and items
+// as when they are read, labels that do not exist to the first class. A private algorithm whose
+// sensitivity rests on records lying in their schema reads them through this, since any package may
+// implement Data.
 //
-// Schema and length are asked for once. Rows that d fails to hand out, by a panic or in another shape,
-// become neutral rows, on whatever goroutine they are read; [Failed] then reports it.
-func Clamped(d Data) Data {
+// Schema and length are asked for once. Where d fails to hand out a batch, by a panic, by
+// runtime.Goexit or in a shape that is not asked for, each of its rows is read once more, by
+// itself, and the rows that fail again become neutral: those of value zero, moved into the schema,
+// those without items, and of the first class. So a record that cannot be read moves no other one,
+// if d treats each row by itself. [Failed] reports every failure.
+func Clamped(d Data) Data { return guard(d, false) }
+
+// Guarded is [Clamped] for algorithms whose sensitivity rests on no value, such as those that clip
+// what they add up: the values of dense records stay what d hands out, NaN among them. Shapes,
+// labels, items and failures are as with Clamped; dense rows that fail are zero.
+func Guarded(d Data) Data { return guard(d, true) }
+
+func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *MappedSets, *clamped, nil:
+	case *Table, *SetTable, *Frame, *MappedSets, nil:
 		return d
+	case *clamped:
+		if anyValue || !own.anyValue {
+			return d
+		}
 	case stated:
-		return stated{Clamped(own.Data), own.unit}
+		return stated{guard(own.Data, anyValue), own.unit}
 	}
-	c := &clamped{data: d, unit: UnitRecord}
+	c := &clamped{data: d, unit: UnitRecord, anyValue: anyValue}
 	c.try(func() {
 		c.schema, c.unit = d.Schema(), UnitOf(d)
 		if c.rows = d.Len(); c.rows < 0 || c.rows > math.MaxInt32 {
@@ -33,12 +53,15 @@ func Clamped(d Data) Data {
 	return c
 }
 
-// Failed reports whether data that [Clamped] returned have failed to hand out records as they promise.
-// It says nothing about which, or about their values.
+// Failed reports whether data that [Clamped] or [Guarded] returned have failed to hand out records
+// as they promise, or the reader of [MappedSets] has failed to read. It says nothing about which
+// records, or about their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
-		return own.failed.Load()
+		return own.failed.Load() || Failed(own.data)
+	case *MappedSets:
+		return own != nil && own.mappedRef != nil && own.failed.Load()
 	case stated:
 		return Failed(own.Data)
 	}
@@ -52,6 +75,8 @@ type clamped struct {
 	unit   string
 	rows   int
 	failed atomic.Bool
+
+	anyValue bool // dense values stay as they are
 }
 
 func (c *clamped) Schema() Schema { return c.schema }
@@ -60,54 +85,131 @@ func (c *clamped) Len() int       { return c.rows }
 // Unit is that of the data.
 func (c *clamped) Unit() string { return c.unit }
 
-// try notes a panic of the data.
-func (c *clamped) try(read func()) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-			c.failed.Store(true)
-		}
+// try notes that the data do not come back.
+func (c *clamped) try(read func()) bool {
+	ok := returns(read)
+	if !ok {
+		c.failed.Store(true)
+	}
+	return ok
+}
+
+// returns reports whether a call of user-defined code comes back, rather than end in a panic or in
+// runtime.Goexit. The latter ends its goroutine, so the call has one of its own.
+func returns(call func()) bool {
+	done := make(chan bool, 1)
+	go func() {
+		finished := false
+		defer func() {
+			_ = recover()
+			done <- finished
+		}()
+		call()
+		finished = true
 	}()
-	read()
-	return true
+	return <-done
 }
 
 func (c *clamped) Gather(rows []int32, b *device.Batch) {
 	rows = slices.Clone(rows) // they may be b.Index itself
-	c.fill(b, len(rows), func() { c.data.Gather(rows, b) })
+	// The data get copies: they could write to the list, and it is read again.
+	c.fill(b, len(rows), func(lo, hi int, b *device.Batch) {
+		c.data.Gather(slices.Clone(rows[lo:hi]), b)
+	})
 	indexRows(b, rows)
 }
 
 func (c *clamped) Range(lo, hi int, b *device.Batch) {
-	c.fill(b, hi-lo, func() { c.data.Range(lo, hi, b) })
+	c.fill(b, hi-lo, func(from, to int, b *device.Batch) { c.data.Range(lo+from, lo+to, b) })
 	indexRange(b, lo, hi)
 }
 
-// fill lets the data write n rows and moves them into the schema; rows that fail are neutral.
-func (c *clamped) fill(b *device.Batch, n int, read func()) {
+// fill lets the data write n rows, one by one if they fail together, and moves them into the
+// schema.
+func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.Batch)) {
 	keys := b.Keys
-	ok := c.try(func() {
-		read()
-		if b.Rows != n {
-			c.failed.Store(true)
-		}
-		c.clamp(b, n)
-	})
+	all, ok := c.read(0, n, read)
 	if !ok {
-		*b = device.Batch{}
-		c.clamp(b, n)
+		all = c.singly(n, read)
 	}
+	*b = all
 	b.Keys = keys
 }
 
-// clamp rewrites a batch of n rows.
+// read is rows lo to hi-1 of those that are asked for, in a batch of its own: what the data do not
+// write must not be rows that were read before.
+func (c *clamped) read(lo, hi int, read func(lo, hi int, b *device.Batch)) (device.Batch, bool) {
+	var b device.Batch
+	fit := false
+	ok := c.try(func() {
+		read(lo, hi, &b)
+		if fit = fits(c.schema, &b, hi-lo); fit {
+			c.clamp(&b, hi-lo)
+		}
+	})
+	if !fit {
+		c.failed.Store(true)
+	}
+	return b, ok && fit
+}
+
+// singly reads n rows each by itself: n reads at most, of one row. Rows that fail are neutral.
+func (c *clamped) singly(n int, read func(lo, hi int, b *device.Batch)) (out device.Batch) {
+	c.clamp(&out, n)
+	for i := range n {
+		if one, ok := c.read(i, i+1, read); ok {
+			copyRow(&out, i, one)
+		}
+		if out.Sparse != nil {
+			out.Sparse.Offsets[i+1] = len(out.Sparse.Items)
+		}
+	}
+	return out
+}
+
+// copyRow makes the only row of a batch row i of another; sets come in the order of their rows.
+func copyRow(b *device.Batch, i int, one device.Batch) {
+	if b.Sparse != nil {
+		b.Sparse.Items = append(b.Sparse.Items, one.Sparse.Items...)
+	} else {
+		copy(b.Dense.Row(i), one.Dense.Row(0))
+	}
+	if b.Labels != nil {
+		b.Labels[i] = one.Labels[0]
+	}
+}
+
+// fits reports whether a batch has the shape of n records of a schema.
+func fits(s Schema, b *device.Batch, n int) bool {
+	if b.Rows != n || s.Classes() > 0 && len(b.Labels) != n {
+		return false
+	}
+	if s.Sparse() {
+		return b.Sparse != nil && b.Sparse.Cols == s.dim && offsetsFit(b.Sparse, n)
+	}
+	d := b.Dense
+	if b.Sparse != nil || d.Mem != nil || d.Rows != n || d.Cols != s.dim || d.Stride < d.Cols {
+		return false
+	}
+	return n == 0 || len(d.Data) >= d.Cols && (len(d.Data)-d.Cols)/max(d.Stride, 1) >= n-1
+}
+
+func offsetsFit(s *device.Sparse, n int) bool {
+	if s.Rows() != n {
+		return false
+	}
+	o := s.Offsets
+	return n == 0 || o[0] >= 0 && slices.IsSorted(o) && o[n] <= len(s.Items)
+}
+
+// clamp rewrites a batch of n rows; those that it does not have are neutral.
 func (c *clamped) clamp(b *device.Batch, n int) {
 	s := c.schema
 	labels := b.Labels
 	if s.Sparse() {
 		clampSets(s, b, n)
 	} else {
-		clampRows(s, b, n)
+		c.clampRows(s, b, n)
 	}
 	b.Labels = nil
 	if s.Classes() == 0 {
@@ -121,12 +223,14 @@ func (c *clamped) clamp(b *device.Batch, n int) {
 	}
 }
 
-func clampRows(s Schema, b *device.Batch, n int) {
+func (c *clamped) clampRows(s Schema, b *device.Batch, n int) {
 	flat := make([]float32, n*s.dim)
 	for i := range min(n, b.Dense.Rows) {
 		copy(flat[i*s.dim:(i+1)*s.dim], b.Dense.Row(i))
 	}
-	s.Clamp(flat)
+	if !c.anyValue {
+		s.Clamp(flat)
+	}
 	b.Rows, b.Sparse = n, nil
 	b.Dense = device.Matrix{Rows: n, Cols: s.dim, Stride: s.dim, Data: flat}
 }
@@ -137,7 +241,9 @@ func clampSets(s Schema, b *device.Batch, n int) {
 	out := sparseBuffer(b, n, s.dim)
 	for i := range n {
 		if given != nil && i < b.Rows && i+1 < len(given.Offsets) {
-			row := slices.DeleteFunc(slices.Clone(given.Row(i)), func(item uint32) bool { return int64(item) >= int64(s.dim) })
+			row := slices.DeleteFunc(slices.Clone(given.Row(i)), func(item uint32) bool {
+				return int64(item) >= int64(s.dim)
+			})
 			slices.Sort(row)
 			out.Items = append(out.Items, CutSet(slices.Compact(row), s.MaxItems())...)
 		}

@@ -47,14 +47,16 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 // TestClampedKeepsThePromise for data of somebody else's type, and leaves others alone.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(), records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
+	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
+		records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	labels := []int32{0, 1, 2, -1}
 	rows := [][]float32{{nan, inf, -1, 7}, {-1e30, 1, 1, 1}, {0.5, 0.2, 0.3, 0.3}, {0, 0, 0, 0}}
 	sets := [][]uint32{{3, 3, 1}, {99, 0}, {0, 1, 2, 3, 4}, nil}
-	for _, s := range []records.Schema{records.Interval(4, -2, 3).WithLabels("a", "b"), records.Binary(4).WithLabels("a", "b"),
+	for _, s := range []records.Schema{records.Interval(4, -2, 3).WithLabels("a", "b"),
+		records.Binary(4).WithLabels("a", "b"),
 		records.Image(2, 2), table, records.Sets(5, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
 		d := records.Clamped(records.WithUnit(wild{s, rows, sets, labels}, records.UnitUser))
 		if err := records.Check(d); err != nil {
@@ -85,7 +87,8 @@ func TestClampedKeepsThePromise(t *testing.T) {
 
 // TestDataThatFail end in neutral rows and a report, never in a panic, whatever they do.
 func TestDataThatFail(t *testing.T) {
-	for _, s := range []records.Schema{records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
+	for _, s := range []records.Schema{
+		records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
 		good := wild{s, [][]float32{{1, 2, 3}, {3, 2, 1}}, [][]uint32{{1}, {2, 4}}, []int32{0, 1}}
 		for name, d := range map[string]records.Data{
 			"panics":           faulty{wild: good, panics: true},

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/exp/mmap"
 
@@ -23,7 +25,8 @@ import (
 // outside the universe are dropped, repetitions too, the order is restored, and of a
 // row that claims more than the schema's largest size only that many are read. Nothing
 // of this fails, since by then an error would depend on a record; [Check] is the
-// strict test.
+// strict test. A record that the reader fails to read, by an error or a panic, is the
+// empty set, and [Failed] reports it.
 //
 // The file must stay as it is while it is open: on most systems a mapped file
 // that is cut short ends the process that reads it.
@@ -42,6 +45,7 @@ type mappedRows struct {
 	shift  uint
 	starts []uint64 // where each block begins, and where the last one ends
 	room   sync.Pool
+	failed atomic.Bool // the reader has
 }
 
 // OpenSets maps a file of sets.
@@ -80,7 +84,8 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MappedSets{&mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows, shift: h.schema.blockShift(), unit: h.unit}}}
+	m := &MappedSets{&mappedRef{&mappedRows{schema: h.schema, file: r, n: h.rows,
+		shift: h.schema.blockShift(), unit: h.unit}}}
 	m.room.New = func() any { return new(mappedScratch) }
 	if m.starts, err = h.readStarts(r, size); err != nil {
 		return nil, err
@@ -121,7 +126,8 @@ func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
 	return sum
 }
 
-// rowItems is how many items are read for the row between two offsets; none where they make no sense.
+// rowItems is how many items are read for the row between two offsets; none where they make no
+// sense.
 func (m *MappedSets) rowItems(bounds []byte, items uint64) uint64 {
 	lo, hi := rowBounds(bounds)
 	if hi < lo || hi > items {
@@ -240,9 +246,25 @@ func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	return s.bytes
 }
 
+// fill reads from within the file, which succeeds unless the reader fails; see [Failed].
 func (m *MappedSets) fill(p []byte, at uint64) bool {
-	n, _ := m.file.ReadAt(p, int64(at))
+	n := 0
+	switch m.file.(type) {
+	case *mmap.ReaderAt, *os.File, *bytes.Reader:
+		n, _ = m.file.ReadAt(p, int64(at))
+	default:
+		n = m.fillGuarded(p, at)
+	}
+	if n != len(p) {
+		m.failed.Store(true)
+	}
 	return n == len(p)
+}
+
+// fillGuarded reads from a user-defined reader, which may panic: then nothing is read.
+func (m *MappedSets) fillGuarded(p []byte, at uint64) (n int) {
+	returns(func() { n, _ = m.file.ReadAt(p, int64(at)) })
+	return n
 }
 
 // check reports rows that reading would change.

@@ -8,22 +8,23 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to hold the same records: whether one is the other, a
-// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
-// these, also one of a type that is not this package's. Algorithms that are told which records are
-// public refuse the private ones by it.
+// Overlap reports whether two data sets are known to hold the same records: whether one is the
+// other, a slice or another view of it, rows taken from it, the same mapped file, or a wrapper
+// around any of these, also one of a type that is not this package's. Algorithms that are told
+// which records are public refuse the private ones by it.
 //
-// It compares where records are stored and which table they were taken from, never what they are, so
-// its answer depends on no record's value. It is therefore false for copies that were made in another
-// way. Of a table, rows that were taken and a slice count as the same, whichever rows they are; two
-// slices, and rows that were taken twice, may be different records.
+// It compares where records are stored and which table they were taken from, never what they are,
+// so its answer depends on no record's value. It is therefore false for copies that were made in
+// another way. Of a table, rows that were taken and a slice count as the same, whichever rows they
+// are; two slices, and rows that were taken twice, may be different records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
 		descend(y.homes, x.homes)
 }
 
-// origin tells the records of one table from equal ones, and remembers of which table they are copies.
+// origin tells the records of one table from equal ones, and remembers of which table they are
+// copies.
 type origin struct{ of *origin }
 
 func (o *origin) copied() *origin { return &origin{o} }
@@ -45,18 +46,29 @@ type places struct {
 	own   []extent // storage
 	homes []*origin
 	files []fs.FileInfo
-	seen  map[uintptr]bool
+	seen  map[visit]bool
 	left  int // how much more is looked at
+	away  int // pointers to what is no data, one behind the other, that were followed to get here
 }
+
+// visit is an object that was looked at. A structure and its first field have one address.
+type visit struct {
+	at   uintptr
+	is   reflect.Type
+	away int
+}
+
+// mostAway bounds how many pointers to what is no data are followed one behind the other.
+const mostAway = 3
 
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
 
-// mostPlaces bounds the time that a foreign type's lists of rows can take.
+// mostPlaces bounds the time that a user-defined type's lists of rows can take.
 const mostPlaces = 1 << 20
 
 func placesOf(d Data) places {
-	p := places{seen: map[uintptr]bool{}, left: mostPlaces}
+	p := places{seen: map[visit]bool{}, left: mostPlaces}
 	p.walk(reflect.ValueOf(d))
 	slices.SortFunc(p.own, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
 	return p
@@ -85,31 +97,27 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk notes what a data set, or a field of one, holds records in. Of what is not data itself only
-// numbers count, and pointers are not followed: data sets that share a connection or a description
-// do not share records.
+// walk notes what a data set, or a field of one, holds records in: data, and numbers. Behind a
+// pointer to what is no data only data count: data sets that share a connection or a description do
+// not share records.
 func (p *places) walk(v reflect.Value) {
-	if p.left--; p.left < 0 {
+	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
 		return
 	}
 	switch v.Kind() {
 	case reflect.Interface:
-		if !v.IsNil() && v.Elem().Type().Implements(dataType) {
-			p.walk(v.Elem())
-		}
+		p.behind(v.Elem())
 	case reflect.Pointer:
-		if !v.IsNil() && v.Type().Implements(dataType) && !p.seen[v.Pointer()] {
-			p.seen[v.Pointer()] = true
-			p.object(v)
-		}
+		p.behind(v)
 	case reflect.Struct:
+		if p.known(v) {
+			return
+		}
 		for i := range v.NumField() {
-			if f := v.Field(i); f.Type() != reflect.TypeFor[Schema]() {
-				p.walk(f)
-			}
+			p.walk(v.Field(i))
 		}
 	case reflect.Slice:
-		if numeric(v.Type(), 8) {
+		if p.away == 0 && numeric(v.Type(), 8) {
 			p.add(v.Pointer(), uintptr(v.Len())*v.Type().Elem().Size())
 		}
 		p.elements(v)
@@ -118,9 +126,43 @@ func (p *places) walk(v reflect.Value) {
 	}
 }
 
+// behind looks at what a pointer or an interface holds.
+func (p *places) behind(v reflect.Value) {
+	pointer := v.Kind() == reflect.Pointer
+	if !v.IsValid() || pointer && v.IsNil() {
+		return
+	}
+	away := p.away
+	defer func() { p.away = away }()
+	switch data := v.Type().Implements(dataType); {
+	case data:
+		p.away = 0
+	case p.away == mostAway:
+		return
+	default:
+		p.away++
+	}
+	if !pointer {
+		p.walk(v)
+		return
+	}
+	at := visit{v.Pointer(), v.Type(), p.away}
+	if p.seen[at] {
+		return
+	}
+	p.seen[at] = true
+	if p.away == 0 && !ownTypes[v.Type().Elem()] {
+		p.add(v.Pointer(), v.Type().Elem().Size())
+	}
+	p.walk(v.Elem())
+}
+
 func (p *places) elements(v reflect.Value) {
 	switch v.Type().Elem().Kind() {
 	case reflect.Interface, reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Array:
+		if p.away > 0 && numeric(v.Type(), 8) {
+			return
+		}
 		for i := range v.Len() {
 			p.walk(v.Index(i))
 		}
@@ -150,25 +192,40 @@ func (p *places) add(at, size uintptr) {
 	}
 }
 
-// object notes what a pointer to data holds. Reading an unexported field of a foreign type gives no
-// value that could be used as data, but its address does.
-func (p *places) object(v reflect.Value) {
-	switch t := reflect.NewAt(v.Type().Elem(), v.UnsafePointer()).Interface().(type) {
-	case *Table:
+// ownTypes are this package's types of data.
+var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.TypeFor[Frame](): true,
+	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true}
+
+// known notes what a structure of this package's types holds, also where a user-defined type has
+// embedded it; ok is false for other types. Each is one reference: reading an unexported field
+// gives no value that could be used as data, but the reference can be read.
+func (p *places) known(v reflect.Value) (ok bool) {
+	if !ownTypes[v.Type()] {
+		return false
+	}
+	ref := v.Field(0).UnsafePointer()
+	if ref == nil {
+		return true
+	}
+	away := p.away
+	p.away = 0
+	switch v.Type() {
+	case reflect.TypeFor[Table]():
+		t := (*tableRef)(ref)
 		p.table(t.home, t.flat, t.bytes, t.labels.raw)
-	case *Frame:
+	case reflect.TypeFor[Frame]():
+		t := (*frameRef)(ref)
 		p.table(t.home)
 		for _, c := range t.cells {
 			p.table(nil, c.numbers, c.levels)
 		}
-	case *SetTable:
-		p.sets(t)
-	case *MappedSets:
-		p.mapped(t)
-	default:
-		p.add(v.Pointer(), v.Type().Elem().Size())
-		p.walk(v.Elem())
+	case reflect.TypeFor[SetTable]():
+		p.sets(&SetTable{(*setRef)(ref)})
+	case reflect.TypeFor[MappedSets]():
+		p.mapped(&MappedSets{(*mappedRef)(ref)})
 	}
+	p.away = away
+	return true
 }
 
 // table notes the storage of a table.
@@ -197,9 +254,11 @@ func (p *places) mapped(m *MappedSets) {
 	if m.info != nil {
 		p.files = append(p.files, m.info)
 	} else if f, ok := m.file.(interface{ Stat() (fs.FileInfo, error) }); ok {
-		if info, err := f.Stat(); err == nil {
-			p.files = append(p.files, info)
-		}
+		returns(func() {
+			if info, err := f.Stat(); err == nil {
+				p.files = append(p.files, info)
+			}
+		})
 	}
 	if v := reflect.ValueOf(m.file); v.Kind() == reflect.Pointer && !v.IsNil() {
 		p.add(v.Pointer(), v.Type().Elem().Size())

@@ -147,9 +147,11 @@ func TestOverlapOfMappedFiles(t *testing.T) {
 	read := func(b []byte) records.Data {
 		return must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)
 	}
-	check(t, opened[0], view{"the file once more", opened[1], true}, view{"through a file", opened[2], true},
+	check(t, opened[0], view{"the file once more", opened[1], true},
+		view{"through a file", opened[2], true},
 		view{"an equal file", opened[3], false}, view{"a reader", read(text.Bytes()), false})
-	check(t, read(text.Bytes()), view{"another reader of the bytes", wrapped{read(text.Bytes())}, true},
+	check(t, read(text.Bytes()),
+		view{"another reader of the bytes", wrapped{read(text.Bytes())}, true},
 		view{"a copy of the bytes", read(bytes.Clone(text.Bytes())), false})
 }
 
@@ -169,4 +171,42 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	a := &wrapped{}
 	a.Data = a // in a circle
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
+}
+
+// Types that embed this package's by value, and one whose data lie behind what is no data.
+type (
+	holdsTable  struct{ records.Table }
+	holdsSets   struct{ records.SetTable }
+	holdsFrame  struct{ records.Frame }
+	holdsMapped struct{ records.MappedSets }
+
+	store   struct{ inner records.Data }
+	distant struct {
+		rows
+		store *store
+		any   any
+	}
+)
+
+func TestOverlapThroughStructures(t *testing.T) {
+	s := records.Interval(2, 0, 1)
+	make1 := func() *records.Table { return must(records.FromFlat(s, make([]float32, 40)))(t) }
+	a, b := make1(), make1()
+	check(t, a, view{"by value", &holdsTable{*a}, true}, view{"another", &holdsTable{*b}, false},
+		view{"by value, wrapped", wrapped{&holdsTable{*a.Slice(2, 3)}}, true},
+		view{"behind a structure", distant{store: &store{a}}, true},
+		view{"behind any", &distant{any: &store{hidden{inner: a}}}, true},
+		view{"behind another", distant{store: &store{b}}, false},
+		view{"behind nothing", distant{}, false}, view{"none", &holdsTable{}, false})
+	schema := must(records.NewSchema(records.Numeric("x", 0, 1)))(t)
+	f := must(records.FromValues(schema, []any{0.1}))(t)
+	check(t, f, view{"a frame", &holdsFrame{*f}, true}, view{"none", &holdsFrame{}, false})
+	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
+	check(t, sets, view{"sets", &holdsSets{*sets}, true}, view{"none", &holdsSets{}, false})
+	var file bytes.Buffer
+	if err := records.WriteSets(&file, sets); err != nil {
+		t.Fatal(err)
+	}
+	m := must(records.ReadSets(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)
+	check(t, m, view{"mapped", &holdsMapped{*m}, true}, view{"none", &holdsMapped{}, false})
 }

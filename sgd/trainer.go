@@ -19,6 +19,8 @@ import (
 // ErrBusy says that a Trainer is already inside a loop over Steps.
 var ErrBusy = errors.New("sgd: the trainer is already running")
 
+var errData = fmt.Errorf("sgd: %w", records.ErrData)
+
 // Trainer trains one network privately.
 type Trainer struct {
 	cfg      Config
@@ -60,7 +62,8 @@ type Trainer struct {
 // New prepares a private training run. Nothing is spent yet.
 //
 // Errors: every mistake in the configuration, joined *param.Error values.
-func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Option) (*Trainer, error) {
+func New(cfg Config, net models.Network, ledger *accountant.Ledger,
+	opts ...Option) (*Trainer, error) {
 	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
 	for _, apply := range opts {
 		if apply != nil {
@@ -93,7 +96,8 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger, opts ...Opti
 	}
 	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
 		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
-			return nil, &param.Error{Path: "sgd.New.net", Value: net.Params().Len(), Want: "fewer parameters: rounding them to units would take up the clip norm"}
+			return nil, param.New("sgd.New.net", net.Params().Len(),
+				"fewer parameters: rounding them to units would take up the clip norm")
 		}
 	}
 	t.prepare()
@@ -104,7 +108,8 @@ func (t *Trainer) validate() error {
 	var k param.Checker
 	k.Add(t.cfg.Validate())
 	k.OK(t.net != nil, "sgd.New.net", nil, "a network")
-	k.OK(t.net == nil || t.net.Params().Len() > 0, "sgd.New.net", "no parameters", "a network with parameters")
+	k.OK(t.net == nil || t.net.Params().Len() > 0, "sgd.New.net", "no parameters",
+		"a network with parameters")
 	k.OK(t.ledger != nil, "sgd.New.ledger", nil, "a ledger")
 	if a := t.allowance; a != nil && t.ledger != nil {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
@@ -162,8 +167,10 @@ func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
 // yields accountant.ErrReservationExhausted.
 //
 // Errors: the context's; accountant.ErrBudgetExceeded, before anything is read or
-// spent; ErrBusy. After any error the parameters are the last released ones. No
-// error depends on a record.
+// spent; ErrBusy; records.ErrData where the data fail while they are read, after
+// the step that read them. After any error the parameters are the last released
+// ones. No error but ErrData, which is up to the type of the data, depends on a
+// record.
 func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		if !t.running.TryLock() {
@@ -171,15 +178,18 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
+		// Gradients are clipped, whatever the values; an item outside the universe has no place in
+		// a network.
+		data = records.Guarded(data)
 		if err := t.open(ctx, data); err != nil {
 			yield(Step{}, err)
 			return
 		}
-		if data.Schema().Sparse() {
-			data = records.Clamped(data) // an item outside the universe has no place in a network
-		}
 		for t.allowance.Remaining() > 0 {
 			step, err := t.step(ctx, data)
+			if err == nil && records.Failed(data) {
+				step, err = Step{}, errData
+			}
 			if !yield(step, err) || err != nil {
 				return
 			}
@@ -195,8 +205,12 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	if data == nil {
 		return &param.Error{Path: "sgd.Steps.data", Value: nil, Want: "records"}
 	}
+	if records.Failed(data) {
+		return errData
+	}
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
-		return &param.Error{Path: "sgd.Steps.data", Value: fmt.Sprintf("%d coordinates", data.Schema().Dim()), Want: fmt.Sprintf("records of the network's %d", net.Dim())}
+		return param.New("sgd.Steps.data", fmt.Sprintf("%d coordinates", data.Schema().Dim()),
+			fmt.Sprintf("records of the network's %d", net.Dim()))
 	}
 	if err := records.CheckUnit("sgd.Steps.data", records.UnitOf(data), t.ledger.Unit()); err != nil {
 		return err
@@ -216,8 +230,8 @@ func (t *Trainer) reserve(ctx context.Context) error {
 	return err
 }
 
-// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before there is a reservation,
-// and whatever other runs have taken on the same ledger.
+// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before
+// there is a reservation, and whatever other runs have taken on the same ledger.
 func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
@@ -225,8 +239,8 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for those who must know that it holds before
-// they begin. Once it has succeeded it does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make, for those who must
+// know that it holds before they begin. Once it has succeeded it does nothing.
 //
 // Errors: ErrBusy; the context's, before anything is reserved; those of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
@@ -272,7 +286,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if t.groups != nil {
 		bound = t.groups.clipNorm()
 	}
-	return Step{Number: t.Spent(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(), ClipNorm: bound, Loss: loss}, nil
+	return Step{Number: t.Spent(), Of: t.cfg.Steps, Epsilon: t.ledger.EpsilonSoFar(),
+		ClipNorm: bound, Loss: loss}, nil
 }
 
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
@@ -281,7 +296,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // between neighbours, because every example's row has norm at most bound
 // whatever the other examples are.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
-	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound), NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers}
+	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
+		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers}
 	if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
 	} else {

@@ -1,6 +1,10 @@
 package synth
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed7ba64551/privgen/records"
+)
 
 // Errors that say nothing about records.
 var (
@@ -8,7 +12,7 @@ var (
 	ErrSchema = errors.New("the data's schema is not the plan's")
 	// ErrData is returned where a data set of a user-defined type panics or breaks the promises of
 	// records.Data. It says nothing else about it.
-	ErrData = errors.New("the data set failed while it was read")
+	ErrData = records.ErrData
 	// ErrRecords is returned where a plan declares the number of records, under replace-one, and the
 	// data have another.
 	ErrRecords = errors.New("the number of records is not the one the plan declares")

@@ -1,0 +1,36 @@
+package kmeans_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ends panics at every read.
+type ends struct{ records.Data }
+
+func (ends) Gather([]int32, *device.Batch) { panic("7") }
+func (ends) Range(int, int, *device.Batch) { panic("7") }
+
+// TestDataThatFailEndTheFit in records.ErrData.
+func TestDataThatFailEndTheFit(t *testing.T) {
+	s := records.Interval(2, 0, 1)
+	data, err := records.FromFlat(s, make([]float32, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5}
+	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, accountant.NewLedger(budget)); err != nil {
+		t.Fatal(err)
+	}
+	l := accountant.NewLedger(budget)
+	m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), ends{data}, l)
+	if m != nil || !errors.Is(err, records.ErrData) {
+		t.Errorf("a model: %v, %v", m != nil, err)
+	}
+}

@@ -1,0 +1,171 @@
+package records_test
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// mined is sound data of which one row ends whoever reads it.
+type mined struct {
+	wild
+	bad int32
+	end func()
+}
+
+func (m mined) Gather(rows []int32, b *device.Batch) {
+	if slices.Contains(rows, m.bad) {
+		m.end()
+	}
+	m.wild.Gather(rows, b)
+}
+
+func (m mined) Range(lo, hi int, b *device.Batch) {
+	if lo <= int(m.bad) && int(m.bad) < hi {
+		m.end()
+	}
+	m.wild.Range(lo, hi, b)
+}
+
+// TestARowThatFailsMovesNoOther: of a batch, only the row that cannot be read becomes neutral.
+func TestARowThatFailsMovesNoOther(t *testing.T) {
+	labels := []int32{1, 1, 1, 1}
+	rows := [][]float32{{1, 2, 3}, {3, 2, 1}, {2, 2, 2}, {3, 3, 1}}
+	sets := [][]uint32{{1}, {2, 4}, {3}, {0, 1, 2}}
+	ends := map[string]func(){"panic": func() { panic("7") }, "goexit": runtime.Goexit}
+	for _, s := range []records.Schema{records.Interval(3, 1, 3).WithLabels("a", "b"),
+		records.Sets(5, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
+		for name, end := range ends {
+			good := wild{s, rows, sets, labels}
+			c := records.Clamped(mined{good, 2, end})
+			order := []int32{3, 2, 0, 1}
+			var got, want device.Batch
+			c.Gather(order, &got)
+			records.Clamped(good).Gather(order, &want)
+			sameButOne(t, name, got, want, 1)
+			c.Range(1, 4, &got)
+			records.Clamped(good).Range(1, 4, &want)
+			sameButOne(t, name, got, want, 1)
+			if !records.Failed(c) {
+				t.Errorf("%v, %s: no failure is reported", s, name)
+			}
+		}
+	}
+}
+
+// sameButOne compares two batches, of which one has a neutral row in one place.
+func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) {
+	t.Helper()
+	if got.Rows != want.Rows || !slices.Equal(got.Index, want.Index) {
+		t.Fatalf("%s: %d rows, %v", name, got.Rows, got.Index)
+	}
+	for i := range got.Rows {
+		same := want.Labels == nil || got.Labels[i] == want.Labels[i]
+		still := got.Labels == nil || got.Labels[i] == 0
+		if want.Sparse != nil {
+			same = same && slices.Equal(got.Sparse.Row(i), want.Sparse.Row(i))
+			still = still && len(got.Sparse.Row(i)) == 0
+		} else {
+			same = same && slices.Equal(got.Dense.Row(i), want.Dense.Row(i))
+			still = still && slices.Equal(got.Dense.Row(i), []float32{1, 1, 1})
+		}
+		if i == neutral && !still || i != neutral && !same {
+			t.Errorf("%s: row %d of %d", name, i, got.Rows)
+		}
+	}
+}
+
+// bent changes what sound data hand out.
+type bent struct {
+	wild
+	bend func(*device.Batch)
+}
+
+func (d bent) Gather(rows []int32, b *device.Batch) {
+	d.wild.Gather(rows, b)
+	d.bend(b)
+}
+
+func (d bent) Range(lo, hi int, b *device.Batch) {
+	d.wild.Range(lo, hi, b)
+	d.bend(b)
+}
+
+// TestEveryWrongShapeIsAFailure, also of a batch with the right number of rows.
+func TestEveryWrongShapeIsAFailure(t *testing.T) {
+	dense, sparse := records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)
+	for name, c := range map[string]struct {
+		schema records.Schema
+		bend   func(*device.Batch)
+	}{
+		"short":      {dense, func(b *device.Batch) { b.Dense.Rows-- }},
+		"narrow":     {dense, func(b *device.Batch) { b.Dense.Cols-- }},
+		"little":     {dense, func(b *device.Batch) { b.Dense.Data = b.Dense.Data[1:] }},
+		"no labels":  {dense, func(b *device.Batch) { b.Labels = nil }},
+		"few labels": {dense, func(b *device.Batch) { b.Labels = b.Labels[1:] }},
+		"sparse":     {dense, func(b *device.Batch) { b.Sparse = &device.Sparse{} }},
+		"nothing":    {dense, func(b *device.Batch) { *b = device.Batch{} }},
+		"no sets":    {sparse, func(b *device.Batch) { b.Sparse = nil }},
+		"few sets":   {sparse, func(b *device.Batch) { b.Sparse.Offsets = b.Sparse.Offsets[1:] }},
+		"far":        {sparse, func(b *device.Batch) { b.Sparse.Offsets[b.Rows] = 99 }},
+		"backwards":  {sparse, func(b *device.Batch) { b.Sparse.Offsets[0] = 99 }},
+		"negative":   {sparse, func(b *device.Batch) { b.Sparse.Offsets[0] = -1 }},
+		"universe":   {sparse, func(b *device.Batch) { b.Sparse.Cols++ }},
+	} {
+		good := wild{c.schema, [][]float32{{1, 2, 3}, {3, 2, 1}}, [][]uint32{{1}, {2, 4}}, []int32{0, 1}}
+		for _, guard := range []func(records.Data) records.Data{records.Clamped, records.Guarded} {
+			d := guard(bent{good, c.bend})
+			var b device.Batch
+			d.Range(0, 2, &b)
+			if !records.Failed(d) || b.Rows != 2 || len(b.Index) != 2 || b.Dim() != c.schema.Dim() {
+				t.Errorf("%s: failed %v, %d rows", name, records.Failed(d), b.Rows)
+			}
+			d = guard(bent{good, func(*device.Batch) {}})
+			if d.Range(0, 2, &b); records.Failed(d) {
+				t.Errorf("%s: sound data are said to fail", name)
+			}
+		}
+	}
+}
+
+// breaking is a reader that panics once it is told to.
+type breaking struct {
+	io.ReaderAt
+	broken *bool
+	end    func()
+}
+
+func (r breaking) ReadAt(p []byte, at int64) (int, error) {
+	if *r.broken {
+		r.end()
+	}
+	return r.ReaderAt.ReadAt(p, at)
+}
+
+// TestAReaderThatPanics ends no process; its records are empty sets, and the failure is reported.
+func TestAReaderThatPanics(t *testing.T) {
+	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
+	var file bytes.Buffer
+	if err := records.WriteSets(&file, sets); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []func(){func() { panic("7") }, runtime.Goexit} {
+		broken := false
+		r := breaking{bytes.NewReader(file.Bytes()), &broken, end}
+		m := must(records.ReadSets(r, int64(file.Len())))(t)
+		d := records.WithUnit(m, records.UnitUser)
+		var b device.Batch
+		if d.Range(0, 2, &b); len(b.Sparse.Items) != 2 || records.Failed(d) {
+			t.Errorf("sound: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+		}
+		broken = true
+		if d.Gather([]int32{0, 1}, &b); len(b.Sparse.Items) != 0 || !records.Failed(d) {
+			t.Errorf("broken: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+		}
+	}
+}
