@@ -2,6 +2,7 @@ package synth
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -137,7 +139,7 @@ type checkpointHeader struct {
 // openKeeper locks the checkpoint and reads it if it is there.
 //
 // Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
-func openKeeper(r *Run) (_ *keeper, err error) {
+func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
@@ -149,7 +151,7 @@ func openKeeper(r *Run) (_ *keeper, err error) {
 		}
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := k.read(); err != nil {
+	if err := k.read(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("checkpoint %s: %w", k.path, err), k.lock.Close())
 	}
 	return k, nil
@@ -223,13 +225,13 @@ func (p *Program) types() (names []string) {
 	return names
 }
 
-func (k *keeper) read() error {
+func (k *keeper) read(ctx context.Context) error {
 	if info, err := os.Lstat(k.path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: not a regular file, but %v", fs.ErrExist, info.Mode().Type())
 	}
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		k.fresh, k.id = true, token()
+		k.fresh, k.id = true, k.newID(ctx)
 		return durable.RemoveTemp(k.path)
 	}
 	if err != nil {
@@ -272,6 +274,20 @@ func (k *keeper) read() error {
 		k.saved = &File{Kind: k.run.program.system, Header: h.State, Sections: f.Sections[:h.Sections]}
 	}
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
+}
+
+// newID is random, except where a test watches the draws: replays compare ledgers whole, and so it is
+// there a function of the plan and of what the ledger holds, which another transaction changes.
+func (k *keeper) newID(ctx context.Context) string {
+	if entropy.TapFrom(ctx) == nil {
+		return token()
+	}
+	state, err := k.run.Ledger.MarshalJSON()
+	if err != nil {
+		return token()
+	}
+	sum := sha256.Sum256(append(state, k.hash...))
+	return hex.EncodeToString(sum[:16])
 }
 
 func token() string {
@@ -456,6 +472,10 @@ func (k *keeper) put() error {
 
 // mine checks that the file holds what this run wrote last, or found when it began.
 func (k *keeper) mine() error {
+	info, err := os.Lstat(k.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return ErrTaken
+	}
 	in, err := os.Open(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrTaken

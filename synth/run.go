@@ -117,7 +117,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.checkpoint != "" {
+	if o.keeps {
 		return nil, param.New("synth.Checkpoint", o.checkpoint, "none: this run costs nothing and has none")
 	}
 	if o.preview != nil {
@@ -147,7 +147,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 	opened := false
 	t := r.program.transaction(r.checkpoint != "")
 	if r.checkpoint != "" {
-		if r.keeper, err = openKeeper(r); err != nil {
+		if r.keeper, err = openKeeper(ctx, r); err != nil {
 			return err
 		}
 		defer func() { // also where the ledger's policy panics

@@ -318,3 +318,18 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 		t.Error("a release without a plan")
 	}
 }
+
+// TestPathsThatAreNoCheckpoints are refused before anything is reserved.
+func TestPathsThatAreNoCheckpoints(t *testing.T) {
+	p, dir := toyPlan(t), t.TempDir()
+	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir, os.DevNull} {
+		ledger := accountant.NewLedger(toyBudget)
+		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))
+		if err == nil || len(ledger.Entries()) > 0 {
+			t.Errorf("%q: %v, reserved %v", path, err, ledger.Entries())
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {
+		t.Errorf("files left: %v", files)
+	}
+}
