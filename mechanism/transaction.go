@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
 // ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and hands
@@ -72,3 +73,6 @@ func (a *Allowance) Classes() []accountant.NoiseClass {
 	defer a.notes.Unlock()
 	return slices.Clone(a.noted)
 }
+
+// Watched reports whether a test watches or replaces the draws of runs under this context.
+func Watched(ctx context.Context) bool { return entropy.TapFrom(ctx) != nil }

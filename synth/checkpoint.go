@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/durable"
-	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -279,7 +278,7 @@ func (k *keeper) read(ctx context.Context) error {
 // newID is random, except where a test watches the draws: replays compare ledgers whole, and so it is
 // there a function of the plan and of what the ledger holds, which another transaction changes.
 func (k *keeper) newID(ctx context.Context) string {
-	if entropy.TapFrom(ctx) == nil {
+	if !mechanism.Watched(ctx) {
 		return token()
 	}
 	state, err := k.run.Ledger.MarshalJSON()
