@@ -86,6 +86,9 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	}
 	r.Keep(s.released.file)
 	if s.released.Total == nil {
+		if s.measures.Remaining() == 0 {
+			return nil, fmt.Errorf("%s: %w", purposeMeasures, synth.ErrLost)
+		}
 		n, err := s.measure(rows)
 		if err != nil {
 			return nil, err
@@ -149,17 +152,24 @@ func (s *rounds) measure(count int64) (float64, error) {
 // measurements are what MWEM has released: the number of records, and answers to queries that it chose.
 type measurements struct {
 	Total   *float64 `json:"total,omitempty"`
-	Answers []answer `json:"answers"`
+	Answers []answer `json:"-"` // a section: they may be more than a header holds
 }
 
 type answer struct {
-	Query int     `json:"query"`
-	Value float64 `json:"value"`
+	Query int
+	Value float64
 }
+
+const sectionAnswers = "answers" // each a query and its value
 
 func (m *measurements) file() (*synth.File, error) {
 	head, err := json.Marshal(m)
-	return &synth.File{Header: head}, err
+	numbers := make([]float64, 0, 2*len(m.Answers))
+	for _, a := range m.Answers {
+		numbers = append(numbers, float64(a.Query), a.Value)
+	}
+	return &synth.File{Header: head, Sections: []synth.Section{
+		{Name: sectionAnswers, Data: synth.Floats64(numbers)}}}, err
 }
 
 func (m *measurements) restore(f *synth.File, queries int) error {
@@ -169,10 +179,20 @@ func (m *measurements) restore(f *synth.File, queries int) error {
 	if err := json.Unmarshal(f.Header, m); err != nil {
 		return malformed(err.Error())
 	}
-	for _, a := range m.Answers {
-		if a.Query < 0 || a.Query >= queries {
+	data, err := f.Section(sectionAnswers)
+	if err != nil {
+		return err
+	}
+	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
+	if err != nil {
+		return err
+	}
+	for ; len(numbers) > 0; numbers = numbers[2:] {
+		q := numbers[0]
+		if !(q >= 0 && q < float64(queries)) || q != math.Trunc(q) {
 			return malformed("an answer to no query")
 		}
+		m.Answers = append(m.Answers, answer{int(q), numbers[1]})
 	}
 	return nil
 }

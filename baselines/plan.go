@@ -111,12 +111,14 @@ type setJSON struct {
 	Domain   int    `json:"domain,omitempty"`
 	Queries  int    `json:"queries,omitempty"`
 	Seed     uint64 `json:"seed,string"`
+	// Noise is for who reads the plan; a program works it out again.
+	Noise float64 `json:"noise_multiplier,omitempty"`
 }
 
-// Config is the configuration in JSON. The noise is not in it: it follows from the budget.
+// Config is the configuration in JSON.
 func (w work) Config() (json.RawMessage, error) {
 	j := w.config().(setJSON)
-	j.Seed = w.common().Seed
+	j.Seed, j.Noise = w.common().Seed, w.noise
 	return json.Marshal(j)
 }
 

@@ -84,6 +84,9 @@ type configJSON struct {
 	Seed      uint64          `json:"seed,string"`
 }
 
+// Parts are what the caller may define.
+func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
+
 // Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that
 // is not the module's own.
 func (w *work) Config() (json.RawMessage, error) {

@@ -119,6 +119,9 @@ type configJSON struct {
 	Public    string          `json:"public,omitempty"`
 }
 
+// Parts are what the caller may define.
+func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
+
 func (w work) Config() (json.RawMessage, error) {
 	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public)}
 	var err error

@@ -44,6 +44,9 @@ func (g *Grant) charge(effect float64) error {
 	case !(used <= t.gaussian*allowed):
 		return g.a.refuse("effects of the releases exceed the event's Gaussian")
 	}
+	if err := g.refuses(); err != nil {
+		return err
+	}
 	g.used = used
 	return nil
 }
@@ -67,6 +70,17 @@ func (g *Grant) chargeOnce() error {
 	case g.done:
 		return g.a.refuse("the event's noise has been drawn already")
 	}
+	if err := g.refuses(); err != nil {
+		return err
+	}
 	g.done = true
 	return nil
+}
+
+// refuses asks whoever watches the allowance, last of all; the caller holds mu.
+func (g *Grant) refuses() error {
+	if g.a.refuses != nil {
+		g.refused = g.a.refuses()
+	}
+	return g.refused
 }

@@ -403,7 +403,7 @@ func TestNoisyArgmax(t *testing.T) {
 	run := Begin(context.Background(), accountant.NewLedger(testBudget()))
 	for range n {
 		a := run.allowance("t", gaussian(1), nil)
-		a.noted = map[accountant.NoiseClass]bool{accountant.ExactNoise: true}
+		a.noted = []accountant.NoiseClass{accountant.ExactNoise}
 		best, err := (&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1)
 		if err != nil {
 			t.Fatal(err)

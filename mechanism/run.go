@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -133,7 +134,8 @@ type Allowance struct {
 	terms       terms
 	reservation *accountant.Reservation
 	id          uint64
-	guard       func() error // asked before every use; may be nil
+	guard       func(spend func() error) error // takes every use; may be nil
+	refuses     func() error                   // asked before anything is drawn; may be nil
 
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
@@ -141,7 +143,9 @@ type Allowance struct {
 	chunks  *parallel
 	keys    entropy.Indexed
 	last    prepared
-	noted   map[accountant.NoiseClass]bool
+
+	notes sync.Mutex // guards noted alone, so that it can be read while noise is drawn
+	noted []accountant.NoiseClass
 }
 
 // Next writes the ledger line of one event and then hands out the right to draw
@@ -149,17 +153,33 @@ type Allowance struct {
 //
 // Errors: accountant.ErrReservationExhausted after the last one; those of Guard.
 func (a *Allowance) Next() (*Grant, error) {
-	if a.guard != nil {
-		if err := a.guard(); err != nil {
-			return nil, err
-		}
-	}
-	err := a.reservation.Spend()
-	a.run.tellSpend(a.purpose, a.event, 0, err)
-	if err != nil {
+	if err := a.take(); err != nil {
 		return nil, err
 	}
 	return &Grant{a: a, step: a.run.nextStep()}, nil
+}
+
+// take takes one use, by way of the guard where there is one.
+func (a *Allowance) take() error {
+	if a.guard == nil {
+		return a.spend()
+	}
+	taken := false
+	err := a.guard(func() error {
+		err := a.spend()
+		taken = taken || err == nil
+		return err
+	})
+	if err == nil && !taken {
+		return a.refuse("the guard took no use")
+	}
+	return err
+}
+
+func (a *Allowance) spend() error {
+	err := a.reservation.Spend()
+	a.run.tellSpend(a.purpose, a.event, 0, err)
+	return err
 }
 
 // Remaining is how many grants the allowance still holds.
@@ -195,15 +215,14 @@ func (a *Allowance) normal(std, grid float64) (*sampler.Normal, error) {
 	return l, nil
 }
 
-// note puts the noise class on the ledger's entry; the caller holds mu.
+// note puts the noise class on the ledger's entry.
 func (a *Allowance) note(class accountant.NoiseClass) {
-	if a.noted[class] {
+	a.notes.Lock()
+	defer a.notes.Unlock()
+	if slices.Contains(a.noted, class) {
 		return
 	}
-	if a.noted == nil {
-		a.noted = map[accountant.NoiseClass]bool{}
-	}
-	a.noted[class] = true
+	a.noted = append(a.noted, class)
 	a.reservation.Note(class)
 }
 

@@ -3,8 +3,10 @@ package mechanism
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
 // ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and hands
@@ -49,7 +51,28 @@ func shareKey(a, b accountant.Line) bool {
 	return a.Purpose == b.Purpose && a.Group == b.Group && a.Part == b.Part
 }
 
-// Guard has f asked before every use that is taken from the allowance. An error of f is returned by
-// Next, and nothing is taken: a run that must note its uses elsewhere first, such as in a file,
-// cannot draw without having done so.
-func (a *Allowance) Guard(f func() error) { a.guard = f }
+// Guard has f take every use of the allowance, by calling spend once; an error of f is returned by
+// Next, and no grant is handed out. A run that must note its uses elsewhere first, such as in a file,
+// cannot draw without having done so: f notes the use and takes it under one lock, which spend alone
+// does not hold. Guard is called before the first Next.
+func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
+
+// RefuseWhen has f asked whenever noise is about to be drawn under a grant of the allowance, after the
+// data were read. An error of f is returned by the release and by every later one of the grant;
+// nothing is drawn. f depends on no record's value. RefuseWhen is called before the first Next.
+func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
+
+// Note puts a noise class on the ledger's entry, for uses that were drawn before the allowance was
+// handed out, by an interrupted run.
+func (a *Allowance) Note(class accountant.NoiseClass) { a.note(class) }
+
+// Classes are the noise classes of what has been drawn, and what Note was told, in the order in which
+// they came.
+func (a *Allowance) Classes() []accountant.NoiseClass {
+	a.notes.Lock()
+	defer a.notes.Unlock()
+	return slices.Clone(a.noted)
+}
+
+// Watched reports whether a test watches or replaces the draws of runs under this context.
+func Watched(ctx context.Context) bool { return entropy.TapFrom(ctx) != nil }

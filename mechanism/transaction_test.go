@@ -45,7 +45,12 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	asked, refuse := 0, error(nil)
-	all[1].Guard(func() error { asked++; return refuse })
+	all[1].Guard(func(spend func() error) error {
+		if asked++; refuse != nil {
+			return refuse
+		}
+		return spend()
+	})
 	if _, err := all[1].Next(); err != nil || asked != 1 {
 		t.Fatal(asked, err)
 	}
@@ -55,5 +60,81 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 	}
 	if e := ledger.Entries()[1]; e.Spent != 1 {
 		t.Errorf("the ledger counts %d uses", e.Spent)
+	}
+}
+
+// TestGuardThatTakesNothing: a guard that forgets to spend hands out nothing.
+func TestGuardThatTakesNothing(t *testing.T) {
+	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget), transaction(50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[0].Guard(func(func() error) error { return nil })
+	if g, err := all[0].Next(); g != nil || !errors.Is(err, mechanism.ErrNotCovered) {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
+// TestRefuseWhenStopsEveryMechanism: whoever watches an allowance can stop a release after its data
+// were read; nothing is drawn then, whatever the mechanism.
+func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+		Relation: accountant.ReplaceOne})
+	sum := mechanism.NewFixedSum(1, mechanism.GridFor(1))
+	out := make([]float64, 1)
+	part := mechanism.Part{Sum: sum, Std: 1, Out: out}
+	gaussian := accountant.Gaussian{NoiseMultiplier: 1}
+	for what, c := range map[string]struct {
+		event accountant.Event
+		draw  func(*mechanism.Grant) error
+	}{
+		"Release": {gaussian, func(g *mechanism.Grant) error { return g.Release(1, part) }},
+		"ReleaseGradient": {gaussian, func(g *mechanism.Grant) error {
+			return g.ReleaseGradient(mechanism.Gradient{Sum: make([]float32, 1), Sensitivity: 1,
+				NoiseMultiplier: 1, Workers: 1}, func(int, []float64) { out[0] = 1 })
+		}},
+		"NoisyArgmax": {gaussian, func(g *mechanism.Grant) error {
+			_, err := g.NoisyArgmax([]int64{1, 2}, 1, 1)
+			return err
+		}},
+		"Laplace": {accountant.Laplace{Scale: 1}, func(g *mechanism.Grant) error { return g.Laplace(1, part) }},
+		"Exponential": {accountant.ExponentialMechanism{Epsilon: 1}, func(g *mechanism.Grant) error {
+			_, err := g.Exponential([]int64{1, 2})
+			return err
+		}},
+		"RandomizedResponse": {accountant.RandomizedResponse{Categories: 2, Noise: 0.5},
+			func(g *mechanism.Grant) error { _, err := g.RandomizedResponse(1); return err }},
+		"DiscreteGaussian": {accountant.DiscreteGaussian{Sigma: 1, Sensitivity: 1},
+			func(g *mechanism.Grant) error { return g.DiscreteGaussian([]int64{1}, []int64{1}) }},
+		"DiscreteLaplace": {accountant.DiscreteLaplace{A: 1, Sensitivity: 1},
+			func(g *mechanism.Grant) error { return g.DiscreteLaplace([]int64{1}, []int64{1}) }},
+	} {
+		all, err := mechanism.ReserveAll(t.Context(), ledger, accountant.Transaction{
+			Lines: []accountant.Line{{Purpose: what, Event: c.event, Count: 2}}})
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		stop, now := errors.New("stop"), false
+		all[0].RefuseWhen(func() error {
+			if now {
+				return stop
+			}
+			return nil
+		})
+		g, err := all[0].Next()
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		now, out[0] = true, 0
+		if err := c.draw(g); !errors.Is(err, stop) || out[0] != 0 || len(all[0].Classes()) > 0 {
+			t.Errorf("%s: %v, drawn %v, noted %v", what, err, out[0], all[0].Classes())
+		}
+		now = false
+		if err := c.draw(g); !errors.Is(err, stop) {
+			t.Errorf("%s: a grant that was refused is of use again: %v", what, err)
+		}
+		if g, err = all[0].Next(); err != nil || c.draw(g) != nil || len(all[0].Classes()) != 1 {
+			t.Errorf("%s: %v, noted %v", what, err, all[0].Classes())
+		}
 	}
 }

@@ -68,6 +68,9 @@ type configJSON struct {
 	Generator       GeneratorConfig `json:"generator"`
 }
 
+// Parts are what the caller may define.
+func (w *work) Parts() []any { return []any{w.config.Kernel} }
+
 // Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that is
 // not the module's own.
 func (w *work) Config() (json.RawMessage, error) {

@@ -123,7 +123,7 @@ func (s *suite) passes(ctx context.Context, t tests) error {
 	case err != nil:
 		err = fmt.Errorf("%s: the tests fail without the fault:\n%s", key, tail(output))
 	case strings.Contains(output, "no test files") || strings.Contains(output, "no tests to run"):
-		err = fmt.Errorf("%s: there are no such tests\n", key)
+		err = fmt.Errorf("%s: there are no such tests", key)
 	}
 	s.baseline[key] = err
 	return err

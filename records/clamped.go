@@ -24,7 +24,12 @@ var ErrData = errors.New("the data set failed while it was read")
 // itself, and the rows that fail again become neutral: those of value zero, moved into the schema,
 // those without items, and of the first class. So a record that cannot be read moves no other one,
 // if d treats each row by itself. [Failed] reports every failure.
-func Clamped(d Data) Data { return guard(d, false) }
+func Clamped(d Data) Data {
+	if d == nil {
+		return nil
+	}
+	return guard(d, false)
+}
 
 // Guarded is [Clamped] for algorithms whose sensitivity rests on no value, such as those that clip
 // what they add up: the values of dense records stay what d hands out, NaN among them. Shapes,

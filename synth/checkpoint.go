@@ -2,6 +2,7 @@ package synth
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"sync"
 	"time"
 
@@ -52,10 +54,15 @@ func (r *Run) Save() error {
 
 // Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
 func (r *Run) Tick() error {
-	if r.keeper == nil || !r.keeper.pace.due() {
+	if r.keeper == nil {
 		return nil
 	}
-	return r.Save()
+	r.keeper.mu.Lock()
+	defer r.keeper.mu.Unlock()
+	if !r.keeper.pace.due() {
+		return nil
+	}
+	return r.keeper.write()
 }
 
 // Ahead has the checkpoint count the next uses of every allowance of a stage as taken: as many as
@@ -77,16 +84,18 @@ type keeper struct {
 	lock *durable.Lock
 	path string
 
-	mu       sync.Mutex
-	hash     string // of the plan
-	id       string // of the transaction on the ledger
-	nonce    string // of the file as this run wrote or found it
-	fresh    bool   // this run made the file
-	lines    []keptLine
-	state    func() (*File, error)
-	saved    *File               // the state in the file
-	releases map[string]*release // of stages that are drawn once, by purpose
-	pace     pace
+	mu         sync.Mutex
+	hash       string // of the plan
+	id         string // of the transaction on the ledger
+	nonce      string // of the file as this run wrote or found it
+	notPrivate string // why earlier runs under the file were not private
+	fresh      bool   // this run made the file
+	lines      []keptLine
+	state      func() (*File, error)
+	saved      *File               // the state in the file
+	releases   map[string]*release // of stages that are drawn once, by purpose
+	pace       pace
+	closed     bool // the run is over
 }
 
 // keptLine is a line of the transaction with what the file counts as taken.
@@ -94,8 +103,17 @@ type keptLine struct {
 	purpose string
 	count   int
 	taken   int
-	once    bool // shares of one release, each of which is written when it is drawn
+	once    bool                    // shares of one release, each of which is written when it is drawn
+	classes []accountant.NoiseClass // of what the file's earlier runs drew
 	allowed *mechanism.Allowance
+}
+
+// noted are the classes of the noise that was drawn so far.
+func (l *keptLine) noted() []accountant.NoiseClass {
+	if l.allowed == nil {
+		return l.classes
+	}
+	return l.allowed.Classes()
 }
 
 func (l *keptLine) drawn() int { return l.count - l.allowed.Remaining() }
@@ -103,19 +121,24 @@ func (l *keptLine) drawn() int { return l.count - l.allowed.Remaining() }
 const checkpointKind = "checkpoint"
 
 type checkpointHeader struct {
-	Plan     string          `json:"plan"`  // hash
-	ID       string          `json:"id"`    // of the transaction
-	Nonce    string          `json:"nonce"` // of this state of the file
-	Taken    []int           `json:"taken"` // uses of each line
-	Releases []keptRelease   `json:"releases,omitempty"`
-	State    json.RawMessage `json:"state,omitempty"`
-	Sections int             `json:"sections"` // of the state; those of the releases come after
+	Plan  string `json:"plan"`  // hash
+	ID    string `json:"id"`    // of the transaction
+	Nonce string `json:"nonce"` // of this state of the file
+	Taken []int  `json:"taken"` // uses of each line
+	Unit  string `json:"unit"`  // whose presence the ledger protects
+	// Not empty where a run under this checkpoint was not private; the first reason.
+	NotPrivate string `json:"not_private,omitempty"`
+	// Classes of the noise of each line.
+	Classes  [][]accountant.NoiseClass `json:"classes"`
+	Releases []keptRelease             `json:"releases,omitempty"`
+	State    json.RawMessage           `json:"state,omitempty"`
+	Sections int                       `json:"sections"` // of the state; those of the releases come after
 }
 
 // openKeeper locks the checkpoint and reads it if it is there.
 //
 // Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
-func openKeeper(r *Run) (_ *keeper, err error) {
+func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
@@ -127,19 +150,31 @@ func openKeeper(r *Run) (_ *keeper, err error) {
 		}
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := k.read(); err != nil {
+	if err := k.read(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("checkpoint %s: %w", k.path, err), k.lock.Close())
 	}
 	return k, nil
 }
 
-// hash tells the plan's checkpoints from another's.
+// hash tells the plan's checkpoints from another's: by its parameters and by what it may draw.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(j)
+	h := hashed{Plan: j, Types: p.types(), Lines: []hashedLine{}}
+	t := p.transaction(true)
+	for _, g := range t.Groups {
+		h.Groups = append(h.Groups, g.N)
+	}
+	for _, line := range t.Lines {
+		event, err := accountant.MarshalEvent(line.Event)
+		if err != nil {
+			return "", err
+		}
+		h.Lines = append(h.Lines, hashedLine{line.Purpose, event, line.Count, line.Group, line.Part})
+	}
+	text, err := json.Marshal(h)
 	if err != nil {
 		return "", err
 	}
@@ -147,10 +182,55 @@ func (p *Program) hash() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-func (k *keeper) read() error {
+type hashed struct {
+	Plan   planJSON     `json:"plan"`
+	Types  []string     `json:"types"`
+	Groups []int        `json:"groups"`
+	Lines  []hashedLine `json:"lines"`
+}
+
+type hashedLine struct {
+	Purpose string          `json:"purpose"`
+	Event   json.RawMessage `json:"event"`
+	Count   int             `json:"count"`
+	Group   int             `json:"group"`
+	Part    int             `json:"part"`
+}
+
+// Typed is a Work with parts of types that the caller defines, such as an architecture: a checkpoint
+// tells them apart by their Go types beside what Config writes of them.
+type Typed interface {
+	// Parts are those values; nil ones are skipped.
+	Parts() []any
+}
+
+// types names the types of the parts with the paths of their packages.
+func (p *Program) types() (names []string) {
+	typed, ok := p.work.(Typed)
+	if !ok {
+		return nil
+	}
+	for _, part := range typed.Parts() {
+		if part == nil {
+			continue
+		}
+		t := reflect.TypeOf(part)
+		base := t
+		for base.Kind() == reflect.Pointer {
+			base = base.Elem()
+		}
+		names = append(names, base.PkgPath()+" "+t.String())
+	}
+	return names
+}
+
+func (k *keeper) read(ctx context.Context) error {
+	if info, err := os.Lstat(k.path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: not a regular file, but %v", fs.ErrExist, info.Mode().Type())
+	}
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		k.fresh, k.id = true, token()
+		k.fresh, k.id = true, k.newID(ctx)
 		return durable.RemoveTemp(k.path)
 	}
 	if err != nil {
@@ -174,13 +254,39 @@ func (k *keeper) read() error {
 		return fmt.Errorf("%w: a checkpoint without its parts", ErrFormat)
 	}
 	k.id, k.nonce = h.ID, h.Nonce
-	for _, taken := range h.Taken {
-		k.lines = append(k.lines, keptLine{taken: taken})
+	if unit := k.run.Ledger.Unit(); h.Unit != unit {
+		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan, h.Unit, unit)
 	}
+	if len(h.Classes) != len(h.Taken) {
+		return fmt.Errorf("%w: lines without their noise classes", ErrFormat)
+	}
+	for i, taken := range h.Taken {
+		for _, c := range h.Classes[i] {
+			if c != accountant.ExactNoise && c != accountant.RealNoise {
+				return fmt.Errorf("%w: an unknown noise class %.40q", ErrFormat, c)
+			}
+		}
+		k.lines = append(k.lines, keptLine{taken: taken, classes: h.Classes[i]})
+	}
+	k.notPrivate = h.NotPrivate
 	if h.State != nil {
 		k.saved = &File{Kind: k.run.program.system, Header: h.State, Sections: f.Sections[:h.Sections]}
 	}
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
+}
+
+// newID is random, except where a test watches the draws: replays compare ledgers whole, and so it is
+// there a function of the plan and of what the ledger holds, which another transaction changes.
+func (k *keeper) newID(ctx context.Context) string {
+	if !mechanism.Watched(ctx) {
+		return token()
+	}
+	state, err := k.run.Ledger.MarshalJSON()
+	if err != nil {
+		return token()
+	}
+	sum := sha256.Sum256(append(state, k.hash...))
+	return hex.EncodeToString(sum[:16])
 }
 
 func token() string {
@@ -217,6 +323,14 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 	return nil
 }
 
+// close gives the file free, where a panic ends the run; a second close does nothing.
+func (k *keeper) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	_ = k.lock.Close()
+}
+
 // abandon removes the file of a run that was refused before it began.
 func (k *keeper) abandon() error {
 	if !k.fresh {
@@ -231,28 +345,46 @@ func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 		line := &k.lines[i]
 		line.allowed = a
 		line.taken = max(line.taken, line.drawn())
+		for _, c := range line.classes {
+			a.Note(c)
+		}
+	}
+	if k.notPrivate != "" {
+		k.run.Ledger.MarkNotPrivate(k.notPrivate)
 	}
 }
 
-// before has the file count a use as taken before it is drawn.
-func (k *keeper) before(i int) error {
+// take has the file count a use as taken and then takes it, under one lock: of two goroutines that
+// each see one use counted ahead, only one may draw it.
+func (k *keeper) take(i int, spend func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.closed {
+		return errOver
+	}
 	line := &k.lines[i]
-	if line.drawn() < line.taken {
-		return nil
+	if line.drawn() >= line.taken {
+		next := 1
+		if !line.once {
+			next = k.pace.next()
+		}
+		line.taken = min(line.count, line.drawn()+next)
+		if err := k.write(); err != nil {
+			return err
+		}
 	}
-	next := 1
-	if !line.once {
-		next = k.pace.next()
-	}
-	line.taken = min(line.count, line.drawn()+next)
-	return k.write()
+	return spend()
 }
+
+// errOver stops goroutines that outlive their run.
+var errOver = errors.New("the run is over")
 
 func (k *keeper) ahead(purpose string, each int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.closed {
+		return errOver
+	}
 	short := false
 	for i := range k.lines {
 		line := &k.lines[i]
@@ -287,6 +419,9 @@ func (k *keeper) released(purpose string, out [][]float64) error {
 
 // write puts the state as it is, and what is counted as taken, into the file; the caller holds mu.
 func (k *keeper) write() error {
+	if k.closed {
+		return errOver
+	}
 	if k.state != nil {
 		f, err := k.state()
 		if err != nil {
@@ -307,9 +442,11 @@ func (k *keeper) put() error {
 			return err
 		}
 	}
-	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token()}
-	for _, line := range k.lines {
-		h.Taken = append(h.Taken, line.taken)
+	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token(), Unit: k.run.Ledger.Unit(),
+		NotPrivate: k.run.Ledger.NotPrivate()}
+	for i := range k.lines {
+		h.Taken = append(h.Taken, k.lines[i].taken)
+		h.Classes = append(h.Classes, k.lines[i].noted())
 	}
 	f := &File{Kind: checkpointKind}
 	if k.saved != nil {
@@ -334,6 +471,10 @@ func (k *keeper) put() error {
 
 // mine checks that the file holds what this run wrote last, or found when it began.
 func (k *keeper) mine() error {
+	info, err := os.Lstat(k.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return ErrTaken
+	}
 	in, err := os.Open(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrTaken
@@ -367,7 +508,11 @@ func (k *keeper) end(err error) error {
 			err = last
 		}
 	}
+	k.closed = true
 	closed := k.lock.Close()
+	if final(err) {
+		return errors.Join(err, closed)
+	}
 	if err != nil {
 		return &Interrupted{Checkpoint: k.path, Err: errors.Join(err, closed)}
 	}

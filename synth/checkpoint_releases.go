@@ -90,3 +90,10 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	}
 	return nil
 }
+
+// release is what has been drawn of a stage. Only the stage's own goroutine adds to it.
+func (k *keeper) release(purpose string) *release {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.releases[purpose]
+}

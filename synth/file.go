@@ -73,7 +73,10 @@ type extent struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Write writes the file. Errors are the writer's.
+// Write writes the file.
+//
+// Errors: ErrFormat for a header that DecodeFile would refuse to read, before anything is written;
+// the writer's.
 func (f *File) Write(w io.Writer) error {
 	h := fileHeader{Kind: f.Kind, Content: f.Header}
 	for _, s := range f.Sections {
@@ -81,6 +84,9 @@ func (f *File) Write(w io.Writer) error {
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
+		return err
+	}
+	if err := checkHeader(head); err != nil {
 		return err
 	}
 	sum := sha256.New()
@@ -142,13 +148,24 @@ func (in *reader) header() (h fileHeader, err error) {
 	if err != nil {
 		return h, err
 	}
-	if err := (jsonlimit.Limits{}).Check(head); err != nil {
-		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)
+	if err := checkHeader(head); err != nil {
+		return h, err
 	}
 	if err := json.Unmarshal(head, &h); err != nil {
 		return h, fmt.Errorf("%w: header: %w", ErrFormat, err)
 	}
 	return h, nil
+}
+
+// checkHeader holds what is written to the limits of what is read.
+func checkHeader(head []byte) error {
+	if len(head) > maxHeader {
+		return fmt.Errorf("%w: a header of %d bytes, at most %d", ErrFormat, len(head), maxHeader)
+	}
+	if err := (jsonlimit.Limits{}).Check(head); err != nil {
+		return fmt.Errorf("%w: header: %w", ErrFormat, err)
+	}
+	return nil
 }
 
 func checkMagic(got []byte) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -129,5 +130,15 @@ func TestFullDiskIsReported(t *testing.T) {
 		if err := sample().Write(&fullDisk{room}); err == nil {
 			t.Fatalf("no error with room for %d of %d bytes", room, size)
 		}
+	}
+}
+
+// TestNoFileIsWrittenThatCannotBeRead: long lists belong into sections.
+func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
+	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
+	var out bytes.Buffer
+	err := (&File{Kind: "k", Header: header}).Write(&out)
+	if !errors.Is(err, ErrFormat) || out.Len() > 0 {
+		t.Errorf("%v, %d bytes written", err, out.Len())
 	}
 }

@@ -28,6 +28,9 @@ const (
 // share was lost.
 func (r *Run) Once(purpose string, sizes []int,
 	prepare func() (effect float64, parts []mechanism.Part, err error)) ([][]float64, error) {
+	if r.program == nil {
+		return nil, errFree
+	}
 	a := r.Allowance(purpose)
 	if a == nil {
 		return nil, fmt.Errorf("%s: no stage %q in the plan", r.program.system, purpose)
@@ -39,7 +42,7 @@ func (r *Run) Once(purpose string, sizes []int,
 		}
 		return r.draw(a, purpose, effect, parts, 1)
 	}
-	if old := r.keeper.releases[purpose]; old != nil && !old.has(sizes) {
+	if old := r.keeper.release(purpose); old != nil && !old.has(sizes) {
 		return nil, fmt.Errorf("%w: a release of other sums", ErrFormat)
 	}
 	return r.shares(a, purpose, prepare)
@@ -72,19 +75,24 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 			}
 		}
 	}
-	if r.keeper.releases[purpose] == nil {
+	sum := r.keeper.release(purpose)
+	if sum == nil {
 		return nil, fmt.Errorf("%s: %w", purpose, ErrLost)
 	}
-	return r.keeper.releases[purpose].mean(), nil
+	return sum.mean(), nil
 }
 
 // Wider is how many times the noise of a release that Once returned is wider than planned: 1, or more
 // where interruptions have lost some of its shares.
 func (r *Run) Wider(purpose string) float64 {
-	if r.keeper == nil || r.keeper.releases[purpose] == nil {
+	if r.keeper == nil {
 		return 1
 	}
-	return math.Sqrt(shares / float64(r.keeper.releases[purpose].made))
+	sum := r.keeper.release(purpose)
+	if sum == nil {
+		return 1
+	}
+	return math.Sqrt(shares / float64(sum.made))
 }
 
 // draw makes one release with noise that is wider by a factor.

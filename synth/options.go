@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -17,7 +18,8 @@ type options struct {
 	preview      func(int, *Generator)
 	previewEvery int
 	checkpoint   string
-	keepEvery    int // uses between checkpoints; 0 goes by time
+	keeps        bool // a checkpoint was asked for
+	keepEvery    int  // uses between checkpoints; 0 goes by time
 }
 
 // On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.
@@ -45,15 +47,26 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // and counts, and may be looked at as freely as the result. A file that is copied away and put back
 // is beyond what the file can know.
 //
+// A file belongs to one plan and one unit (see records.UnitOf): others are refused with ErrPlan.
+// Plans are told apart by their JSON, by everything they may draw, and by the Go types of parts that
+// the caller defines, such as an architecture. Fields of such a part that its JSON leaves out cannot
+// be told apart.
+//
+// The file does not know which records it was kept for. Where the same call goes on with other
+// records, the uses on each data set stay within the reservation, so each has the plan's guarantee;
+// stages in disjoint parts of the records, such as one for each class, need every record to stay in
+// its part: records must not be relabelled in between. A complete file returns the result of the
+// records it was made from.
+//
 // A file serves one run at a time. When the run is complete the file holds its result: the same call
 // returns it again without drawing anything.
 func Checkpoint(path string) Option {
-	return func(o *options) { o.checkpoint, o.keepEvery = path, 0 }
+	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, 0 }
 }
 
 // CheckpointEvery is Checkpoint with a fixed number of uses between two writes of the file.
 func CheckpointEvery(path string, uses int) Option {
-	return func(o *options) { o.checkpoint, o.keepEvery = path, max(uses, 1) }
+	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, max(uses, 1) }
 }
 
 func collect(opts []Option) (options, error) {
@@ -69,6 +82,9 @@ func collect(opts []Option) (options, error) {
 	var k param.Checker
 	k.OK(o.preview == nil || o.previewEvery > 0, "synth.OnPreview.every", o.previewEvery,
 		"a positive number of steps")
+	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
+	k.OK(!o.keeps || o.checkpoint != "" && !taken, "synth.Checkpoint.path", o.checkpoint,
+		"the path of a file whose name does not end in .tmp or .lock: those stand beside checkpoints")
 	return o, k.Err()
 }
 

@@ -59,7 +59,7 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 		return nil, err
 	}
 	if r.keeper != nil {
-		defer r.keeper.lock.Close() // where fit panics; otherwise it is closed by then
+		defer r.keeper.close() // where fit panics; otherwise it is closed by then
 	}
 	m, err := fit(r)
 	if records.Failed(r.Data) {
@@ -111,14 +111,17 @@ func (r *Run) judge(ctx context.Context) error {
 // FreeRun is a run that draws nothing private, such as training against what has been released before
 // under the given guarantee. It has no data, no ledger and no allowances.
 //
-// Errors: *param.Error for options that make no sense, a checkpoint among them.
+// Errors: *param.Error for options that make no sense, a checkpoint and previews among them.
 func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
 	}
-	if o.checkpoint != "" {
+	if o.keeps {
 		return nil, param.New("synth.Checkpoint", o.checkpoint, "none: this run costs nothing and has none")
+	}
+	if o.preview != nil {
+		return nil, param.New("synth.OnPreview", "a function", "none: this run has no private steps")
 	}
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
@@ -141,11 +144,17 @@ type Run struct {
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
 func (r *Run) open(ctx context.Context) (err error) {
+	opened := false
 	t := r.program.transaction(r.checkpoint != "")
 	if r.checkpoint != "" {
-		if r.keeper, err = openKeeper(r); err != nil {
+		if r.keeper, err = openKeeper(ctx, r); err != nil {
 			return err
 		}
+		defer func() { // also where the ledger's policy panics
+			if !opened {
+				r.keeper.close()
+			}
+		}()
 		if err := r.keeper.begin(&t); err != nil {
 			return errors.Join(err, r.keeper.lock.Close())
 		}
@@ -167,21 +176,32 @@ func (r *Run) open(ctx context.Context) (err error) {
 		r.keeper.adopt(allowances)
 	}
 	for i, a := range allowances {
-		a.Guard(func() error { return r.before(i) })
+		a.Guard(func(spend func() error) error { return r.take(i, spend) })
+		a.RefuseWhen(r.failed)
 	}
+	opened = true
 	return nil
 }
 
-// before is asked before every use of a line: data that fail end the run, and a checkpoint counts the
-// use first.
-func (r *Run) before(line int) error {
+// take takes a use of a line: data that have failed end the run, and a checkpoint counts the use
+// first.
+func (r *Run) take(line int, spend func() error) error {
+	if err := r.failed(); err != nil {
+		return err
+	}
+	if r.keeper == nil {
+		return spend()
+	}
+	return r.keeper.take(line, spend)
+}
+
+// failed is asked before every use, and again before noise is drawn: what was read of data that fail
+// is not released, since the records that were read in its place are none of theirs.
+func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
 	}
-	if r.keeper == nil {
-		return nil
-	}
-	return r.keeper.before(line)
+	return nil
 }
 
 // transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in
@@ -243,6 +263,9 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil
 	}
+	if r.program == nil {
+		return errFree
+	}
 	m, err := model()
 	if err != nil {
 		return err
@@ -250,6 +273,9 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 	r.preview(step, r.generator(m))
 	return nil
 }
+
+// errFree refuses what a run that draws nothing private cannot do.
+var errFree = errors.New("this run has no plan: it draws nothing private")
 
 func (r *Run) generator(m Model) *Generator {
 	return &Generator{system: r.program.system, model: m, guarantee: r.Ledger.Guarantee()}

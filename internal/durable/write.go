@@ -40,7 +40,7 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if err := fill(f, write); err != nil {
 		return errors.Join(err, ignore(f.Close(), os.ErrClosed))
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := rename(temp, path); err != nil {
 		return err
 	}
 	return SyncFolder(filepath.Dir(path))

@@ -1,0 +1,335 @@
+package synthtest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+var toyBudget = accountant.Budget{Epsilon: 3, Delta: 1e-5}
+
+func toyPlan(t *testing.T) synth.Plan {
+	t.Helper()
+	p, err := newPlan(records.Binary(9), toyBudget, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func toyData(t *testing.T) records.Data {
+	t.Helper()
+	flat := make([]float32, 40*9)
+	for i := range flat {
+		flat[i] = float32(i % 2)
+	}
+	d, err := records.FromFlat(records.Binary(9), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// counted are the uses of each line that a checkpoint counts as taken.
+func counted(t *testing.T, path string) []int {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := synth.DecodeFile(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h struct {
+		Taken []int `json:"taken"`
+	}
+	if err := json.Unmarshal(f.Header, &h); err != nil {
+		t.Fatal(err)
+	}
+	return h.Taken
+}
+
+// TestACheckpointPromisesToOneUnit: releases that protect records are no releases that protect users.
+func TestACheckpointPromisesToOneUnit(t *testing.T) {
+	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
+	if _, err := p.Fit(t.Context(), data, keep); err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Fit(t.Context(), records.WithUnit(data, "user"), keep)
+	if !errors.Is(err, synth.ErrPlan) || g != nil {
+		t.Errorf("records' releases are promised to users: %v", err)
+	}
+	if _, err := p.Fit(t.Context(), data, keep); err != nil {
+		t.Errorf("the same unit again: %v", err)
+	}
+}
+
+// toyWith is the toy with a stage of its own choice and the same Config.
+func toyWith(t *testing.T, w synth.Work, event accountant.Event, count int) *synth.Program {
+	t.Helper()
+	once := accountant.Gaussian{NoiseMultiplier: 60}
+	p, err := synth.NewProgram("toy", records.Binary(9), toyBudget, []synth.Stage{
+		{Purpose: stageCount, Event: once, Count: 1, Once: true},
+		{Purpose: stageSteps, Event: event, Count: count}}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+func sampled(rate float64) accountant.Event {
+	return accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: 60}}
+}
+
+// TestACheckpointIsOfOneBill: plans that write the same configuration and draw other things have
+// other checkpoints.
+func TestACheckpointIsOfOneBill(t *testing.T) {
+	w := &work{schema: records.Binary(9), budget: toyBudget, noise: 60}
+	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
+	if _, err := toyWith(t, w, sampled(0.5), steps).Fit(t.Context(), toyData(t), keep); err != nil {
+		t.Fatal(err)
+	}
+	_, err := toyWith(t, w, sampled(0.001), steps).Fit(t.Context(), toyData(t), keep)
+	if !errors.Is(err, synth.ErrPlan) {
+		t.Errorf("another sampling rate: %v", err)
+	}
+	_, err = toyWith(t, w, sampled(0.5), steps-1).Fit(t.Context(), toyData(t), keep)
+	if !errors.Is(err, synth.ErrPlan) {
+		t.Errorf("another number of steps: %v", err)
+	}
+}
+
+type typedWork struct {
+	*work
+	part any
+}
+
+func (w typedWork) Parts() []any { return []any{w.part, nil} }
+
+type oneType struct{ hidden int }
+type otherType struct{ hidden int }
+
+// TestACheckpointKnowsTypes: parts of different types that JSON writes alike are told apart.
+func TestACheckpointKnowsTypes(t *testing.T) {
+	w := &work{schema: records.Binary(9), budget: toyBudget, noise: 60}
+	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
+	fit := func(part any) error {
+		_, err := toyWith(t, typedWork{w, part}, sampled(0.5), steps).Fit(t.Context(), toyData(t), keep)
+		return err
+	}
+	if err := fit(oneType{1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(otherType{1}); !errors.Is(err, synth.ErrPlan) {
+		t.Errorf("another type: %v", err)
+	}
+	if err := fit(&oneType{1}); !errors.Is(err, synth.ErrPlan) {
+		t.Errorf("a pointer to the type: %v", err)
+	}
+	if err := fit(oneType{1}); err != nil {
+		t.Errorf("the same type: %v", err)
+	}
+}
+
+// sideBySide takes uses of one allowance from several goroutines.
+type sideBySide struct {
+	*work
+	uses int
+	path string
+	late chan error
+}
+
+func (s *sideBySide) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
+	a := r.Allowance(stageSteps)
+	r.Keep(func() (*synth.File, error) { return &synth.File{Header: json.RawMessage("{}")}, nil })
+	for a.Remaining() > 4 {
+		var g sync.WaitGroup
+		for range 4 {
+			g.Go(func() { _, _ = a.Next() })
+		}
+		g.Wait()
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := synth.DecodeFile(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		var h struct {
+			Taken []int `json:"taken"`
+		}
+		if err := json.Unmarshal(f.Header, &h); err != nil {
+			return nil, err
+		}
+		if drawn := s.uses - a.Remaining(); drawn > h.Taken[1] {
+			return nil, fmt.Errorf("%d uses drawn, the file counts %d", drawn, h.Taken[1])
+		}
+	}
+	go func() { // outlives the run
+		for a.Remaining() > 0 {
+			if _, err := a.Next(); err != nil {
+				s.late <- errors.Join(err, r.Save())
+				return
+			}
+		}
+		s.late <- nil
+	}()
+	return nil, errors.New("stopped")
+}
+
+// TestUsesSideBySideAreCountedFirst: the file counts every use before it is drawn, however many
+// goroutines draw, and none is drawn when the run is over.
+func TestUsesSideBySideAreCountedFirst(t *testing.T) {
+	const uses = 400
+	path := filepath.Join(t.TempDir(), "c")
+	w := &sideBySide{&work{schema: records.Binary(9), budget: toyBudget, noise: 600}, uses, path,
+		make(chan error, 1)}
+	p := toyWith(t, w, accountant.Gaussian{NoiseMultiplier: 600}, uses)
+	ledger := accountant.NewLedger(toyBudget)
+	_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.CheckpointEvery(path, 1))
+	if err == nil || err.Error() != "stopped; the same call goes on from checkpoint "+path {
+		t.Fatal(err)
+	}
+	<-w.late
+	drawn := 0
+	for _, e := range ledger.Entries() {
+		if e.Purpose == stageSteps {
+			drawn = e.Spent
+		}
+	}
+	if got := counted(t, path)[1]; drawn > got {
+		t.Errorf("%d uses drawn, the file counts %d", drawn, got)
+	}
+}
+
+// TestNoUseAfterTheRun: an allowance that outlives its run draws no more.
+func TestNoUseAfterTheRun(t *testing.T) {
+	w := &keptWork{work: &work{schema: records.Binary(9), budget: toyBudget, noise: 60}}
+	p := toyWith(t, w, sampled(0.5), steps)
+	path := filepath.Join(t.TempDir(), "c")
+	if _, err := p.Fit(t.Context(), toyData(t), synth.CheckpointEvery(path, steps)); err == nil {
+		t.Fatal("the work's error is lost")
+	}
+	left := w.run.Allowance(stageSteps).Remaining()
+	if g, err := w.run.Allowance(stageSteps).Next(); err == nil || g != nil {
+		t.Errorf("a use is drawn after the run: %v of %d left", w.run.Allowance(stageSteps).Remaining(), left)
+	}
+	if w.run.Save() == nil || w.run.Ahead(stageSteps, 1) == nil {
+		t.Error("the file is written after the run")
+	}
+}
+
+type keptWork struct {
+	*work
+	run *synth.Run
+}
+
+func (w *keptWork) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
+	w.run = r
+	return nil, errors.New("stopped")
+}
+
+// failsLate fails at its third read.
+type failsLate struct {
+	records.Data
+	reads *int
+}
+
+func (f failsLate) Gather(rows []int32, b *device.Batch) {
+	if *f.reads++; *f.reads == 3 {
+		panic("private")
+	}
+	f.Data.Gather(rows, b)
+}
+
+// TestAStepWhoseDataFailedIsNotReleased: neither the state of the checkpoint nor progress has it.
+func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
+	seen := 0
+	_, err := toyPlan(t).Fit(t.Context(), failsLate{toyData(t), new(int)},
+		synth.CheckpointEvery(filepath.Join(t.TempDir(), "c"), 1), synth.OnProgress(func(p synth.Progress) {
+			if p.Stage == stageSteps {
+				seen = p.Step
+			}
+		}))
+	if !errors.Is(err, synth.ErrData) || seen != 2 {
+		t.Errorf("%v; %d steps were released, want 2", err, seen)
+	}
+}
+
+// TestACheckpointKeepsWhatIsNotPrivate: a result that is read again says of its noise what the first
+// run said.
+func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
+	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
+	first, err := p.Fit(privacytest.Seeded(t, t.Context(), 7), data, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := p.Fit(t.Context(), data, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := first.Guarantee(), again.Guarantee()
+	if a.NotPrivate == "" || a.NotPrivate != b.NotPrivate {
+		t.Errorf("was %q, read again: %q", a.NotPrivate, b.NotPrivate)
+	}
+	if len(a.NoiseClass) == 0 || fmt.Sprint(a.NoiseClass) != fmt.Sprint(b.NoiseClass) {
+		t.Errorf("noise was %v, read again: %v", a.NoiseClass, b.NoiseClass)
+	}
+}
+
+// TestAPolicyThatPanicsLeavesNoLock: the same process can use the checkpoint again.
+func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
+	p, keep := toyPlan(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
+	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error { panic("no") }))
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = p.FitOn(t.Context(), l, toyData(t), keep)
+	}()
+	if _, err := p.Fit(t.Context(), toyData(t), keep); err != nil {
+		t.Errorf("after a panic: %v", err)
+	}
+}
+
+// TestARunWithoutAPlanRefuses what only a plan has.
+func TestARunWithoutAPlanRefuses(t *testing.T) {
+	if _, err := synth.FreeRun(accountant.Guarantee{}, synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
+		t.Error("previews of nothing are accepted")
+	}
+	r, err := synth.FreeRun(accountant.Guarantee{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Once("a", []int{1}, func() (float64, []mechanism.Part, error) { return 1, nil, nil }); err == nil {
+		t.Error("a release without a plan")
+	}
+}
+
+// TestPathsThatAreNoCheckpoints are refused before anything is reserved.
+func TestPathsThatAreNoCheckpoints(t *testing.T) {
+	p, dir := toyPlan(t), t.TempDir()
+	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir, os.DevNull} {
+		ledger := accountant.NewLedger(toyBudget)
+		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))
+		if err == nil || len(ledger.Entries()) > 0 {
+			t.Errorf("%q: %v, reserved %v", path, err, ledger.Entries())
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {
+		t.Errorf("files left: %v", files)
+	}
+}
