@@ -34,7 +34,7 @@ func dpgmMutants() []mutant {
 			New:   "if g.grads[c] != nil {\n\t\t\t\tf.FinishFixedSum(g.fixedView(dst, c))\n\t\t\t}",
 			Why:   "what earlier micro-batches left is lost by who is in the last one"},
 		{Name: "dpgm/views of the sum keep their first unit", In: in,
-			Tests: sums,
+			Tests: append(sums, replays...),
 			Old:   "v.Unit, v.Chain, v.Limit, v.Carry = dst.Unit, dst.Chain, dst.Limit, nil",
 			New:   "v.Carry = nil",
 			Why:   "a clip norm that changes is summed in the wrong unit"},
@@ -242,7 +242,7 @@ func ganMutants() []mutant {
 	const in = "gan"
 	fakes := at(in, "Fakes|Groups|NothingBut")
 	public := at(in, "PrivateRecordsAreNot|NothingBut|WarmStart")
-	states := at(in, "HostileStates|InterruptedRun|StaleCheckpoint")
+	states := at(in, "GroupsOfStates|HostileStates|InterruptedRun|StaleCheckpoint")
 	return []mutant{
 		{Name: "gan/a record's mix is another's", In: in,
 			Tests: fakes,
@@ -282,7 +282,7 @@ func ganMutants() []mutant {
 		{Name: "gan/critic steps reserve their own", In: in,
 			Tests: at(in, "LedgerHolds|TwoRunsOnOneLedger"),
 			Old:   "newRun(w.config, r, sgd.WithAllowance(r.Allowance(PurposeCritic)))",
-			New:   "newRun(w.config, r)",
+			New:   "newRun(w.config, r, sgd.WithPurpose(PurposeCritic))",
 			Why:   "steps are drawn outside the transaction"},
 		{Name: "gan/states of more steps than the plan has", In: in,
 			Tests: states,
@@ -316,6 +316,7 @@ func ganMutants() []mutant {
 func mixMutants() []mutant {
 	const in = "mix"
 	geometry := at(in, "SensitivityBruteForce")
+	sums := at(in, "SensitivityBruteForce|NothingBut|Hostile")
 	replays := at(in, "NothingBut")
 	ledger := at(in, "LedgerHolds|RelationsCannot|NoiseIsThePlans")
 	return []mutant{
@@ -355,17 +356,17 @@ func mixMutants() []mutant {
 			New:   "case g.nonNegative:\n\t\treturn g.norm()",
 			Why:   "a replaced record may move to another part"},
 		{Name: "mix/counts of centres move by two", In: in,
-			Tests: geometry,
+			Tests: sums,
 			Old:   "[]float64{g.label}, 1)",
 			New:   "[]float64{g.label}, 2)",
 			Why:   "counts move farther than declared"},
 		{Name: "mix/labels are twice as long", In: in,
-			Tests: geometry,
+			Tests: sums,
 			Old:   "l.sum.AddRow64At(dim+int(x.source.label[row]), label, 1)",
 			New:   "l.sum.AddRow64At(dim+int(x.source.label[row]), label, 2)",
 			Why:   "labels' share of the norm is exceeded"},
 		{Name: "mix/labels by class are twice as long", In: in,
-			Tests: geometry,
+			Tests: sums,
 			Old:   "l.sum.AddRow64At(dim, label, 1)",
 			New:   "l.sum.AddRow64At(dim, label, 2)",
 			Why:   "labels' share of the norm is exceeded"},
@@ -375,17 +376,17 @@ func mixMutants() []mutant {
 			New:   "",
 			Why:   "a record is released again with every mixture"},
 		{Name: "mix/rows are not shortened", In: in,
-			Tests: append(geometry, at("mix", "Hostile")...),
+			Tests: sums,
 			Old:   "shorten(dst, r.config.ClipNorm)\n\t\tif r.deviate",
 			New:   "if r.deviate",
 			Why:   "records of any norm are mixed"},
 		{Name: "mix/deviations are not shortened", In: in,
-			Tests: append(geometry, at("mix", "Hostile|Centers")...),
+			Tests: sums,
 			Old:   "shorten(dst, r.config.Centers.ClipNorm)\n",
 			New:   "",
 			Why:   "records moved by a centre are longer than the clip norm"},
 		{Name: "mix/rows that are no number", In: in,
-			Tests: at(in, "Hostile|Sensitivity"),
+			Tests: sums,
 			Old:   "if f == 0 { // also",
 			New:   "if f < 0 { // also",
 			Why:   "a NaN row reaches the sum"},
@@ -400,7 +401,7 @@ func mixMutants() []mutant {
 			New:   "r.Data.Len() != n && false {",
 			Why:   "the number that the price rests on is not the real one"},
 		{Name: "mix/a record in two parts", In: in,
-			Tests: geometry,
+			Tests: sums,
 			Old:   "s.parts[l] = append(s.parts[l], int32(row))",
 			New:   "s.parts[l] = append(s.parts[l], int32(row))\n\t\tif l > 0 {\n\t\t\ts.parts[0] = append(s.parts[0], int32(row))\n\t\t}",
 			Why:   "parts are priced as disjoint"},
