@@ -4,7 +4,7 @@ package main
 func sgdMutants() []mutant {
 	const in = "sgd"
 	all := at(in, "")
-	fixedPoint := at(in, "OneRecordMoves|LargeBatches|RowsRounded|SumsInFixed|MicroBatches")
+	fixedPoint := at(in, "OneRecordMoves|LargeBatches|RowsRounded|SumsInFixed|MicroBatches|TheirOwnNorms|CarriedSums")
 	return []mutant{
 		{Name: "sgd/sums are noised for one record under replace-one", In: in, Tests: all,
 			Old: "mechanism.SumSensitivity(t.relation, bound),",
