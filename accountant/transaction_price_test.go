@@ -67,11 +67,11 @@ func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, err := l.ReserveAll(accountant.Transaction{ID: "a",
-		Lines: []accountant.Line{{Purpose: "steps", Event: e, Count: 5}}})
+		Lines: []accountant.Line{{Purpose: "steps", Event: e, Count: 5, Taken: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for taken := range 6 {
+	for taken := 2; taken < 6; taken++ {
 		r, err := l.Resume("steps", e)
 		if err != nil {
 			t.Fatalf("after %d uses of the transaction: %v", taken, err)
