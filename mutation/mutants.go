@@ -6,5 +6,6 @@ import "slices"
 func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
-		privacytestMutants())
+		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
+		baselineMutants(), frameMutants(), durableMutants(), transactionMutants(), fixedPointMutants())
 }

@@ -97,7 +97,7 @@ func accountantMutants() []mutant {
 			Old: "v := run + a.mean*delta +", New: "v := run +",
 			Why: "the price of many runs"},
 		{Name: "accountant/no run is no outcome", In: in, Tests: selected,
-			Old: "s.add(-a.mean)\n", New: "",
+			Old: "s.Add(-a.mean)\n", New: "",
 			Why: "that there was no run is seen"},
 		{Name: "accountant/a curve's add direction is ignored", In: in,
 			Tests: at(in, "Curve|Tabulat|Direction"),
@@ -159,7 +159,7 @@ func ledgerMutants() []mutant {
 			Why: "one run takes what another reserved"},
 		{Name: "accountant/resuming begins anew", In: in,
 			Tests: append(at(in, "Ledger|Resume"), at("sgd", "Resum")...),
-			Old:   "remaining: en.reserved - en.spent}", New: "remaining: en.reserved}",
+			Old:   "entry: en, remaining: left}", New: "entry: en, remaining: en.reserved}",
 			Why: "uses that are gone are offered again"},
 		{Name: "accountant/room is never used up", In: in, Tests: ledger,
 			Old: "h.fits -= count\n", New: "",
@@ -238,7 +238,8 @@ func ledgerMutants() []mutant {
 			New:   "if false {\n\t\tl.shared.root.spending = true",
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
-			Old: "if cost.Upper > root.budget.Epsilon {", New: "if cost.Lower > root.budget.Epsilon {",
+			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of %.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of %.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
 	}
 }

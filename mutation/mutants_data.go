@@ -46,8 +46,12 @@ func recordMutants() []mutant {
 	all := at(in, "")
 	return []mutant{
 		{Name: "records/data of other types are not clamped", In: in, Tests: all,
-			Old: "return clamped{d}\n", New: "return d\n",
+			Old: "c := &clamped{data: d, unit: UnitRecord}\n",
+			New: "if d != nil {\n\t\treturn d\n\t}\n\tc := &clamped{data: d, unit: UnitRecord}\n",
 			Why: "sensitivities rest on records lying in their schema"},
+		{Name: "records/records pass for users", In: in, Tests: append(at(in, "Unit"), at("sgd", "RowsAreNoUsers")...),
+			Old: "promised != UnitRecord && promised != unit", New: "promised != UnitRecord && false",
+			Why: "a promise to users rests on rows"},
 		{Name: "records/data with a unit are not clamped", In: in,
 			Tests: append(at(in, ""), at("privacytest", "TestForeign|TestUnits")...),
 			Old:   "return stated{guard(own.Data, anyValue), own.unit}", New: "return own",
@@ -110,7 +114,7 @@ func recordMutants() []mutant {
 			Old: "value = min(value*10+uint64(c-'0'), noItem)", New: "value = value*10 + uint64(c-'0')",
 			Why: "a number that is no item becomes one"},
 		{Name: "records/negative numbers are items", In: in, Tests: all,
-			Old: "if negative && value > 0 {", New: "if false {",
+			Old: "negative && value > 0 {", New: "negative && value > noItem {",
 			Why: "a number that is no item becomes one"},
 		{Name: "records/pixels of another shape", In: in, Tests: all,
 			Old: "if !s.hasShape(sizes[1:]) {", New: "if false {",
@@ -119,7 +123,7 @@ func recordMutants() []mutant {
 			Old: "return dst[:from+len(slices.Compact(dst[from:]))]", New: "return dst",
 			Why: "a record counts an item twice"},
 		{Name: "records/mapped sets that are too long", In: in, Tests: all,
-			Old: "n := min(hi-lo, uint64(m.schema.maxItems))", New: "n := hi - lo",
+			Old: "return min(hi-lo, uint64(m.schema.maxItems))", New: "return hi - lo",
 			Why: "norms exceed the schema's"},
 	}
 }

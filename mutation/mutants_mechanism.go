@@ -1,13 +1,15 @@
 package main
 
 // slow are tests of laws, which draw millions of numbers.
-const slow = "Laws|SampleRate|IntegerSamplers"
+const slow = "Laws|SampleRate|IntegerSamplers|NormalIsNormal"
 
 // What a grant covers, sensitivities, clip factors and fixed-point sums.
 func mechanismMutants() []mutant {
 	const in = "mechanism"
 	all := at(in, "Cover|Charged|Samples|Grant|OwnNoise|Argmax|Clip|Products|FixedSum|Wrapping|LowBit|"+
 		"Gradient|Terms|Spend|Reservation|Small|Budget|AddSum|Rows|Extreme|Grid")
+	sums := append(at("mechanism/internal/sampler", "AddSum|AddUnits"), all...)
+	histograms := at(in, "NormHistogram|NormsCount|RowsThatBecome")
 	return []mutant{
 		{Name: "mechanism/replace-one is not doubled", In: in, Tests: at("sgd", "Noise|Sensitivity"),
 			Old: "return 2 * clip", New: "return clip",
@@ -30,8 +32,8 @@ func mechanismMutants() []mutant {
 			New: "if false {\n\t\tf = math.Nextafter32(f, 0)",
 			Why: "a factor that rounds up lifts its row above the norm"},
 		{Name: "mechanism/a row that is no number keeps a factor", In: in, Tests: all,
-			Old: "if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0)",
-			New: "if squaredNorm < 0 || math.IsInf(squaredNorm, 0)",
+			Old: "if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {",
+			New: "if squaredNorm < 0 || math.IsInf(squaredNorm, 0) || !(clip > 0) {",
 			Why: "a NaN row reaches the sum"},
 		{Name: "mechanism/effects do not add up", In: in, Tests: all,
 			Old: "used := up(g.used + up(effect*effect))", New: "used := up(effect * effect)",
@@ -74,12 +76,12 @@ func mechanismMutants() []mutant {
 			Old: "return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))",
 			New: "return grid, noiseMultiplier * sensitivity",
 			Why: "neighbours are rounded apart by more than is charged"},
-		{Name: "mechanism/a coordinate that is no number", In: in, Tests: all,
+		{Name: "mechanism/a coordinate that is no number", In: in, Tests: sums,
 			Old: "func clampStep(x float64) float64 {\n\tif x != x {\n\t\treturn 0",
-			New: "func clampStep(x float64) float64 {\n\tif x != x {\n\t\treturn sumLimit",
+			New: "func clampStep(x float64) float64 {\n\tif x != x {\n\t\treturn MaxSteps",
 			Why: "one NaN moves a sum without bound"},
-		{Name: "mechanism/a sum beyond the limit", In: in, Tests: all,
-			Old: "float32(sumLimit * grid)", New: "float32(4 * sumLimit * grid)",
+		{Name: "mechanism/a sum beyond the limit", In: in, Tests: sums,
+			Old: "float32(MaxSteps * grid)", New: "float32(4 * MaxSteps * grid)",
 			Why: "sum and noise are no longer added exactly"},
 		{Name: "mechanism/sampled sums cover sixteen times", In: in, Tests: all,
 			Old: "t.gaussian *= 4", New: "t.gaussian *= 16",
@@ -98,8 +100,8 @@ func mechanismMutants() []mutant {
 			Old: "err := a.reservation.Spend()\n", New: "var err error\n",
 			Why: "a reservation never runs out"},
 		{Name: "mechanism/the last lattice serves every scale", In: in, Tests: all,
-			Old: "a.last.lattice != nil && a.last.std == std && a.last.grid == grid",
-			New: "a.last.lattice != nil && a.last.grid == grid",
+			Old: "a.last.normal != nil && a.last.std == std && a.last.grid == grid",
+			New: "a.last.normal != nil && a.last.grid == grid",
 			Why: "a second part gets the first one's noise"},
 		{Name: "mechanism/rows round to nearest", In: in, Tests: all,
 			Old: "dst[i] += int64(float64(v) * f)", New: "dst[i] += int64(math.Round(float64(v) * f))",
@@ -115,9 +117,23 @@ func mechanismMutants() []mutant {
 			Tests: append(at(in, "FixedSum"), at("kmeans", "Sensitivity|Once|SameBits|Edges")...),
 			Old:   "s.sum[i] += v\n", New: "s.sum[i] += 2 * v\n",
 			Why: "records of a second thread count double"},
+		{Name: "mechanism/histogram's noise under replace-one", In: in, Tests: histograms,
+			Old: "std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())",
+			New: "std := noiseMultiplier",
+			Why: "a record that moves changes two bins"},
+		{Name: "mechanism/histogram is charged half", In: in, Tests: histograms,
+			Old: "g.NoisyArgmax(h.counts, std, 1/noiseMultiplier)",
+			New: "g.NoisyArgmax(h.counts, std, 0.5/noiseMultiplier)",
+			Why: "the declared effect is not the real one"},
+		{Name: "mechanism/norms above the last bin", In: in, Tests: histograms,
+			Old: "sort.Search(len(h.edges)-1, ", New: "sort.Search(len(h.edges), ",
+			Why: "a large norm ends the process"},
+		{Name: "mechanism/norms that are no number count in the last bin", In: in, Tests: histograms,
+			Old: "return 0 // the row becomes zero", New: "return len(h.edges) - 1",
+			Why: "rows that are clipped to zero choose the clip norm"},
 		{Name: "mechanism/argmax without noise", In: in, Tests: all,
-			Old: "clampCount(c, unit)*unit + l.draw(bits)",
-			New: "clampCount(c, unit)*unit + l.draw(bits)/1024",
+			Old: "clampCount(c, unit)*unit + l.Draw(bits)",
+			New: "clampCount(c, unit)*unit + l.Draw(bits)/1024",
 			Why: "the fullest bin is released as it is"},
 	}
 }
@@ -125,18 +141,18 @@ func mechanismMutants() []mutant {
 // The exact samplers, and the keystream they draw from.
 func samplerMutants() []mutant {
 	const in = "mechanism"
-	all := []tests{{Package: in, Skip: slow}}
+	all := []tests{{Package: "mechanism/internal/sampler", Skip: slow}, {Package: in, Skip: slow}}
 	laws := func(name string) []tests { return at(in, "^TestLawsToOnePercent$/^"+name+"$") }
 	keys := at("internal/entropy", "")
 	return []mutant{
 		{Name: "mechanism/sampling rate 1 % too high", In: in, Tests: at(in, "SampleRate|Gaps"),
-			Old: "threshold := firstWord(q)", New: "threshold := firstWord(q * 1.01)",
+			Old: "threshold := FirstWord(q)", New: "threshold := FirstWord(q * 1.01)",
 			Why: "more rows are sampled than was priced"},
 		{Name: "mechanism/gaps 1 % too short", In: in, Tests: at(in, "SampleRate|Gaps"),
 			Old: "rate: -math.Log1p(-q)", New: "rate: -1.01 * math.Log1p(-q)",
 			Why: "more rows are sampled than was priced"},
 		{Name: "mechanism/gaps decide what is in doubt", In: in, Tests: all,
-			Old: "slack := (1/u+0x1p-50+minusLog*0x1p-49)/p.rate + k*0x1p-50", New: "slack := 0.0 * u",
+			Old: "slack := (1/u+0x1p-50+minusLog*0x1p-49)/g.rate + k*0x1p-50", New: "slack := 0.0 * u",
 			Why: "the rate of inclusion is off by rounding"},
 		{Name: "mechanism/a sampled row again", In: in, Tests: all,
 			Old: "row += 1 + gaps.next(n-row, src)", New: "row += gaps.next(n-row, src)",
@@ -146,21 +162,21 @@ func samplerMutants() []mutant {
 			New: "a.keys.Reset(a.run.source, entropy.RowKey, 0)",
 			Why: "per-example randomness repeats"},
 		{Name: "mechanism/a subset favours early rows", In: in, Tests: all,
-			Old: "row := int32(uniformBelow(uint64(j+1), src))",
-			New: "row := int32(uniformBelow(uint64(j), src))",
+			Old: "row := int32(UniformBelow(uint64(j+1), src))",
+			New: "row := int32(UniformBelow(uint64(j), src))",
 			Why: "subsets are not equally likely"},
 		{Name: "mechanism/a scan takes one row too easily", In: in, Tests: all,
-			Old: "uniformBelow(uint64(population-row), src) < uint64(wanted)",
-			New: "uniformBelow(uint64(population-row), src) <= uint64(wanted)",
+			Old: "UniformBelow(uint64(population-row), src) < uint64(wanted)",
+			New: "UniformBelow(uint64(population-row), src) <= uint64(wanted)",
 			Why: "subsets are not equally likely"},
 		{Name: "mechanism/half the noise of a release", In: in, Tests: all,
-			Old: "float64(v+l.draw(bits)) * p.Sum.grid", New: "float64(v+l.draw(bits)/2) * p.Sum.grid",
+			Old: "float64(v+l.Draw(bits)) * p.Sum.grid", New: "float64(v+l.Draw(bits)/2) * p.Sum.grid",
 			Why: "half the noise"},
 		{Name: "mechanism/normal noise 1 % too small", In: in, Tests: laws("normal"),
-			Old: "steps := std / grid * (1 + margin)", New: "steps := std / grid * 0.99",
+			Old: "sampler.NewNormal(std / grid * (1 + margin))", New: "sampler.NewNormal(std / grid * 0.99)",
 			Why: "less noise than was priced"},
 		{Name: "mechanism/noise is never negative", In: in, Tests: all,
-			Old: "s := -int64(word >> stripBits & 1)", New: "s := -int64(word >> stripBits & 0)",
+			Old: "s := -int64(word >> layerBits & 1)", New: "s := -int64(word >> layerBits & 0)",
 			Why: "noise that shows a bound"},
 		{Name: "mechanism/the fast path decides what is in doubt", In: in, Tests: all,
 			Old: "l.edge = 1<<l.shift - uncertain", New: "l.edge = 1 << l.shift",
@@ -213,8 +229,8 @@ func samplerMutants() []mutant {
 			New: "near := 1.01 * epsilon / 2 * float64(behind)",
 			Why: "the best index is chosen too often"},
 		{Name: "mechanism/randomized response never tells the last", In: in, Tests: all,
-			Old: "uniformBelow(uint64(e.Categories), src)",
-			New: "uniformBelow(uint64(e.Categories-1), src)",
+			Old: "sampler.UniformBelow(uint64(e.Categories), src)",
+			New: "sampler.UniformBelow(uint64(e.Categories-1), src)",
 			Why: "the last category is told by those alone who hold it"},
 		{Name: "mechanism/uniform numbers with a bias", In: in, Tests: all,
 			Old: "least := -n % n", New: "least := uint64(0) % n",

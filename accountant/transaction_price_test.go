@@ -1,0 +1,86 @@
+package accountant_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// payFor is a ledger that twelve uses of twelve's event fill.
+func payFor(t *testing.T) *accountant.Ledger {
+	t.Helper()
+	cost, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
+		accountant.AddOrRemoveOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return accountant.NewLedger(accountant.Budget{Epsilon: cost.Upper * (1 + 1e-9), Delta: 1e-5})
+}
+
+// All uses of a line are priced, and every part of a group, wherever the worst one stands.
+func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
+	for _, c := range []struct {
+		parts []int // uses in each part; one line on the ledger itself where there is one number
+		fits  bool
+	}{
+		{[]int{12}, true}, {[]int{13}, false},
+		{[]int{12, 12, 12}, true}, {[]int{13, 1, 1}, false}, {[]int{1, 13, 1}, false}, {[]int{1, 1, 13}, false},
+	} {
+		var tx accountant.Transaction
+		for part, n := range c.parts {
+			line := accountant.Line{Purpose: "steps", Event: gaussianEvent(12), Count: n}
+			if len(c.parts) > 1 {
+				tx.Groups = []accountant.Parts{{Purpose: "by class", N: len(c.parts)}}
+				line.Group, line.Part = 1, part
+			}
+			tx.Lines = append(tx.Lines, line)
+		}
+		_, err := payFor(t).ReserveAll(tx)
+		if (err == nil) != c.fits || err != nil && !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("%v uses: %v", c.parts, err)
+		}
+	}
+}
+
+// Uses that are known to be gone are gone on a ledger that has not heard of the run.
+func TestNewTransactionsCountWhatIsGone(t *testing.T) {
+	l := payFor(t)
+	got, err := l.ReserveAll(accountant.Transaction{ID: "a", Lines: []accountant.Line{
+		{Purpose: "steps", Event: gaussianEvent(12), Count: 12, Taken: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := got[0].Remaining(); n != 7 {
+		t.Errorf("%d of 12 uses are left, of which 5 are gone", n)
+	}
+	if e := l.Entries()[0]; e.Spent != 5 {
+		t.Errorf("the ledger counts %d uses", e.Spent)
+	}
+}
+
+// What a transaction has taken does not count a second time against those who resume by purpose.
+func TestResumeCountsOwnedUsesOnce(t *testing.T) {
+	l := payFor(t)
+	e := gaussianEvent(12)
+	if _, err := l.Reserve("steps", e, 3); err != nil {
+		t.Fatal(err)
+	}
+	own, err := l.ReserveAll(accountant.Transaction{ID: "a",
+		Lines: []accountant.Line{{Purpose: "steps", Event: e, Count: 5, Taken: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for taken := 2; taken < 6; taken++ {
+		r, err := l.Resume("steps", e)
+		if err != nil {
+			t.Fatalf("after %d uses of the transaction: %v", taken, err)
+		}
+		if n := r.Remaining(); n != 3 {
+			t.Errorf("after %d uses of the transaction %d of the other 3 are left", taken, n)
+		}
+		if taken < 5 {
+			spend(t, own[0], 1)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package gan
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// A state whose groups hold a block twice, and another not at all, is of no run: the sizes add up.
+func TestGroupsOfStatesHoldEachBlockOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		blocks []int
+		ok     bool
+	}{
+		"each once":                 {[]int{0, 2, 1}, true},
+		"one twice, one missing":    {[]int{0, 0, 2}, false},
+		"one twice":                 {[]int{0, 1, 2, 2}, false},
+		"one missing":               {[]int{0, 1}, false},
+		"one that there is not":     {[]int{0, 1, 3}, false},
+		"one of a negative number":  {[]int{0, 1, -1}, false},
+		"all, and one too many yet": {[]int{0, 1, 2, 3}, false},
+	} {
+		var k param.Checker
+		checkGroups(&k, "groups", []sgd.Group{{Blocks: c.blocks[:1], ClipNorm: 1},
+			{Blocks: c.blocks[1:], ClipNorm: 1}}, 3)
+		if err := k.Err(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

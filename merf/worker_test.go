@@ -1,0 +1,94 @@
+package merf
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// listed is a feature map that lists what it is told to, whatever it says its bound is.
+type listed struct {
+	rff.SparseEmbedding
+	places []int32
+	values []float32
+}
+
+func (l listed) AppendRow(_ []float32, places []int32, values []float32) ([]int32, []float32) {
+	return append(places, l.places...), append(values, l.values...)
+}
+
+func pairsPlan(t *testing.T) (*work, rff.SparseEmbedding) {
+	t.Helper()
+	schema, err := records.NewSchema(records.Flag("a", "no", "yes"), records.Flag("b", "no", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Config{Schema: schema, Kernel: rff.Pairs{},
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := p.work.features.(rff.SparseEmbedding)
+	if !ok {
+		t.Fatalf("%T lists nothing", p.work.features)
+	}
+	return p.work, s
+}
+
+// Features that are listed are held to the bound of the norm, and a row that lists a place twice
+// counts as zero.
+func TestListedFeaturesAreClipped(t *testing.T) {
+	w, features := pairsPlan(t)
+	row := device.Batch{Rows: 1, Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	bound := features.NormBound()
+	for name, c := range map[string]struct {
+		places []int32
+		values []float32
+		scale  float64
+	}{
+		"short":     {[]int32{0, 1}, []float32{float32(bound) / 4, 0}, 1},
+		"long":      {[]int32{0, 1}, []float32{3e6, 4e6}, mechanism.ClipFactor(25e12, bound)},
+		"twice":     {[]int32{1, 1}, []float32{.1, .1}, 0},
+		"not risen": {[]int32{1, 0}, []float32{.1, .1}, 0},
+	} {
+		own := newWorker(w, device.CPU())
+		own.addSparse(listed{features, c.places, c.values}, row)
+		want := mechanism.NewFixedSum(own.sums.Dim(), own.sums.Grid())
+		for i, at := range c.places {
+			if c.scale > 0 {
+				want.AddRowAt(int(at), c.values[i:i+1], c.scale)
+			}
+		}
+		if !reflect.DeepEqual(own.sums, want) {
+			t.Errorf("%s: another sum than that of the clipped row", name)
+		}
+	}
+}
+
+// A total counts every record once, however often it is asked for.
+func TestTotalsCountOnce(t *testing.T) {
+	w, features := pairsPlan(t)
+	a := w.newPartial(device.CPU())
+	a.workers = append(a.workers[:1], newWorker(w, device.CPU()))
+	row := device.Batch{Rows: 1, Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	for _, own := range a.workers {
+		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row)
+	}
+	copied := func() *mechanism.FixedSum {
+		sum := mechanism.NewFixedSum(a.workers[0].sums.Dim(), a.workers[0].sums.Grid())
+		sum.Merge(a.total().sums)
+		return sum
+	}
+	once, twice := copied(), copied()
+	if !reflect.DeepEqual(once, twice) {
+		t.Error("a second total differs from the first")
+	}
+	if reflect.DeepEqual(once, mechanism.NewFixedSum(once.Dim(), once.Grid())) {
+		t.Error("the total is zero: the test has no power")
+	}
+}

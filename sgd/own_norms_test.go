@@ -1,0 +1,93 @@
+package sgd_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// modest is a network that says of every gradient that it is zero.
+type modest struct{ *centre }
+
+func (m modest) Gradients(b device.Batch) models.Gradients {
+	return modestGradients{m.centre.Gradients(b)}
+}
+
+type modestGradients struct{ models.Gradients }
+
+func (modestGradients) SquaredNorms(dst []float64) { clear(dst) }
+
+// modestBlocks says so of every block of a critic's gradients.
+type modestBlocks struct{ hinge }
+
+func (m modestBlocks) Gradients(b device.Batch) models.Gradients {
+	return modestBlockGradients{m.hinge.Gradients(b).(models.BlockGradients)}
+}
+
+type modestBlockGradients struct{ models.BlockGradients }
+
+func (modestBlockGradients) SquaredNorms(dst []float64) { clear(dst) }
+func (modestBlockGradients) BlockSquaredNorms(dst [][]float64) {
+	for _, block := range dst {
+		clear(block)
+	}
+}
+
+// A row of a network of one's own is clipped by its own norm, whatever its network says of it.
+func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
+	data := hostile(t, 0, 0, -1) // three records of norm 1e6
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
+		{Blocks: []int{1}, ClipNorm: .3}}}
+	for name, c := range map[string]struct {
+		net  models.Network
+		clip sgd.Clip
+	}{
+		"whole":  {modest{newCentre(2)}, nil},
+		"groups": {modestBlocks{newHinge(t, undeclared{device.CPU()})}, groups},
+	} {
+		cfg := with(c.clip, 1, 1)
+		cfg.MicroBatch = 0
+		for _, r := range observe(t, cfg, accountant.AddOrRemoveOne, c.net, data).releases {
+			if r.Mechanism != "Gaussian gradient" {
+				continue
+			}
+			most := 3 * r.Std[0] / cfg.NoiseMultiplier
+			if n := norm(r.Inputs[0]); n > most {
+				t.Errorf("%s: three records make a sum of norm %v, the noise is for %v", name, n, most)
+			} else if n == 0 {
+				t.Errorf("%s: no record is in the sum: the test has no power", name)
+			}
+		}
+	}
+}
+
+// What one step has carried over is not in the sum of the next.
+func TestCarriedSumsAreOfOneStep(t *testing.T) {
+	const n = 70000
+	flat := make([]float32, 2*n)
+	for i := range n {
+		flat[2*i] = -1e6
+	}
+	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 3, NoiseMultiplier: 1,
+		NominalBatch: 1, Optimizer: sgd.SGD(1e-12)}
+	sums := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, device.CPU()), data).sums
+	if len(sums) != 3 || sums[0][0] == 0 {
+		t.Fatalf("sums of %d steps, the first %v", len(sums), sums)
+	}
+	for step, sum := range sums {
+		for k, x := range sums[0] {
+			if sum[k] != x {
+				t.Errorf("coordinate %d of the sum of step %d is %v, of the first %v", k, step+1,
+					sum[k], x)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package synth_test
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// releasesTap notes every release.
+type releasesTap struct{ list []entropy.Release }
+
+func (*releasesTap) Source() (*entropy.Source, error) { return entropy.New() }
+func (*releasesTap) Sample(entropy.Sample)            {}
+func (*releasesTap) Refuse(string, error)             {}
+func (*releasesTap) Spend(string, any, int, error)    {}
+func (s *releasesTap) Release(r *entropy.Release) error {
+	s.list = append(s.list, *r)
+	return nil
+}
+
+// Shares have the noise and the effect of their event, together those of the whole release, and
+// their mean is what is returned.
+func TestSharesAreTogetherTheRelease(t *testing.T) {
+	const z, std = 5.0, 10.0
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	var out [][]float64
+	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
+		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, reading{func(r *synth.Run) error {
+		var err error
+		out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+			sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
+			sum.AddInt(0, 100)
+			return 1 / z, []mechanism.Part{{Sum: sum, Std: std}}, nil
+		})
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tap := &releasesTap{}
+	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+		synth.Checkpoint(filepath.Join(t.TempDir(), "run"))); err != nil {
+		t.Fatal(err)
+	}
+	square, precision, mean := 0.0, 0.0, 0.0
+	for _, r := range tap.list {
+		square += r.Effect * r.Effect
+		precision += 1 / (r.Std[0] * r.Std[0])
+		mean += r.Outputs[0][0] / float64(len(tap.list))
+	}
+	if len(tap.list) < 2 || math.Abs(math.Sqrt(square)*z-1) > 1e-9 {
+		t.Errorf("%d shares of effect %v together, want %v", len(tap.list), math.Sqrt(square), 1/z)
+	}
+	if together := 1 / math.Sqrt(precision); math.Abs(together/std-1) > 1e-9 {
+		t.Errorf("noise of %v together, want %v", together, std)
+	}
+	if len(out) != 1 || math.Abs(out[0][0]-mean) > 1e-6 {
+		t.Errorf("returned %v, the mean of the shares is %v", out, mean)
+	}
+}

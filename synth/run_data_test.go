@@ -1,0 +1,117 @@
+package synth_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// reading is a system that does with a run what a test wants.
+type reading struct{ fit func(*synth.Run) error }
+
+func (reading) Title() string                    { return "reading" }
+func (reading) Notes() []string                  { return nil }
+func (reading) Config() (json.RawMessage, error) { return json.RawMessage("{}"), nil }
+func (w reading) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
+	return nil, w.fit(r)
+}
+
+// lying hands out numbers outside its schema, or fails once it is told to.
+type lying struct {
+	records.Data
+	fails bool
+}
+
+func (d *lying) Range(lo, hi int, b *device.Batch) {
+	if d.fails {
+		panic("no rows today")
+	}
+	d.Data.Range(lo, hi, b)
+	own := device.HostMatrix(b.Rows, b.Dense.Cols, make([]float32, b.Rows*b.Dense.Cols))
+	for i := range own.Data {
+		own.Data[i] = 100
+	}
+	b.Dense = own
+}
+
+func fitOn(t *testing.T, data records.Data, fit func(*synth.Run) error) (*accountant.Ledger, error) {
+	t.Helper()
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	p, err := synth.NewProgram("reading", data.Schema(), budget, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}}, reading{fit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(budget)
+	_, err = p.FitOn(t.Context(), ledger, data)
+	return ledger, err
+}
+
+// Systems read records of any type as records of their schema.
+func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fitOn(t, &lying{Data: table}, func(r *synth.Run) error {
+		var b device.Batch
+		r.Data.Range(0, 2, &b)
+		for i := range b.Rows {
+			for _, v := range b.Dense.Row(i) {
+				if v != 1 {
+					t.Errorf("a system reads %v of records in [0, 1]", v)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Once data have failed nothing more is drawn, and the run ends in an error even if nothing was left
+// to draw.
+func TestRunsEndWithDataThatFail(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for before := range 4 { // uses that are taken before the data fail
+		data := &lying{Data: table}
+		ledger, err := fitOn(t, data, func(r *synth.Run) error {
+			for use := range 3 {
+				if use == before {
+					data.read(r)
+				}
+				_, err := r.Allowance("use").Next()
+				if use < before && err != nil || use >= before && !errors.Is(err, synth.ErrData) {
+					t.Errorf("use %d, where data fail after %d: %v", use, before, err)
+				}
+			}
+			if before == 3 {
+				data.read(r)
+			}
+			return nil
+		})
+		if !errors.Is(err, synth.ErrData) {
+			t.Errorf("data that fail after %d uses: %v", before, err)
+		}
+		if n := ledger.Entries()[0].Spent; n != before {
+			t.Errorf("data that fail after %d uses: %d are spent", before, n)
+		}
+	}
+}
+
+// read reads the first row of data that fail from now on.
+func (d *lying) read(r *synth.Run) {
+	d.fails = true
+	var b device.Batch
+	r.Data.Range(0, 1, &b)
+}
