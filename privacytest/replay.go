@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"runtime"
 	"testing"
 
@@ -147,10 +146,6 @@ type result struct {
 	held                    []any // alive, so that no later object can have the address of one in here
 }
 
-// transactionID is the name under which a run that keeps a checkpoint reserves: sixteen bytes that it
-// draws anew each time.
-var transactionID = regexp.MustCompile(`"id":"[0-9a-f]{32}",`)
-
 func (r Replay[D]) once(t *tape, data D) (res result) {
 	ledger := accountant.NewLedger(r.Budget)
 	var visible any
@@ -160,7 +155,6 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 		res.visible, res.failure, res.panic = freeze(visible), freeze(res.err), freeze(p)
 		res.errText, res.panicText = fmt.Sprint(res.err), fmt.Sprint(p)
 		state, err := ledger.MarshalJSON()
-		state = transactionID.ReplaceAll(state, nil)
 		res.ledger, res.guarantee = fmt.Sprintf("%s %v", state, err), freeze(ledger.Guarantee())
 	}()
 	visible, res.err = r.Run(withTape(t), ledger, data)
