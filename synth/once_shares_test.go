@@ -2,7 +2,9 @@ package synth_test
 
 import (
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -12,14 +14,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// releasesTap notes every release.
-type releasesTap struct{ list []entropy.Release }
+// releasesTap notes every release, and has before look at the moment it is drawn.
+type releasesTap struct {
+	list   []entropy.Release
+	before func(made int)
+}
 
 func (*releasesTap) Source() (*entropy.Source, error) { return entropy.New() }
 func (*releasesTap) Sample(entropy.Sample)            {}
 func (*releasesTap) Refuse(string, error)             {}
 func (*releasesTap) Spend(string, any, int, error)    {}
 func (s *releasesTap) Release(r *entropy.Release) error {
+	if s.before != nil {
+		s.before(len(s.list))
+	}
 	s.list = append(s.list, *r)
 	return nil
 }
@@ -66,5 +74,69 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 	if len(out) != 1 || math.Abs(out[0][0]-mean) > 1e-6 {
 		t.Errorf("returned %v, the mean of the shares is %v", out, mean)
+	}
+}
+
+// A run that is killed while it draws its fourth share loses that share alone: another process
+// averages the three of the first and the four that it draws itself.
+func TestAKilledRunLosesOneShare(t *testing.T) {
+	const z, killed = 5.0, 3
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	var out [][]float64
+	var wider float64
+	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
+		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, reading{func(r *synth.Run) error {
+		var err error
+		out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+			sum := mechanism.NewFixedSum(1, mechanism.GridFor(10))
+			sum.AddInt(0, 100)
+			return 1 / z, []mechanism.Part{{Sum: sum, Std: 10}}, nil
+		})
+		wider = r.Wider("once")
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, atDeath := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	first := &releasesTap{before: func(made int) {
+		if made != killed {
+			return
+		}
+		file, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(atDeath, file, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}}
+	run := func(tap *releasesTap, path string) {
+		t.Helper()
+		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table, synth.Checkpoint(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(first, path)
+	all, second := len(first.list), &releasesTap{}
+	run(second, atDeath)
+	kept := append(slices.Clone(first.list[:killed]), second.list...)
+	if len(kept) != all-1 {
+		t.Fatalf("%d of %d shares", len(kept), all)
+	}
+	mean := 0.0
+	for _, r := range kept {
+		mean += r.Outputs[0][0] / float64(len(kept))
+	}
+	if math.Abs(out[0][0]-mean) > 1e-6 {
+		t.Errorf("returned %v, the mean of the shares is %v", out, mean)
+	}
+	if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
+		t.Errorf("noise %v times as wide, want %v", wider, want)
 	}
 }
