@@ -1,6 +1,7 @@
 package gan_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -23,20 +24,10 @@ var subject = synthtest.Subject{System: gan.System(),
 
 func TestSystem(t *testing.T) { synthtest.Run(t, subject) }
 
+var kills = flag.Int("kills", 4, "how many processes to kill")
+
 // TestKilled kills whole processes at random moments.
-func TestKilled(t *testing.T) {
-	kills := 20
-	if testing.Short() {
-		kills = 2
-	}
-	synthtest.Kill(t, subject, kills)
-}
+func TestKilled(t *testing.T) { synthtest.Kill(t, subject, *kills) }
 
 // TestRace starts three processes on one checkpoint.
-func TestRace(t *testing.T) {
-	rounds := 5
-	if testing.Short() {
-		rounds = 1
-	}
-	synthtest.Race(t, subject, rounds)
-}
+func TestRace(t *testing.T) { synthtest.Race(t, subject, max(*kills/4, 1)) }
