@@ -38,6 +38,6 @@ func TestContract(t *testing.T)          { synthtest.Run(t, subject(merf.Batches
 func TestContractOfSamples(t *testing.T) { synthtest.Run(t, subject(some)) }
 func TestKilledRunsGoOn(t *testing.T)    { synthtest.Kill(t, subject(merf.Batches{}), *kills) }
 func TestKilledSamplesGoOn(t *testing.T) { synthtest.Kill(t, subject(some), *kills) }
-func TestRunsOnOneCheckpoint(t *testing.T) {
+func TestProcessesShareACheckpoint(t *testing.T) {
 	synthtest.Race(t, subject(merf.Batches{}), max(*kills/4, 1))
 }

@@ -89,7 +89,7 @@ func frameMutants() []mutant {
 			Why:        "a damaged file is believed",
 			Equivalent: "accountant.Transaction refuses them too"},
 		{Name: "synth/another run's file", In: in,
-			Tests: append(at("merf", "RunsOnOneCheckpoint"), at("gan", "StaleCheckpoint|TwoRunsOnOneCheckpoint")...),
+			Tests: append(at("merf", "ProcessesShareACheckpoint"), at("gan", "StaleCheckpoint|TwoRunsOnOneCheckpoint")...),
 			Old:   "err != nil || h.Nonce != k.nonce {",
 			New:   "err != nil {",
 			Why:   "two runs draw the same uses"},
