@@ -18,8 +18,8 @@ var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt anew")
 
 const apiFile = "testdata/api.txt"
 
-// TestExportedAPI compares the exported names of every public package, with their signatures, with a
-// file: a change of the surface is seen in review. After a change that is meant:
+// TestExportedAPI compares the exported names of every public package, with their signatures, with
+// a file: a change of the surface is seen in review. After a change that is meant:
 //
 //	go test -run TestExportedAPI -update-api .
 func TestExportedAPI(t *testing.T) {

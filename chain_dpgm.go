@@ -15,10 +15,10 @@ import (
 // DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019; package dpgm says
 // where this differs from the papers).
 //
-// The schema is public: bounds and sizes in it are declared, never read from the records. Labels, if
-// it has any, are not modelled: synthetic records carry none. The chain is a plain value; a step only
-// records, so chains can be forked freely, the order of steps means nothing, and everything is judged
-// at once by Plan.
+// The schema is public: bounds and sizes in it are declared, never read from the records. Labels,
+// if it has any, are not modelled: synthetic records carry none. The chain is a plain value; a step
+// only records, so chains can be forked freely, the order of steps means nothing, and everything is
+// judged at once by Plan.
 func DPGM(schema records.Schema, budget accountant.Budget) DPGMChain {
 	return DPGMChain{config: dpgm.Config{Schema: schema, Budget: budget}}
 }
@@ -29,22 +29,22 @@ type DPGMChain struct {
 	seeds
 }
 
-// Features sets the space the records are clustered in, for example rff.RBF. Without it, records are
-// clustered as they are (standard private k-means).
+// Features sets the space the records are clustered in, for example rff.RBF. Without it, records
+// are clustered as they are (standard private k-means).
 func (c DPGMChain) Features(k rff.Kernel) DPGMChain {
 	c.config.Features = k
 	return c
 }
 
-// Cluster sets the number of clusters, and how they are found. With K = 1 there is one network for all
-// records and nothing else to set.
+// Cluster sets the number of clusters, and how they are found. With K = 1 there is one network for
+// all records and nothing else to set.
 func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	c.config.Cluster = k
 	return c
 }
 
-// Marginals has the frequency of every coordinate released beside the clusters, and the networks set
-// to them: see dpgm.Marginals. Networks must be able to, as models.VAE's are.
+// Marginals has the frequency of every coordinate released beside the clusters, and the networks
+// set to them: see dpgm.Marginals. Networks must be able to, as models.VAE's are.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -69,8 +69,8 @@ func (c DPGMChain) Average(decay float64) DPGMChain {
 	return c
 }
 
-// Seed sets the seed of public randomness: frequencies, initial centres and weights. It has nothing to
-// do with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: frequencies, initial centres and weights. It has nothing
+// to do with the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {
 	c.seed = &seed
 	return c

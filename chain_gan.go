@@ -9,12 +9,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan says
-// where this differs from the paper).
+// GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan
+// says where this differs from the paper).
 //
-// The schema is public. Labels, if it has any, are a part of the record: the generator makes records
-// of each class, in public proportions. The chain is a plain value; a step only records, so chains can
-// be forked freely, the order of steps means nothing, and everything is judged at once by Plan.
+// The schema is public. Labels, if it has any, are a part of the record: the generator makes
+// records of each class, in public proportions. The chain is a plain value; a step only records, so
+// chains can be forked freely, the order of steps means nothing, and everything is judged at once
+// by Plan.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }
@@ -30,29 +31,29 @@ type GANChain struct {
 	seeds
 }
 
-// Critic sets the network that tells records from fakes, the only one that sees records, in the place
-// of that of Train.
+// Critic sets the network that tells records from fakes, the only one that sees records, in the
+// place of that of Train.
 func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 	c.critic = a
 	return c
 }
 
-// Generator sets the network that makes records out of codes of some coordinates, in the place of that
-// of Train.
+// Generator sets the network that makes records out of codes of some coordinates, in the place of
+// that of Train.
 func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
 	return c
 }
 
-// Train sets how both are trained. Schema and budget are the chain's. A zero noise multiplier is found
-// from the budget.
+// Train sets how both are trained. Schema and budget are the chain's. A zero noise multiplier is
+// found from the budget.
 func (c GANChain) Train(g gan.Config) GANChain {
 	c.config = g
 	return c
 }
 
-// Seed sets the seed of public randomness: initial weights, codes and draws of public records. It has
-// nothing to do with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: initial weights, codes and draws of public records. It
+// has nothing to do with the noise, which cannot be seeded.
 func (c GANChain) Seed(seed uint64) GANChain {
 	c.seed = &seed
 	return c

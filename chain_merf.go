@@ -12,10 +12,10 @@ import (
 // MERF begins a chain for labelled synthetic records from one private release of mean features
 // (Harder et al. 2021; package merf says where this differs from the paper).
 //
-// The schema is public: bounds and levels in it are declared, never read from the records. Classes, if
-// it has any, are modelled: OfClass draws records of one. The chain is a plain value; a step only
-// records, so chains can be forked freely, the order of steps means nothing, and everything is judged
-// at once by Plan.
+// The schema is public: bounds and levels in it are declared, never read from the records. Classes,
+// if it has any, are modelled: OfClass draws records of one. The chain is a plain value; a step
+// only records, so chains can be forked freely, the order of steps means nothing, and everything is
+// judged at once by Plan.
 func MERF(schema records.Schema, budget accountant.Budget) MERFChain {
 	return MERFChain{schema: schema, budget: budget}
 }
@@ -49,8 +49,8 @@ func (c MERFChain) Train(g merf.GeneratorConfig) MERFChain {
 	return c
 }
 
-// Seed sets the seed of public randomness: features, initial weights and codes. It has nothing to do
-// with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: features, initial weights and codes. It has nothing to
+// do with the noise, which cannot be seeded.
 func (c MERFChain) Seed(seed uint64) MERFChain {
 	c.seed = &seed
 	return c

@@ -52,10 +52,9 @@ func (c MixChain) Plan() (*mix.Plan, error) {
 	return config.Plan()
 }
 
-// Fit is Plan and then the plan's Fit. Of tables and sets the generator draws as many records as are
-// asked for; of vectors and images it hands out the released rows, again and again if more are asked
-// for than were released. The generator's model is a *mix.Model, which has the released
-// rows.
+// Fit is Plan and then the plan's Fit. Of tables and sets the generator draws as many records as
+// are asked for; of vectors and images it hands out the released rows, again and again if more are
+// asked for than were released. The generator's model is a *mix.Model, which has the released rows.
 func (c MixChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -35,10 +35,11 @@
 //
 // # The systems
 //
-// [DPGM] clusters records privately and trains one network a cluster (Acs et al. 2017/2019). [MERF] releases mean
-// features once and trains a generator against them as often as one likes (Harder et al. 2021). [GAN] trains a critic
-// privately and a generator against it (Zhang et al. 2018). [Mix] publishes noisy mixtures of records
-// (Lee et al. 2019). Package documentation says where each differs from its paper, and why.
+// [DPGM] clusters records privately and trains one network a cluster (Acs et al. 2017/2019). [MERF]
+// releases mean features once and trains a generator against them as often as one likes (Harder et
+// al. 2021). [GAN] trains a critic privately and a generator against it (Zhang et al. 2018). [Mix]
+// publishes noisy mixtures of records (Lee et al. 2019). Package documentation says where each
+// differs from its paper, and why.
 //
 // # What is promised
 //

@@ -51,7 +51,8 @@ func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Pl
 	return list
 }
 
-// TestSystemsAreExchangeable: seven systems in one loop, on one ledger, by way of JSON and of files.
+// TestSystemsAreExchangeable: seven systems in one loop, on one ledger, by way of JSON and of
+// files.
 func TestSystemsAreExchangeable(t *testing.T) {
 	s := records.Sets(15, 4)
 	var sets [][]uint32

@@ -66,8 +66,8 @@ var policy = map[string][]string{
 	"evaluate/internal/recordset":  {"records", "device"},
 }
 
-// confined names foreign imports that only one package may reach, because
-// linking them costs every importer something: tensor 15 MB, cu a driver. The core is pure Go, so C is among them.
+// confined names foreign imports that only one package may reach, because linking them costs every
+// importer something: tensor 15 MB, cu a driver. The core is pure Go, so C is among them.
 var confined = map[string]string{
 	"gorgonia.org/tensor":                "records/tensors",
 	"gorgonia.org/cu":                    "device/cuda",

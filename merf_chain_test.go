@@ -97,7 +97,8 @@ func draws(t *testing.T, g *privgen.Generator, n int, opts ...privgen.DrawOption
 	return text.String()
 }
 
-// The plan does not know the options that a fit was given, survives JSON, and says what is wrong with it.
+// The plan does not know the options that a fit was given, survives JSON, and says what is wrong
+// with it.
 func TestMERFPlanJSON(t *testing.T) {
 	schema, _ := earners(t)
 	plan, err := merfChain(schema).Plan()

@@ -49,7 +49,8 @@ var (
 // On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.
 func On(b device.Backend) Option { return synth.On(b) }
 
-// OnProgress has f called after every private stage and every step of training: see synth.OnProgress.
+// OnProgress has f called after every private stage and every step of training: see
+// synth.OnProgress.
 func OnProgress(f func(Progress)) Option { return synth.OnProgress(f) }
 
 // OnPreview is handed the generator as it is, every so many steps: see synth.OnPreview.

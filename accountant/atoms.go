@@ -87,7 +87,8 @@ func (a sampledAtom) rdp(order float64) (float64, bool) {
 
 type laplaceAtom struct{ scale float64 }
 
-// rdp is Mironov 2017, Proposition 6, with 1 subtracted from both terms; their first orders cancel, which the margin pays for.
+// rdp is Mironov 2017, Proposition 6, with 1 subtracted from both terms; their first orders cancel,
+// which the margin pays for.
 func (a laplaceAtom) rdp(order float64) (float64, bool) {
 	x := (order - 1) / a.scale
 	first := order / (2*order - 1)
@@ -107,7 +108,8 @@ func (a exponentialAtom) rdp(order float64) (float64, bool) {
 
 type approximateAtom struct{ eps, delta float64 }
 
-// rdp of the part that is not lost to δ: binary randomised response, log of (e^{αε} + e^{(1−α)ε})/(1+e^ε).
+// rdp of the part that is not lost to δ: binary randomised response, log of (e^{αε} +
+// e^{(1−α)ε})/(1+e^ε).
 func (a approximateAtom) rdp(order float64) (float64, bool) {
 	if a.eps == 0 {
 		return 0, true
@@ -196,13 +198,15 @@ type discreteGaussianAtom struct {
 	made        *pld.Pairs // once they have been asked for
 }
 
-// rdp is at most the continuous Gaussian's. Source: Canonne, Kamath and Steinke 2020, Proposition 5.
+// rdp is at most the continuous Gaussian's. Source: Canonne, Kamath and Steinke 2020, Proposition
+// 5.
 func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
 	mu := float64(a.sensitivity) / a.sigma
 	return order * mu * mu / 2 * (1 + 8*ulp), true
 }
 
-// pairs: the discrete Gaussian is not post-processing of the continuous one, so it has its own losses, one for each integer.
+// pairs: the discrete Gaussian is not post-processing of the continuous one, so it has its own
+// losses, one for each integer.
 func (a discreteGaussianAtom) pairs() *pld.Pairs {
 	if a.made.Remove != nil {
 		return a.made

@@ -13,9 +13,9 @@ const MinDelta = 1e-12
 
 // Budget is a target guarantee: (Epsilon, Delta)-differential privacy under Relation.
 //
-// A Delta of exactly 0 is pure differential privacy: it can be asked for, and paid for, only where every event is pure
-// (Laplace, exponential mechanism, randomized response, ..., see [Epsilon]); every other event is refused with
-// ErrUnsupported.
+// A Delta of exactly 0 is pure differential privacy: it can be asked for, and paid for, only where
+// every event is pure (Laplace, exponential mechanism, randomized response, ..., see [Epsilon]);
+// every other event is refused with ErrUnsupported.
 type Budget struct {
 	Epsilon  float64  `json:"epsilon"`
 	Delta    float64  `json:"delta"`
@@ -60,8 +60,8 @@ func checkTarget(path string, delta float64) error {
 	return nil
 }
 
-// Bound brackets a privacy parameter. Upper is sound and is what is published; Lower is proven to be no more
-// than the cost of the event's worst case as modelled; Estimate lies between them.
+// Bound brackets a privacy parameter. Upper is sound and is what is published; Lower is proven to
+// be no more than the cost of the event's worst case as modelled; Estimate lies between them.
 type Bound struct {
 	Lower    float64 `json:"lower"`
 	Estimate float64 `json:"estimate"`

@@ -7,11 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// CalibrateNoise finds the smallest tested noise multiplier σ whose event fits the target, and what it achieves. The event may
-// contain fixed parts beside the calibrated one.
+// CalibrateNoise finds the smallest tested noise multiplier σ whose event fits the target, and what
+// it achieves. The event may contain fixed parts beside the calibrated one.
 //
 // Guarantee: achieved.Upper ≤ target.Epsilon, always.
-// Errors: ErrBudgetExceeded when no noise is enough, for example because fixed parts alone exceed the target.
+// Errors: ErrBudgetExceeded when no noise is enough, for example because fixed parts alone exceed
+// the target.
 func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateNoise.event", event, false, math.Inf(1))
 }
@@ -30,16 +31,18 @@ func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (step
 	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
 }
 
-// CalibrateSample finds the largest sample size, at most the population, whose event fits the target.
+// CalibrateSample finds the largest sample size, at most the population, whose event fits the
+// target.
 //
 // Guarantee and Errors: as CalibrateNoise.
 func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int, achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
-// CalibrateShare gives the noise multiplier of a first stage that may use the given share of the target's ε on its own: the smallest
-// tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ. Calibrate the next stage jointly with the first (put both into the event of
-// CalibrateNoise): joint composition costs less than the sum of the shares.
+// CalibrateShare gives the noise multiplier of a first stage that may use the given share of the
+// target's ε on its own: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
+// Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
+// joint composition costs less than the sum of the shares.
 func CalibrateShare(target Budget, share float64, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {
 		return 0, Bound{}, param.New("accountant.CalibrateShare.share", share, "a number in (0, 1)")
@@ -51,8 +54,8 @@ func CalibrateShare(target Budget, share float64, event func(noiseMultiplier flo
 	return CalibrateNoise(target, event)
 }
 
-// search looks for the parameter x at which ε meets the target. y = log x for parameters whose growth costs, −log x for those that
-// save, so that ε increases in y.
+// search looks for the parameter x at which ε meets the target. y = log x for parameters whose
+// growth costs, −log x for those that save, so that ε increases in y.
 type search struct {
 	target Budget
 	event  func(y float64) Event
@@ -142,8 +145,9 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 	return param(y), b, err
 }
 
-// settle moves y to the private side until the full bracket, which chooses a grid of its own, agrees with the search:
-// whoever prices the event afterwards, a ledger for one, has to find that it fits.
+// settle moves y to the private side until the full bracket, which chooses a grid of its own,
+// agrees with the search: whoever prices the event afterwards, a ledger for one, has to find that
+// it fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
 	for step := 1e-5; step < 0.5; step *= 2 {
 		b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
@@ -276,7 +280,8 @@ func (s *search) largest(limit, guess int) (int, error) {
 
 func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 
-// gallop goes outwards from a guess, until one count fits and another does not: 0 always does, limit+1 never.
+// gallop goes outwards from a guess, until one count fits and another does not: 0 always does,
+// limit+1 never.
 func (s *search) gallop(limit, n int) (lo, hi int) {
 	lo, hi = 0, limit+1
 	for step := max(1, n/1000); hi-lo > 1 && s.err == nil; step *= 4 {

@@ -61,7 +61,8 @@ func TestEveryRepeatCounts(t *testing.T) {
 		if three <= one*1.01 {
 			t.Errorf("%s: three cost %g, one %g", kind, three, one)
 		}
-		// A record's part may change between repetitions but not within a list of uses of one kind, which is then priced as fixed or as changing.
+		// A record's part may change between repetitions but not within a list of uses of one kind, which
+		// is then priced as fixed or as changing.
 		if math.Abs(three-listed) > 2e-3*three && kind != "disjoint" {
 			t.Errorf("%s: repeated thrice costs %g, listed thrice %g", kind, three, listed)
 		}
@@ -151,7 +152,8 @@ func TestSameBatchIsNotTwoBatches(t *testing.T) {
 	if joint != effective || joint <= apart {
 		t.Errorf("joint %g, effective %g, as if resampled %g", joint, effective, apart)
 	}
-	// A counterexample to splitting the moment by Hölder's inequality: order 2, both σ = .5, q = .01: .26082, not .16439.
+	// A counterexample to splitting the moment by Hölder's inequality: order 2, both σ = .5, q = .01:
+	// .26082, not .16439.
 	v := must[float64](t)(RDP(PoissonSampled{0.01, SameBatch{[]float64{0.5, 0.5}}}, 2, AddOrRemoveOne))
 	within(t, "joint moment", v, 0.260815, 0.260825)
 }
@@ -170,7 +172,8 @@ func TestDisjointParts(t *testing.T) {
 	if same := upper(t, Repeated{Disjoint{Parts: []Event{a, a, a}}, 50}, 1e-5, AddOrRemoveOne); same != ua {
 		t.Errorf("equal parts cost %g, one of them %g", same, ua)
 	}
-	// Under replace-one a moving record is seen by two parts, each with the effect of one record that comes or goes.
+	// Under replace-one a moving record is seen by two parts, each with the effect of one record that
+	// comes or goes.
 	parts := Disjoint{Parts: []Event{Gaussian{1}, Gaussian{1}}, Moving: []Event{Gaussian{2}, Gaussian{2}}}
 	if v := upper(t, parts, 1e-5, ReplaceOne); math.Abs(v-upper(t, Gaussian{1}, 1e-5, ReplaceOne)) > 1e-9 {
 		t.Errorf("staying is worst: %g", v)
@@ -198,7 +201,8 @@ func TestKnownConstants(t *testing.T) {
 		v := upper(t, Repeated{SampledSum{0.0017, s * math.Sqrt2}, 11780}, 1e-5, ReplaceOne)
 		within(t, "replace-one", v, eps*0.99, eps*1.01)
 	}
-	// Stopping early must not lower what is published: a thousand small Gaussians set aside cost a thousand.
+	// Stopping early must not lower what is published: a thousand small Gaussians set aside cost a
+	// thousand.
 	l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
 	r := must[*Reservation](t)(l.Reserve("adaptive", Gaussian{10}, 1000))
 	before := l.Epsilon()

@@ -98,7 +98,8 @@ func samplers(e Event, into map[string]bool) {
 	}
 }
 
-// chosen collects what an event does with records that were sampled before: that it takes all of those says nothing.
+// chosen collects what an event does with records that were sampled before: that it takes all of
+// those says nothing.
 func chosen(e Event, into map[string]bool) {
 	all := into[samplerNone]
 	samplers(e, into)

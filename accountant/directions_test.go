@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestMovingBothWays: a record that moves between two parts leaves either one and joins the other. The two orders cost
-// differently, and whichever is the dearer one counts.
+// TestMovingBothWays: a record that moves between two parts leaves either one and joins the other.
+// The two orders cost differently, and whichever is the dearer one counts.
 func TestMovingBothWays(t *testing.T) {
 	still := Gaussian{50}
 	a, b := PoissonSampled{0.01, Gaussian{0.4}}, PoissonSampled{0.3, Gaussian{2.5}}
@@ -40,8 +40,8 @@ func TestMovingBothWays(t *testing.T) {
 	}
 }
 
-// TestAddDirectionOnlyJustAbove: where adding a record shows half a percent more than removing one, that is what counts,
-// for one use and for many, in the ε and in the δ.
+// TestAddDirectionOnlyJustAbove: where adding a record shows half a percent more than removing one,
+// that is what counts, for one use and for many, in the ε and in the δ.
 func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	var points []float64
 	for x := -6.0; x <= 9; x += 0.005 {
@@ -76,7 +76,8 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	}
 }
 
-// TestDivergenceOfTheAddDirection: the same for divergences, which only curves that end at δ = 0 have.
+// TestDivergenceOfTheAddDirection: the same for divergences, which only curves that end at δ = 0
+// have.
 func TestDivergenceOfTheAddDirection(t *testing.T) {
 	response := func(eps float64) func(float64) float64 {
 		return func(x float64) float64 { return max(0, 1-math.Exp(x), (math.Exp(eps)-math.Exp(x))/(math.Exp(eps)+1)) }
@@ -97,8 +98,9 @@ func TestDivergenceOfTheAddDirection(t *testing.T) {
 // outcomes is a mechanism with a few outcomes, in increasing order of preference, on two data sets.
 type outcomes struct{ p, q []float64 }
 
-// selected is the distribution of the best of a random number of outcomes drawn from v, by the generating function of that
-// number: the best is at most the k-th with the value of the function at P(outcome ≤ k).
+// selected is the distribution of the best of a random number of outcomes drawn from v, by the
+// generating function of that number: the best is at most the k-th with the value of the function
+// at P(outcome ≤ k).
 func selected(v []float64, generating func(float64) float64) []float64 {
 	sum, last := 0.0, generating(0)
 	out := []float64{last} // no run at all
@@ -135,8 +137,9 @@ func runs(e RepeatAndSelect) func(float64) float64 {
 	}
 }
 
-// responses is an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε, ε, …: those that are most
-// often the best under one data set are followed by ones that are under the other.
+// responses is an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε, ε, …:
+// those that are most often the best under one data set are followed by ones that are under the
+// other.
 func responses(eps float64, weights []float64) outcomes {
 	var o outcomes
 	up, down := 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
@@ -154,8 +157,9 @@ func responses(eps float64, weights []float64) outcomes {
 	return o
 }
 
-// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. They are never above the
-// claim, and above what each smaller claim would say: without the (1+η) runs that did not win, or with η left out of it.
+// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. They
+// are never above the claim, and above what each smaller claim would say: without the (1+η) runs
+// that did not win, or with η left out of it.
 func TestSelectionBruteForce(t *testing.T) {
 	d := newDraws(77)
 	checked := 0

@@ -9,10 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// disjoint lowers disjoint parts. Used once, a record stays in one part, so the event is one list of terms for each part it may
-// be in. Used repeatedly, its part may change from use to use, so every use pays for the worst part.
+// disjoint lowers disjoint parts. Used once, a record stays in one part, so the event is one list
+// of terms for each part it may be in. Used repeatedly, its part may change from use to use, so
+// every use pays for the worst part.
 //
-// Under ReplaceOne the record may also move from part i to part j: part i loses it and part j gains it.
+// Under ReplaceOne the record may also move from part i to part j: part i loses it and part j gains
+// it.
 func (c *collector) disjoint(v Disjoint, n int) error {
 	for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
 		if usesPopulation(p) {
@@ -80,7 +82,8 @@ func usesPopulation(e Event) bool {
 	return false
 }
 
-// movingTerms are part i's remove direction with part j's add direction, for every ordered pair of parts.
+// movingTerms are part i's remove direction with part j's add direction, for every ordered pair of
+// parts.
 func movingTerms(v Disjoint) ([][]term, error) {
 	moving := v.Moving
 	if len(moving) == 0 {

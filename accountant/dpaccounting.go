@@ -9,11 +9,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPAccounting writes an event as a Python expression in the names of the dp_accounting library's module dp_event, so that an auditor can price
-// it with an accountant that shares no code with this one. The names are stable.
+// DPAccounting writes an event as a Python expression in the names of the dp_accounting library's
+// module dp_event, so that an auditor can price it with an accountant that shares no code with this
+// one. The names are stable.
 //
-// Under ReplaceOne that library's PLD accountant takes noise relative to one record's clip norm and doubles the sensitivity itself, so multipliers
-// of Gaussians are written twice as large; its RDP accountant does not double and must then not be used.
+// Under ReplaceOne that library's PLD accountant takes noise relative to one record's clip norm and
+// doubles the sensitivity itself, so multipliers of Gaussians are written twice as large; its RDP
+// accountant does not double and must then not be used.
 //
 // Errors: ErrUnsupported for events the library has no name for.
 func DPAccounting(e Event, r Relation) (string, error) {
@@ -132,8 +134,9 @@ func pyList(v []float64) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// DPAccountingScript is a Python program that prices everything the ledger has set aside with dp_accounting. Events it has no
-// name for are errors, because a script that left them out would say too little.
+// DPAccountingScript is a Python program that prices everything the ledger has set aside with
+// dp_accounting. Events it has no name for are errors, because a script that left them out would
+// say too little.
 func (l *Ledger) DPAccountingScript() (string, error) {
 	l.shared.state.Lock()
 	e := l.event(nil, nil, 0)

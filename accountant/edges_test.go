@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs whose neighbours are two
-// clip norms apart under replace-one.
+// TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs
+// whose neighbours are two clip norms apart under replace-one.
 func TestSampledSumOfAll(t *testing.T) {
 	want := upper(t, Gaussian{1}, 1e-5, ReplaceOne)
 	for _, q := range []float64{1, 1 - 1e-13} {
@@ -25,8 +25,8 @@ func TestSampledSumOfAll(t *testing.T) {
 	}
 }
 
-// TestTabulatedCurves: a table of a Gaussian's curve costs no less than the Gaussian, whichever direction costs more, and
-// little more.
+// TestTabulatedCurves: a table of a Gaussian's curve costs no less than the Gaussian, whichever
+// direction costs more, and little more.
 func TestTabulatedCurves(t *testing.T) {
 	var grid []float64
 	for e := -9.0; e <= 9; e += 0.02 {
@@ -58,7 +58,8 @@ func TestTabulatedCurves(t *testing.T) {
 	}
 }
 
-// TestPartsHaveNoPublicSize: events that are stated in a number of records make no sense in a part, whose size is private.
+// TestPartsHaveNoPublicSize: events that are stated in a number of records make no sense in a part,
+// whose size is private.
 func TestPartsHaveNoPublicSize(t *testing.T) {
 	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
 		e := Disjoint{Parts: []Event{TruncatedPoisson{0.1, 1000, 150, 2}, Gaussian{2}}}

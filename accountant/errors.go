@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	// ErrBudgetExceeded: what was asked for does not fit beside what is already set aside. Nothing was reserved.
+	// ErrBudgetExceeded: what was asked for does not fit beside what is already set aside. Nothing was
+	// reserved.
 	ErrBudgetExceeded = errors.New("accountant: privacy budget exceeded")
 	// ErrUnsupported: no sound analysis of this event under this relation is known to the package.
 	ErrUnsupported = errors.New("accountant: no sound analysis")

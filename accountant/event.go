@@ -8,19 +8,22 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Event describes one thing that happened to private records, completely enough to price it. Events are plain
-// values: build them as literals, compare them with [EqualEvents], write them with [MarshalEvent].
+// Event describes one thing that happened to private records, completely enough to price it. Events
+// are plain values: build them as literals, compare them with [EqualEvents], write them with
+// [MarshalEvent].
 //
-// Every noise multiplier is a noise standard deviation divided by the L2 sensitivity (L1 for Laplace and
-// discrete Laplace scales) under the relation the event is priced for. A sum of records clipped to norm C has
-// sensitivity C under AddOrRemoveOne and 2C under ReplaceOne: the caller states the multiplier for the relation in use.
+// Every noise multiplier is a noise standard deviation divided by the L2 sensitivity (L1 for
+// Laplace and discrete Laplace scales) under the relation the event is priced for. A sum of records
+// clipped to norm C has sensitivity C under AddOrRemoveOne and 2C under ReplaceOne: the caller
+// states the multiplier for the relation in use.
 type Event interface {
 	// Validate reports every out-of-range parameter as a *param.Error.
 	Validate() error
 	kind() string
 }
 
-// Gaussian is one release with normal noise. Source: Dwork et al. 2006; Balle and Wang 2018 for the exact curve.
+// Gaussian is one release with normal noise. Source: Dwork et al. 2006; Balle and Wang 2018 for the
+// exact curve.
 type Gaussian struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ L2 sensitivity
 }
@@ -30,7 +33,8 @@ type Laplace struct {
 	Scale float64 `json:"scale"` // b ÷ L1 sensitivity
 }
 
-// DiscreteGaussian is one integer release with discrete Gaussian noise. Source: Canonne, Kamath and Steinke 2020.
+// DiscreteGaussian is one integer release with discrete Gaussian noise. Source: Canonne, Kamath and
+// Steinke 2020.
 type DiscreteGaussian struct {
 	Sigma       float64 `json:"sigma"`       // parameter σ on the integers
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
@@ -42,20 +46,22 @@ type DiscreteLaplace struct {
 	Sensitivity int     `json:"sensitivity"`
 }
 
-// RandomizedResponse reports one of Categories values: the true one with probability 1−Noise+Noise/Categories, any
-// other with probability Noise/Categories.
+// RandomizedResponse reports one of Categories values: the true one with probability
+// 1−Noise+Noise/Categories, any other with probability Noise/Categories.
 type RandomizedResponse struct {
 	Noise      float64 `json:"noise"`
 	Categories int     `json:"categories"`
 }
 
-// ExponentialMechanism chooses with probability proportional to exp(Epsilon·u/(2Δu)); it is Epsilon-differentially private and
-// has bounded range Epsilon. Source: McSherry and Talwar 2007; Dong, Durfee and Rogers 2020.
+// ExponentialMechanism chooses with probability proportional to exp(Epsilon·u/(2Δu)); it is
+// Epsilon-differentially private and has bounded range Epsilon. Source: McSherry and Talwar 2007;
+// Dong, Durfee and Rogers 2020.
 type ExponentialMechanism struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// Pure is any mechanism known to be ε-differentially private. Source of its dominating pair: Kairouz, Oh and Viswanath 2015.
+// Pure is any mechanism known to be ε-differentially private. Source of its dominating pair:
+// Kairouz, Oh and Viswanath 2015.
 type Pure struct {
 	Epsilon float64 `json:"epsilon"`
 }
@@ -71,36 +77,41 @@ type ZCDP struct {
 	Rho float64 `json:"rho"`
 }
 
-// PoissonSampled runs Event on a sample that contains each record independently with the given probability.
+// PoissonSampled runs Event on a sample that contains each record independently with the given
+// probability.
 //
-// Under ReplaceOne the multipliers of Event must also cover a record that is in the sample under one data set and not under the other: that may move the
-// result by no more than replacing a record does. Sums of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are
+// Under ReplaceOne the multipliers of Event must also cover a record that is in the sample under
+// one data set and not under the other: that may move the result by no more than replacing a record
+// does. Sums of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are
 // non-negative), do; a sum of values in [10, 11] does not.
 type PoissonSampled struct {
 	Probability float64 `json:"probability"`
 	Event       Event   `json:"event"`
 }
 
-// SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the Population records (not on
-// shuffled epochs). Only under ReplaceOne, where the population's size is public.
+// SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the
+// Population records (not on shuffled epochs). Only under ReplaceOne, where the population's size
+// is public.
 type SampledWithoutReplacement struct {
 	Population int   `json:"population"`
 	Sample     int   `json:"sample"`
 	Event      Event `json:"event"`
 }
 
-// SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector of norm at most C and an absent record adds
-// nothing. NoiseMultiplier is standard deviation ÷ C under either relation. Under AddOrRemoveOne it is PoissonSampled{Gaussian}; under
-// ReplaceOne it is far cheaper than PoissonSampled says for the same noise, which knows the replace-one sensitivity only and must allow
-// for a sum that moves as far when a record appears as when it is replaced.
+// SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector
+// of norm at most C and an absent record adds nothing. NoiseMultiplier is standard deviation ÷ C
+// under either relation. Under AddOrRemoveOne it is PoissonSampled{Gaussian}; under ReplaceOne it
+// is far cheaper than PoissonSampled says for the same noise, which knows the replace-one
+// sensitivity only and must allow for a sum that moves as far when a record appears as when it is
+// replaced.
 type SampledSum struct {
 	Probability     float64 `json:"probability"`
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
 }
 
-// TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by a Gaussian release of a sum.
-// NoiseMultiplier is standard deviation ÷ clip norm of one record under either relation, because both a leaving and an entering
-// record occur. Source: Ganesh 2025.
+// TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by
+// a Gaussian release of a sum. NoiseMultiplier is standard deviation ÷ clip norm of one record
+// under either relation, because both a leaving and an entering record occur. Source: Ganesh 2025.
 type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`
@@ -108,15 +119,17 @@ type TruncatedPoisson struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-// SameBatch is several Gaussian releases computed from one batch, multipliers fixed beforehand. They cost one Gaussian of
-// multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that is one subsampled Gaussian. Adding separately subsampled costs
-// would under-report, because a first release changes the probability that a record was in the batch.
+// SameBatch is several Gaussian releases computed from one batch, multipliers fixed beforehand.
+// They cost one Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that is one
+// subsampled Gaussian. Adding separately subsampled costs would under-report, because a first
+// release changes the probability that a record was in the batch.
 type SameBatch struct {
 	NoiseMultipliers []float64 `json:"noise_multipliers"`
 }
 
-// GaussianMixture is normal noise on a sum to which one record adds a vector of random norm: Sensitivities[i] with probability
-// Probabilities[i]. NoiseMultiplier is standard deviation ÷ unit of the sensitivities. Source: Choquette-Choo et al. 2024.
+// GaussianMixture is normal noise on a sum to which one record adds a vector of random norm:
+// Sensitivities[i] with probability Probabilities[i]. NoiseMultiplier is standard deviation ÷ unit
+// of the sensitivities. Source: Choquette-Choo et al. 2024.
 type GaussianMixture struct {
 	NoiseMultiplier float64   `json:"noise_multiplier"`
 	Sensitivities   []float64 `json:"sensitivities"`
@@ -134,21 +147,23 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
-// Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function of the record and of
-// released or public values. Where a record's part may change between steps, write Repeated{Disjoint{…}}, so that each step pays for
-// its most expensive part; Disjoint{Repeated…} is for parts that never change.
+// Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function
+// of the record and of released or public values. Where a record's part may change between steps,
+// write Repeated{Disjoint{…}}, so that each step pays for its most expensive part;
+// Disjoint{Repeated…} is for parts that never change.
 //
-// Under ReplaceOne a record may also move. Moving[i] is part i's event with multipliers relative to the sensitivity to one
-// record joining or leaving it; when Moving is empty Parts is used, which is sound where joining or leaving changes no
-// release by more than replacing does.
+// Under ReplaceOne a record may also move. Moving[i] is part i's event with multipliers relative to
+// the sensitivity to one record joining or leaving it; when Moving is empty Parts is used, which is
+// sound where joining or leaving changes no release by more than replacing does.
 type Disjoint struct {
 	Parts  []Event `json:"parts"`
 	Moving []Event `json:"moving,omitempty"`
 }
 
-// RepeatAndSelect runs Event a random number of times and releases the best result only. The number of runs is
-// Poisson of the given Mean when Poisson is set (it may then be zero), and otherwise truncated negative binomial of the given Mean and
-// Shape η > −1: η=1 is geometric, η=0 logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
+// RepeatAndSelect runs Event a random number of times and releases the best result only. The number
+// of runs is Poisson of the given Mean when Poisson is set (it may then be zero), and otherwise
+// truncated negative binomial of the given Mean and Shape η > −1: η=1 is geometric, η=0
+// logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
 type RepeatAndSelect struct {
 	Event   Event   `json:"event"`
 	Mean    float64 `json:"mean"`
@@ -156,9 +171,11 @@ type RepeatAndSelect struct {
 	Poisson bool    `json:"poisson,omitempty"`
 }
 
-// Curve is a mechanism of which the hockey-stick curve is known at finitely many points: Deltas[i] ≥ δ(Epsilons[i]). Between the points the
-// curve is connected by chords in e^ε, which is sound because the true curve is convex there; above the last point δ stays at its
-// last value. AddDeltas is the curve of adding a record where it differs from that of removing one. Build one with [Tabulate].
+// Curve is a mechanism of which the hockey-stick curve is known at finitely many points: Deltas[i]
+// ≥ δ(Epsilons[i]). Between the points the curve is connected by chords in e^ε, which is sound
+// because the true curve is convex there; above the last point δ stays at its last value. AddDeltas
+// is the curve of adding a record where it differs from that of removing one. Build one with
+// [Tabulate].
 type Curve struct {
 	Name      string    `json:"name"`
 	Epsilons  []float64 `json:"epsilons"`
@@ -187,7 +204,8 @@ func (Disjoint) kind() string                  { return "disjoint" }
 func (RepeatAndSelect) kind() string           { return "repeat_and_select" }
 func (Curve) kind() string                     { return "curve" }
 
-// EffectiveMultiplier is the noise multiplier of several Gaussian releases of the same records taken together: (Σ σᵢ⁻²)^(−1/2).
+// EffectiveMultiplier is the noise multiplier of several Gaussian releases of the same records
+// taken together: (Σ σᵢ⁻²)^(−1/2).
 func EffectiveMultiplier(multipliers ...float64) float64 {
 	// Scaling by the smallest keeps squares in range for any finite input.
 	least := math.Inf(1)

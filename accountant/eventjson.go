@@ -13,7 +13,8 @@ import (
 // maxEventDepth bounds nesting, so that a hostile file cannot exhaust the stack.
 const maxEventDepth = 32
 
-// MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an equal value.
+// MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an
+// equal value.
 func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")
@@ -24,8 +25,9 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return json.Marshal(eventJSON{e})
 }
 
-// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds, unknown fields and missing fields are errors: a sampling
-// probability that is not there must not read as 0, which is free.
+// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds, unknown fields and
+// missing fields are errors: a sampling probability that is not there must not read as 0, which is
+// free.
 func UnmarshalEvent(data []byte) (Event, error) {
 	e, err := decodeEvent(data, 0)
 	if err != nil {
@@ -119,7 +121,8 @@ func jsonFields(e Event) any {
 	return e
 }
 
-// strictUnmarshal refuses fields it does not know: a misspelt parameter must not fall back to a default.
+// strictUnmarshal refuses fields it does not know: a misspelt parameter must not fall back to a
+// default.
 func strictUnmarshal(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -132,8 +135,9 @@ func strictUnmarshal(data []byte, into any) error {
 	return nil
 }
 
-// complete says which field of whole, the canonical text of what was read from given, given does not have. A missing field reads as zero,
-// and in a bill zero is the one value nobody may get by leaving something out.
+// complete says which field of whole, the canonical text of what was read from given, given does
+// not have. A missing field reads as zero, and in a bill zero is the one value nobody may get by
+// leaving something out.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Guarantee is what can be said to an auditor about everything a ledger has set aside. It prints itself, and survives JSON.
+// Guarantee is what can be said to an auditor about everything a ledger has set aside. It prints
+// itself, and survives JSON.
 type Guarantee struct {
 	Epsilon    float64          `json:"epsilon"` // published: the upper end
 	Delta      float64          `json:"delta"`
@@ -25,7 +26,8 @@ type Guarantee struct {
 	NotPrivate string           `json:"not_private,omitempty"` // not empty: there is no guarantee at all
 }
 
-// GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so that the price can be computed again.
+// GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so
+// that the price can be computed again.
 type GuaranteeEntry struct {
 	Purpose     string          `json:"purpose"`
 	Description string          `json:"description"`
@@ -100,7 +102,8 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 	return out
 }
 
-// Margin is how far the published ε can be above the smallest ε that holds, relative to it; +Inf when that is not known.
+// Margin is how far the published ε can be above the smallest ε that holds, relative to it; +Inf
+// when that is not known.
 func (g Guarantee) Margin() float64 {
 	if g.Lower <= 0 {
 		if g.Epsilon == 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// With very little noise the loss of the opposite pair needs more than floating point can hold: the price must not fall because of it.
+// With very little noise the loss of the opposite pair needs more than floating point can hold: the
+// price must not fall because of it.
 func TestSampledSumWithLittleNoise(t *testing.T) {
 	for _, sigma := range []float64{1e-6, 1e-3, 0.01, 0.02, 0.03, 0.04, 0.06} {
 		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {
@@ -26,7 +27,8 @@ func TestSampledSumWithLittleNoise(t *testing.T) {
 	}
 }
 
-// The best of a Poisson number of Gaussian runs, one run or none at all: the density of the largest score is μ·φ(x)·e^{−μ(1−Φ(x))}.
+// The best of a Poisson number of Gaussian runs, one run or none at all: the density of the largest
+// score is μ·φ(x)·e^{−μ(1−Φ(x))}.
 func TestPoissonSelectionOfFewRuns(t *testing.T) {
 	for _, mean := range []float64{1e-4, 0.01, 0.1, 1, 5} {
 		e := RepeatAndSelect{Event: Gaussian{1}, Mean: mean, Poisson: true}
@@ -246,7 +248,8 @@ func TestReadersWantEveryField(t *testing.T) {
 	}
 }
 
-// A rare sample of a release that gives much away: T uses at least add up, but for the chance of two at once.
+// A rare sample of a release that gives much away: T uses at least add up, but for the chance of
+// two at once.
 func TestRareSampleOfLaplace(t *testing.T) {
 	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3}, {1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {
 		e := PoissonSampled{c.q, Laplace{c.scale}}
@@ -264,7 +267,8 @@ func TestRareSampleOfLaplace(t *testing.T) {
 	}
 }
 
-// rdpSampledLaplace is the larger direction, minus one inside the logarithm, by quadrature between 0 and 1 and in closed form outside.
+// rdpSampledLaplace is the larger direction, minus one inside the logarithm, by quadrature between
+// 0 and 1 and in closed form outside.
 func rdpSampledLaplace(q, b, order float64) float64 {
 	gap := func(r float64) float64 {
 		u := r - 1

@@ -7,9 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Ledger holds a budget and the list of everything that was set aside from it. It is the only holder of spend, asks the
-// accountant before anything is set aside, and never refunds: what is published counts every reservation in full, used or not, so
-// that a run may stop early for any reason, its own outputs included, without changing the guarantee.
+// Ledger holds a budget and the list of everything that was set aside from it. It is the only
+// holder of spend, asks the accountant before anything is set aside, and never refunds: what is
+// published counts every reservation in full, used or not, so that a run may stop early for any
+// reason, its own outputs included, without changing the guarantee.
 //
 // A Ledger is safe for concurrent use.
 type Ledger struct {
@@ -37,7 +38,8 @@ type Ledger struct {
 	soFar     soFarCache
 }
 
-// ledgerShared serialises a family of ledgers: children of disjoint parts are checked through their parent.
+// ledgerShared serialises a family of ledgers: children of disjoint parts are checked through their
+// parent.
 type ledgerShared struct {
 	reserve sync.Mutex // one reservation at a time, held while the policy is asked
 	state   sync.Mutex // every field of every ledger of the family
@@ -70,13 +72,16 @@ type cachedBound struct {
 	err     error
 }
 
-// NoiseClass says how closely an implementation's noise follows the mechanism that was accounted for.
+// NoiseClass says how closely an implementation's noise follows the mechanism that was accounted
+// for.
 type NoiseClass string
 
 const (
-	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted distribution.
+	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted
+	// distribution.
 	ExactNoise NoiseClass = "exact"
-	// RealNoise: sums in floating point, or of numbers that may depend on other records in their last bits, and grid-aligned noise.
+	// RealNoise: sums in floating point, or of numbers that may depend on other records in their last
+	// bits, and grid-aligned noise.
 	RealNoise NoiseClass = "real"
 )
 
@@ -99,8 +104,9 @@ type Request struct {
 	Relation Relation
 }
 
-// Policy lets a service that keeps a central budget refuse a reservation. It is called after the ledger's own check has passed and before
-// anything is set aside, one call at a time; a nil result allows. It must not reserve on the same ledger.
+// Policy lets a service that keeps a central budget refuse a reservation. It is called after the
+// ledger's own check has passed and before anything is set aside, one call at a time; a nil result
+// allows. It must not reserve on the same ledger.
 type Policy func(Request) error
 
 // LedgerOption changes how a ledger decides, never what events cost.
@@ -109,8 +115,9 @@ type LedgerOption func(*Ledger)
 // WithPolicy installs a hook that can refuse reservations.
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
 
-// WithUnit names whose presence or content the guarantee protects, such as "user"; without it that is "record". It is an assertion about the data
-// and changes no price: another unit holds only where all rows of each such unit are bounded, clipped and sampled as one record in everything the
+// WithUnit names whose presence or content the guarantee protects, such as "user"; without it that
+// is "record". It is an assertion about the data and changes no price: another unit holds only
+// where all rows of each such unit are bounded, clipped and sampled as one record in everything the
 // ledger pays for. Algorithms that know what their records are refuse a ledger that claims more.
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
@@ -122,10 +129,12 @@ func WithUnit(unit string) LedgerOption {
 
 const defaultUnit = "record"
 
-// WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events' parameters (noise, sampling, whether to go
-// on) are chosen after looking at earlier releases. Everything is then priced at that order alone. Choose the order before the first
-// release. A filter promises its budget and nothing less: that is what Epsilon publishes from the first reservation on, because what was set aside by
-// the time one stops may itself depend on what was released. Events with a δ of their own are refused. Source: Feldman and Zrnic 2021.
+// WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events'
+// parameters (noise, sampling, whether to go on) are chosen after looking at earlier releases.
+// Everything is then priced at that order alone. Choose the order before the first release. A
+// filter promises its budget and nothing less: that is what Epsilon publishes from the first
+// reservation on, because what was set aside by the time one stops may itself depend on what was
+// released. Events with a δ of their own are refused. Source: Feldman and Zrnic 2021.
 func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
@@ -135,7 +144,8 @@ func WithFilter(order float64) LedgerOption {
 	}
 }
 
-// NewLedger opens a ledger with nothing set aside. An invalid budget makes every Reserve and Spend fail with its ParamErrors.
+// NewLedger opens a ledger with nothing set aside. An invalid budget makes every Reserve and Spend
+// fail with its ParamErrors.
 func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
 	l.shared.root = l
@@ -156,7 +166,8 @@ func (l *Ledger) Relation() Relation { return l.budget.Relation }
 
 // Reserve sets count uses of e aside for good, if they fit beside everything already set aside.
 //
-// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *param.Error, or the policy's error.
+// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *param.Error, or the policy's
+// error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
 	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
 		return nil, err
@@ -248,9 +259,11 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 	return r.Spend()
 }
 
-// Resume hands back what a purpose had set aside and not taken, for a run that continues after its ledger was saved and read back. It costs
-// nothing, because it was counted when it was reserved. Nothing proves that the saved ledger is the latest: read back the state that was saved together
-// with the last output that left the run, or uses that were taken after it was saved are taken twice.
+// Resume hands back what a purpose had set aside and not taken, for a run that continues after its
+// ledger was saved and read back. It costs nothing, because it was counted when it was reserved.
+// Nothing proves that the saved ledger is the latest: read back the state that was saved together
+// with the last output that left the run, or uses that were taken after it was saved are taken
+// twice.
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
@@ -325,7 +338,8 @@ func (r *Reservation) Spent() int {
 	return r.entry.spent
 }
 
-// Note records the class of the noise that is drawn for this entry; the guarantee names every class.
+// Note records the class of the noise that is drawn for this entry; the guarantee names every
+// class.
 func (r *Reservation) Note(class NoiseClass) {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
@@ -351,7 +365,8 @@ type Entry struct {
 	Notes    []NoiseClass // classes of the noise drawn
 }
 
-// Entries lists what was set aside, in order of first reservation. Entries of child ledgers are not included; see Children.
+// Entries lists what was set aside, in order of first reservation. Entries of child ledgers are not
+// included; see Children.
 func (l *Ledger) Entries() []Entry {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -362,7 +377,8 @@ func (l *Ledger) Entries() []Entry {
 	return out
 }
 
-// Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is published.
+// Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is
+// published.
 func (l *Ledger) Epsilon() Bound {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -370,7 +386,8 @@ func (l *Ledger) Epsilon() Bound {
 	return r.Bound
 }
 
-// MarkNotPrivate records that this run is not private at all, for example because its noise was deterministic. It cannot be undone.
+// MarkNotPrivate records that this run is not private at all, for example because its noise was
+// deterministic. It cannot be undone.
 func (l *Ledger) MarkNotPrivate(reason string) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

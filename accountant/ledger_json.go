@@ -79,11 +79,13 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the file is believed but what happened. A file
-// that was reserved beyond its budget is read, and refuses further reservations. Its unit and its filter are the file's, whatever the options say;
-// a policy is not saved and has to be given again.
+// UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the
+// file is believed but what happened. A file that was reserved beyond its budget is read, and
+// refuses further reservations. Its unit and its filter are the file's, whatever the options say; a
+// policy is not saved and has to be given again.
 //
-// Errors: *param.Error or a JSON error; unknown versions, unknown fields and missing fields are errors.
+// Errors: *param.Error or a JSON error; unknown versions, unknown fields and missing fields are
+// errors.
 func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	var s savedLedger
 	if err := strictUnmarshal(data, &s); err != nil {

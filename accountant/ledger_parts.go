@@ -13,10 +13,12 @@ type partGroup struct {
 	children []*Ledger
 }
 
-// Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes, shards). The part of a record must be a fixed
-// function of the record and of values released or public when the children are opened, and stay the same as long as they are used; where parts
-// change, reserve Repeated{Disjoint{…}} in the parent or open new children. Children share the parent's budget: a record pays for its own part
-// only, so the parent counts the most expensive child, and every reservation of a child is checked against the whole.
+// Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes,
+// shards). The part of a record must be a fixed function of the record and of values released or
+// public when the children are opened, and stay the same as long as they are used; where parts
+// change, reserve Repeated{Disjoint{…}} in the parent or open new children. Children share the
+// parent's budget: a record pays for its own part only, so the parent counts the most expensive
+// child, and every reservation of a child is checked against the whole.
 //
 // Under ReplaceOne a record may move between parts, which is counted too.
 func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
@@ -57,12 +59,14 @@ func (l *Ledger) Children() []PartGroup {
 	return out
 }
 
-// Merge joins ledgers that were kept for the same records, on several machines say, into a new one: everything in any of them counts.
+// Merge joins ledgers that were kept for the same records, on several machines say, into a new one:
+// everything in any of them counts.
 //
 // What transactions have left counts as taken in the new ledger: their runs go on where it was set
 // aside, and Resume hands it out to no other.
 //
-// Errors: *param.Error when relations differ. A sum over the budget is not an error, since it has happened; Epsilon tells.
+// Errors: *param.Error when relations differ. A sum over the budget is not an error, since it has
+// happened; Epsilon tells.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -76,8 +80,8 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	return out, nil
 }
 
-// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a record pays for its own part only.
-// Transactions are treated as Merge treats them.
+// MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a
+// record pays for its own part only. Transactions are treated as Merge treats them.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -124,8 +128,8 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	return l.restore(saved, 0, false)
 }
 
-// adoptUnit keeps a unit only while every ledger that was joined has it: what holds for users in one and for records in another holds for
-// records.
+// adoptUnit keeps a unit only while every ledger that was joined has it: what holds for users in
+// one and for records in another holds for records.
 func (l *Ledger) adoptUnit(unit string) {
 	if l.joined == 0 {
 		l.unit = unit

@@ -2,7 +2,8 @@ package accountant
 
 import "math"
 
-// Event is everything set aside in this ledger and its children, as one event that any query of the package accepts.
+// Event is everything set aside in this ledger and its children, as one event that any query of the
+// package accepts.
 func (l *Ledger) Event() Event {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -22,7 +23,8 @@ func frozen(e Event) Event {
 	return c
 }
 
-// event is everything set aside in this ledger and its children, with extra more uses of e in the ledger at.
+// event is everything set aside in this ledger and its children, with extra more uses of e in the
+// ledger at.
 func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 	var all []Event
 	for _, en := range l.entries {
@@ -72,7 +74,8 @@ func (l *Ledger) price() (priced, error) {
 	return l.cached(&l.published, false)
 }
 
-// priceFull adds the lower end, and never publishes more than the check that let the reservations in.
+// priceFull adds the lower end, and never publishes more than the check that let the reservations
+// in.
 func (l *Ledger) priceFull() (priced, error) {
 	quick, err := l.price()
 	if err != nil {
@@ -89,8 +92,9 @@ func (l *Ledger) priceFull() (priced, error) {
 	return r, err
 }
 
-// filtered is what a filter publishes. Its sum never passes the budget, and that it never does is all that holds when later events depend on earlier
-// releases: where the sum stands when one stops may depend on them too.
+// filtered is what a filter publishes. Its sum never passes the budget, and that it never does is
+// all that holds when later events depend on earlier releases: where the sum stands when one stops
+// may depend on them too.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
 	case sum.Upper > l.budget.Epsilon: // read from a file that was kept by no filter
@@ -131,8 +135,9 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
 	return c.result, c.err
 }
 
-// headroom remembers, for the event last asked about, how many uses are known to fit beside everything else, so that a
-// service which spends the same event a million times pays for a few dozen evaluations.
+// headroom remembers, for the event last asked about, how many uses are known to fit beside
+// everything else, so that a service which spends the same event a million times pays for a few
+// dozen evaluations.
 type headroom struct {
 	at      *Ledger
 	key     string
@@ -155,9 +160,9 @@ func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
 }
 
 // took follows the counts to the next version of the family, where count uses of the event have
-// been set aside. It is called where that happens and nowhere else: a check that passed may still be
-// refused by the policy, and then nothing has moved. What was remembered for another event, ledger
-// or version stays behind at its own version, and the next check drops it.
+// been set aside. It is called where that happens and nowhere else: a check that passed may still
+// be refused by the policy, and then nothing has moved. What was remembered for another event,
+// ledger or version stays behind at its own version, and the next check drops it.
 func (h *headroom) took(l *Ledger, key string, count int, version uint64) {
 	if h.at != l || h.key != key || h.version != version || count > h.fits {
 		return
@@ -186,7 +191,8 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	if l.used(h.key)/8 < count {
 		return nil // a first, or a large, reservation: do not speculate
 	}
-	// Repeated small reservations: find room in one go, half of what has been used or half of what is left.
+	// Repeated small reservations: find room in one go, half of what has been used or half of what is
+	// left.
 	more := l.used(h.key)/2 + count
 	if h.fails > 0 {
 		more = min(more, (count+h.fails)/2)

@@ -65,7 +65,8 @@ func TestLedgerMillionSteps(t *testing.T) {
 			priced, knot = priced+1, k
 		}
 	}
-	// The full accountant runs at counts that grow by knotRatio, of which there are log(n)/log(1.25) < 62 below a million.
+	// The full accountant runs at counts that grow by knotRatio, of which there are log(n)/log(1.25) <
+	// 62 below a million.
 	if priced > 64 {
 		t.Errorf("the full accountant ran %d times in %d steps", priced, n)
 	}

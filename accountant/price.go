@@ -50,8 +50,9 @@ func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, err
 	return worst, nil
 }
 
-// priceWith takes the smallest upper end that any engine proves, and the largest lower end. Without lower it skips the work
-// that only the lower end needs. An infinite ε is found before any grid is made.
+// priceWith takes the smallest upper end that any engine proves, and the largest lower end. Without
+// lower it skips the work that only the lower end needs. An infinite ε is found before any grid is
+// made.
 func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, error) {
 	if len(terms) == 0 {
 		return priced{engine: engineNone}, nil
@@ -90,8 +91,8 @@ func (p *priced) improve(b Bound, engine string) {
 	}
 }
 
-// byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact says that nothing can be
-// smaller.
+// byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact
+// says that nothing can be smaller.
 func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool, err error) {
 	if o := single(terms); o != nil {
 		if a := o.Epsilon(delta); a.OK {

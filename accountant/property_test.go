@@ -174,7 +174,8 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	}
 }
 
-// Sampling without replacement against brute force: every subset of a small population, records in {−1, 0, 1}.
+// Sampling without replacement against brute force: every subset of a small population, records in
+// {−1, 0, 1}.
 func TestWithoutReplacementAgainstBruteForce(t *testing.T) {
 	const n, m, sd = 4, 2, 1.5
 	e := SampledWithoutReplacement{n, m, Gaussian{sd / 2}} // replace-one sensitivity 2
@@ -228,7 +229,8 @@ func bruteForceHockey(others []float64, x, y float64, m int, sd, eps float64) fl
 	return sum
 }
 
-// The pair of clipped sums is the worst of all pairs of vectors in the ball; checked in two dimensions.
+// The pair of clipped sums is the worst of all pairs of vectors in the ball; checked in two
+// dimensions.
 func TestOppositePairIsWorst(t *testing.T) {
 	d := newDraws(9)
 	const sd = 1.2

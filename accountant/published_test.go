@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestPublishedIsTheLeastBound: what is published is never above what Rényi divergences prove at any order, nor above the
-// sum of the events' own ε.
+// TestPublishedIsTheLeastBound: what is published is never above what Rényi divergences prove at
+// any order, nor above the sum of the events' own ε.
 func TestPublishedIsTheLeastBound(t *testing.T) {
 	d := newDraws(31)
 	orders := renyi.Orders()
@@ -54,8 +54,8 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 	}
 }
 
-// TestOwnDeltaIsSettledFirst: events that lose everything with a probability above the target are infinite, and that is
-// known before any grid is made.
+// TestOwnDeltaIsSettledFirst: events that lose everything with a probability above the target are
+// infinite, and that is known before any grid is made.
 func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	curve := Curve{"flat", []float64{0, 1}, []float64{0.1, 0.01}, nil}
 	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3}, Repeated{Approximate{1, 1e-7}, 100000},
@@ -85,8 +85,9 @@ func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	}
 }
 
-// TestApproximateKeepsItsBracket: compositions with a δ of their own have a lower end, against the closed form: only
-// P(∞) + P(finite)·δ of randomized response counts (Kairouz, Oh and Viswanath 2015, Theorem 3.3).
+// TestApproximateKeepsItsBracket: compositions with a δ of their own have a lower end, against the
+// closed form: only P(∞) + P(finite)·δ of randomized response counts (Kairouz, Oh and Viswanath
+// 2015, Theorem 3.3).
 func TestApproximateKeepsItsBracket(t *testing.T) {
 	for _, c := range []struct {
 		eps, own float64
@@ -112,7 +113,8 @@ func TestApproximateKeepsItsBracket(t *testing.T) {
 	}
 }
 
-// TestHugeCountsCostMore: counts at which rounding errors exceed the answer are priced by divergences, not as nothing.
+// TestHugeCountsCostMore: counts at which rounding errors exceed the answer are priced by
+// divergences, not as nothing.
 func TestHugeCountsCostMore(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("counts are small")

@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// approximable is an atom that is (ε, δ)-differentially private for one pair of which δ is the probability of an infinite
-// loss; a δ of zero says that it is ε-differentially private. Both are rounded up.
+// approximable is an atom that is (ε, δ)-differentially private for one pair of which δ is the
+// probability of an infinite loss; a δ of zero says that it is ε-differentially private. Both are
+// rounded up.
 type approximable interface {
 	own() (eps, delta float64)
 }
@@ -19,9 +20,10 @@ func ownOf(a atom) (eps, delta float64) {
 	return math.Inf(1), 0
 }
 
-// basicComposition is the sum of the ε's of all uses, and the probability that any of them loses everything, rounded up:
-// together the uses are (Σ ε, 1 − Π(1−δ))-differentially private. Source: Dwork, Kenthapadi, McSherry, Mironov and Naor
-// 2006, Theorem 1; Kairouz, Oh and Viswanath 2015, Theorem 3.3, for the product.
+// basicComposition is the sum of the ε's of all uses, and the probability that any of them loses
+// everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private. Source:
+// Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and Viswanath 2015,
+// Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
@@ -86,8 +88,8 @@ func (a curveAtom) own() (eps, delta float64) {
 	return max(0, eps) * (1 + 8*ulp), delta
 }
 
-// own: a use on a sample is (log(1 + q(e^ε − 1)), qδ)-differentially private. Source: Balle, Barthe and Gaboardi 2018,
-// Theorem 8.
+// own: a use on a sample is (log(1 + q(e^ε − 1)), qδ)-differentially private. Source: Balle, Barthe
+// and Gaboardi 2018, Theorem 8.
 func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
 	return math.Log1p(a.q*math.Expm1(e)) * (1 + 8*ulp), a.q * d * (1 + ulp)
@@ -113,9 +115,9 @@ func (a worstAtom) own() (eps, delta float64) {
 	return eps, delta
 }
 
-// own: the best of a truncated negative binomial number of runs of an ε-differentially private mechanism is
-// (2+η)ε-differentially private; a Poisson number of runs is not private in this sense. Source: Papernot and Steinke 2022,
-// Theorem 2 with both orders infinite.
+// own: the best of a truncated negative binomial number of runs of an ε-differentially private
+// mechanism is (2+η)ε-differentially private; a Poisson number of runs is not private in this
+// sense. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
 	e, _ := basicComposition(a.within) // whose δ is zero
 	if a.poisson || math.IsInf(e, 1) {

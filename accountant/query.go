@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// TradeOffPoint bounds a test that tells two neighbouring data sets apart: at this false-positive rate no test, whatever its knowledge of
-// everything else, has a higher true-positive rate.
+// TradeOffPoint bounds a test that tells two neighbouring data sets apart: at this false-positive
+// rate no test, whatever its knowledge of everything else, has a higher true-positive rate.
 type TradeOffPoint struct {
 	FalsePositive, TruePositive float64
 }
@@ -48,7 +48,8 @@ func (p profile) truePositive(falsePositive float64) float64 {
 	return min(1, max(best, falsePositive))
 }
 
-// TradeOff gives the trade-off curve at the given false-positive rates, or at a standard list when none is given.
+// TradeOff gives the trade-off curve at the given false-positive rates, or at a standard list when
+// none is given.
 func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
 	for _, f := range falsePositives {
 		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {
@@ -69,7 +70,8 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 	return out, nil
 }
 
-// Attack says what the best possible attacker, who knows every record but one and the whole algorithm, can achieve at most.
+// Attack says what the best possible attacker, who knows every record but one and the whole
+// algorithm, can achieve at most.
 type Attack struct {
 	TruePositiveAt1Percent float64 // share of members recognised while accusing 1 % of non-members
 	BestAccuracy           float64 // of guessing membership when it is a coin toss: 50 % is no better than the coin
@@ -77,7 +79,8 @@ type Attack struct {
 	PosteriorExcept        float64 // … except with this probability over the output
 }
 
-// AttackBounds answers in terms a person understands. delta is the probability left out of Posterior.
+// AttackBounds answers in terms a person understands. delta is the probability left out of
+// Posterior.
 func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	eps, err := Epsilon(e, delta, r)
 	if err != nil {
@@ -87,7 +90,8 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	if err != nil {
 		return Attack{}, err
 	}
-	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}) for ε < ε′; one step beyond ε(δ) is enough.
+	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}) for ε < ε′;
+	// one step beyond ε(δ) is enough.
 	above := lossQuantile(p, eps.Upper, delta)
 	return Attack{
 		TruePositiveAt1Percent: p.truePositive(0.01),
@@ -97,7 +101,8 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	}, nil
 }
 
-// lossQuantile is a loss that is exceeded with probability at most delta, by Markov's inequality on the curve.
+// lossQuantile is a loss that is exceeded with probability at most delta, by Markov's inequality on
+// the curve.
 func lossQuantile(p profile, eps, delta float64) float64 {
 	best := math.Inf(1)
 	for i, e := range p.eps {

@@ -9,11 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// An atom is one indivisible mechanism under one relation, with what is needed to price any number of uses.
+// An atom is one indivisible mechanism under one relation, with what is needed to price any number
+// of uses.
 type atom interface {
-	// rdp is an upper bound of the Rényi divergence of one use, over both directions; false when none is known.
+	// rdp is an upper bound of the Rényi divergence of one use, over both directions; false when none
+	// is known.
 	rdp(order float64) (float64, bool)
-	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when none is known.
+	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when
+	// none is known.
 	pairs() *pld.Pairs
 	// key tells equal atoms apart from different ones.
 	key() string
@@ -27,9 +30,10 @@ type term struct {
 
 const maxCount = math.MaxInt / 4
 
-// reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted together and all plain Gaussians
-// become one, so that how a composition was written has no influence on its price. Where a record is in one of several disjoint parts
-// there is one such list for each part it may be in, and the price is the largest.
+// reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted
+// together and all plain Gaussians become one, so that how a composition was written has no
+// influence on its price. Where a record is in one of several disjoint parts there is one such list
+// for each part it may be in, and the price is the largest.
 func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
 		return nil, param.New("accountant.Event", nil, "an event")
@@ -144,7 +148,8 @@ func (c *collector) finish() []term {
 		}
 		c.terms = append(c.terms, term{gaussianAtom{mu}, 1})
 	} else if c.plain > 0 {
-		// Effects so small that their squares vanish: one release of the smallest effect that squares to something.
+		// Effects so small that their squares vanish: one release of the smallest effect that squares to
+		// something.
 		c.terms = append(c.terms, term{gaussianAtom{1e-150}, 1})
 	}
 	return c.terms
@@ -187,7 +192,8 @@ func (c *collector) add(e Event, n int) error {
 	return c.push(a, n)
 }
 
-// sampledEffect rounds (q, μ) outward to where they can be told from zero and one: a larger rate or effect only costs more.
+// sampledEffect rounds (q, μ) outward to where they can be told from zero and one: a larger rate or
+// effect only costs more.
 func sampledEffect(q, mu float64) (float64, float64) {
 	if q > 1-1e-12 {
 		q = 1
@@ -282,9 +288,9 @@ type sampledGaussian struct{ q, mu float64 }
 
 func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q, a.mu) }
 
-// gluedAtom is the Gaussian on a sample under ReplaceOne. Its curve for ε ≥ 0 is that of ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)) and for
-// ε < 0 the mirror image, 1 − e^ε + e^ε·δ(−ε). Source: Zhu, Dong and Wang 2022, Theorem 11; for Poisson samples under
-// replace-one the same curve holds.
+// gluedAtom is the Gaussian on a sample under ReplaceOne. Its curve for ε ≥ 0 is that of
+// ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)) and for ε < 0 the mirror image, 1 − e^ε + e^ε·δ(−ε). Source: Zhu,
+// Dong and Wang 2022, Theorem 11; for Poisson samples under replace-one the same curve holds.
 type gluedAtom struct {
 	q, mu     float64
 	fixedSize bool // a subset of public size, for which the bound of Wang, Balle and Kasiviswanathan holds too

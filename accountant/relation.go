@@ -7,12 +7,13 @@ import (
 
 // Relation says which pairs of data sets a guarantee compares.
 //
-// An ε under one relation is a different promise from the same ε under the other: replacing a record is
-// removing one and adding another.
+// An ε under one relation is a different promise from the same ε under the other: replacing a
+// record is removing one and adding another.
 type Relation int
 
 const (
-	// AddOrRemoveOne compares data sets that differ by the presence of one record. The number of records is private.
+	// AddOrRemoveOne compares data sets that differ by the presence of one record. The number of
+	// records is private.
 	AddOrRemoveOne Relation = iota
 	// ReplaceOne compares data sets of one public size that differ in the content of one record.
 	ReplaceOne

@@ -51,7 +51,8 @@ func (a selectAtom) key() string {
 
 func (a selectAtom) pairs() *pld.Pairs { return nil }
 
-// selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ) for η = 0.
+// selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ)
+// for η = 0.
 func selectMean(shape, gamma float64) float64 {
 	l := math.Log(gamma)
 	if math.Abs(shape*l) < 1e-9 {
@@ -60,7 +61,8 @@ func selectMean(shape, gamma float64) float64 {
 	return shape * (1 - gamma) / (gamma * -math.Expm1(shape*l))
 }
 
-// selectGamma inverts selectMean, which decreases in γ; the smaller γ costs more, so it is the end that is kept.
+// selectGamma inverts selectMean, which decreases in γ; the smaller γ costs more, so it is the end
+// that is kept.
 func selectGamma(shape, mean float64) float64 {
 	lo, hi := 1e-300, 1.0
 	for range 2000 {
@@ -113,7 +115,8 @@ func (a selectAtom) selected(run, order float64) float64 {
 			delta = min(delta, renyi.Delta(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
-		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean}, is an outcome too, the same on both sides.
+		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean},
+		// is an outcome too, the same on both sides.
 		var s renyi.LogSum
 		s.Add(-a.mean)
 		s.Add((order - 1) * v)

@@ -2,8 +2,8 @@ package accountant
 
 import "testing"
 
-// TestCalibratedEventsFit: what calibration finds is within the target for everybody who prices it afterwards, on the
-// grid that the full bracket chooses and in a ledger.
+// TestCalibratedEventsFit: what calibration finds is within the target for everybody who prices it
+// afterwards, on the grid that the full bracket chooses and in a ledger.
 func TestCalibratedEventsFit(t *testing.T) {
 	relations := []Relation{ReplaceOne, AddOrRemoveOne}
 	if testing.Short() {

@@ -47,8 +47,8 @@ func (b blend) density(x, y float64) float64 {
 	return sum / (2 * math.Pi)
 }
 
-// hockeySticks are ∫(p − e^ε·q)₊ for several ε by the midpoint rule on a grid that holds all but 1e-10 of the
-// mass; where the integrand bends at zero the rule is off by up to quadrature.
+// hockeySticks are ∫(p − e^ε·q)₊ for several ε by the midpoint rule on a grid that holds all but
+// 1e-10 of the mass; where the integrand bends at zero the rule is off by up to quadrature.
 func hockeySticks(p, q blend, epsilons []float64) []float64 {
 	const reach, step = 6.6, 0.1
 	lo, hi := plane{math.Inf(1), math.Inf(1)}, plane{math.Inf(-1), math.Inf(-1)}
@@ -73,8 +73,8 @@ func hockeySticks(p, q blend, epsilons []float64) []float64 {
 
 const quadrature = 2e-4
 
-// neighbours draws n−1 common records and two that take turns in the last place, every coordinate of the vectors
-// of norm at most 1 non-negative or not; extreme ones come first.
+// neighbours draws n−1 common records and two that take turns in the last place, every coordinate
+// of the vectors of norm at most 1 non-negative or not; extreme ones come first.
 func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	draw := func() plane {
 		angle, length := rng.Float64()*2*math.Pi, math.Sqrt(rng.Float64())
@@ -107,9 +107,10 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	return append(append([]plane(nil), d...), u), append(append([]plane(nil), d...), v)
 }
 
-// TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of the two true
-// mixtures, in both orders and at negative ε too, is never above the claimed curve, for subsets of fixed size, for
-// Poisson samples under replace-one by both of its curves, and it comes close where the neighbours are the worst.
+// TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of
+// the two true mixtures, in both orders and at negative ε too, is never above the claimed curve,
+// for subsets of fixed size, for Poisson samples under replace-one by both of its curves, and it
+// comes close where the neighbours are the worst.
 func TestSampledSumsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	epsilons := []float64{-0.5, 0, 0.1, 0.4, 1, 2}

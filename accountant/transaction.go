@@ -57,8 +57,8 @@ type placedLine struct {
 // already set aside, and hands out one reservation a line. Nothing is set aside otherwise. Of a
 // transaction that the ledger already holds, by its ID, it hands out what is left.
 //
-// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error; *param.Error
-// for lines that make no sense, or that differ from those set aside under the same ID.
+// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
+// *param.Error for lines that make no sense, or that differ from those set aside under the same ID.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed()
 	if err != nil {

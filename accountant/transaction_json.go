@@ -106,8 +106,8 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 }
 
 // own says that count uses of the entry, of which spent are gone, belong to a transaction with an
-// ID. It reports false where the entry does not hold them beside those that belong to others, used or
-// not. No sum wraps, whatever a file says.
+// ID. It reports false where the entry does not hold them beside those that belong to others, used
+// or not. No sum wraps, whatever a file says.
 func (en *entry) own(count, spent int) bool {
 	if count > en.reserved-en.owned || spent > en.spent-en.ownedSpent {
 		return false

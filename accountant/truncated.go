@@ -8,9 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// truncatedAtom: whether the others alone fill the batch does not depend on the record. If they do not, its presence is a Poisson
-// sample; if they do, it can only take another's place, at the rate P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population
-// counts the record. Source: Ganesh 2025.
+// truncatedAtom: whether the others alone fill the batch does not depend on the record. If they do
+// not, its presence is a Poisson sample; if they do, it can only take another's place, at the rate
+// P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population counts the record.
+// Source: Ganesh 2025.
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
 	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
 	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
@@ -38,7 +39,8 @@ func (a truncAtom) halves() (whole, cut atom) {
 	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
 }
 
-// rateAtom replaces a sample of everything by no sample; a rate of zero stays, as an effect that is never seen.
+// rateAtom replaces a sample of everything by no sample; a rate of zero stays, as an effect that is
+// never seen.
 func rateAtom(a atom) atom {
 	switch v := a.(type) {
 	case oppositeAtom:
@@ -88,8 +90,8 @@ func (a truncAtom) pairs() *pld.Pairs {
 	return out
 }
 
-// binomialTerm is P(Bin(n, q) = j), by the saddle point expansion of Loader 2000: logarithms of factorials of large numbers differ by too little to
-// keep the digits of the quotient.
+// binomialTerm is P(Bin(n, q) = j), by the saddle point expansion of Loader 2000: logarithms of
+// factorials of large numbers differ by too little to keep the digits of the quotient.
 func binomialTerm(j, n int, q float64) float64 {
 	if j == 0 {
 		return math.Exp(float64(n) * math.Log1p(-q))

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestUnit: whose presence is protected is said in the guarantee, survives saving, and a merge claims no more than its weakest part.
+// TestUnit: whose presence is protected is said in the guarantee, survives saving, and a merge
+// claims no more than its weakest part.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil), accountant.NewLedger(budget)

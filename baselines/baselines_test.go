@@ -137,8 +137,8 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestWithHardlyAnyNoise every method reproduces what it is made to: the items' frequencies (within five
-// deviations of the sample and 0.01), the tree also those of pairs that depend on each other.
+// TestWithHardlyAnyNoise every method reproduces what it is made to: the items' frequencies (within
+// five deviations of the sample and 0.01), the tree also those of pairs that depend on each other.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)

@@ -1,5 +1,6 @@
-// Package baselines holds simple private synthesisers of sets: yardsticks that a generative network has to beat to be
-// worth its trouble, each with a plan, a ledger and a guarantee like any other system.
+// Package baselines holds simple private synthesisers of sets: yardsticks that a generative network
+// has to beat to be worth its trouble, each with a plan, a ledger and a guarantee like any other
+// system.
 //
 //	Independent  noisy item counts, items drawn independently
 //	Tree         noisy counts of items and pairs, a Chow–Liu tree, ancestral sampling
@@ -7,15 +8,18 @@
 //
 // # MWEM's domain
 //
-// MWEM (Hardt, Ligett and McSherry 2012) keeps a weight for every possible record. Subsets of hundreds of items are
-// too many, so its domain here is fixed beforehand, from public numbers alone: records are cut to MaxItems items (12, as in
-// the DPGM papers' comparison); if the universe has at most 131,072 sets of up to so many items, all of them are the
-// domain; otherwise it is 32,768 sets drawn once from a public seed, sizes uniform on 1 … MaxItems and items uniform on the
-// universe. Its workload are 1,000 queries "how many have any of these items", of five length classes and of lengths up to the schema's largest
-// record, from a seed of their own: the class of queries that it is judged by, and not the same queries. It makes 50 rounds;
-// each selects the query with the worst answer by the exponential mechanism, measures it with Laplace noise of the same ε, and
-// goes over all measurements made so far ten times. Rounds are composed exactly, by the accountant, and not by
-// adding up their ε: that gives MWEM less noise than its paper's own analysis would.
+// MWEM (Hardt, Ligett and McSherry 2012) keeps a weight for every possible record. Subsets of
+// hundreds of items are too many, so its domain here is fixed beforehand, from public numbers
+// alone: records are cut to MaxItems items (12, as in the DPGM papers' comparison); if the universe
+// has at most 131,072 sets of up to so many items, all of them are the domain; otherwise it is
+// 32,768 sets drawn once from a public seed, sizes uniform on 1 … MaxItems and items uniform on the
+// universe. Its workload are 1,000 queries "how many have any of these items", of five length
+// classes and of lengths up to the schema's largest record, from a seed of their own: the class of
+// queries that it is judged by, and not the same queries. It makes 50 rounds; each selects the
+// query with the worst answer by the exponential mechanism, measures it with Laplace noise of the
+// same ε, and goes over all measurements made so far ten times. Rounds are composed exactly, by the
+// accountant, and not by adding up their ε: that gives MWEM less noise than its paper's own
+// analysis would.
 //
 // What it answers is the final weights; synthetic records are drawn from them.
 package baselines

@@ -9,10 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Independent releases how many records have each item, in one Gaussian release, and draws items independently.
+// Independent releases how many records have each item, in one Gaussian release, and draws items
+// independently.
 //
-// Guarantee: one Gaussian of effect 1/noise multiplier, of which the counts have sensitivity √MaxItems under
-// add-or-remove-one and √(2·MaxItems) under replace-one. MaxItems defaults to the schema's.
+// Guarantee: one Gaussian of effect 1/noise multiplier, of which the counts have sensitivity
+// √MaxItems under add-or-remove-one and √(2·MaxItems) under replace-one. MaxItems defaults to the
+// schema's.
 type Independent struct{ Common }
 
 // Plan finds the noise and adds up the bill.

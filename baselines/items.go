@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// eachCut hands out every record cut to limit items, ascending and without repetition, whatever foreign data hold.
+// eachCut hands out every record cut to limit items, ascending and without repetition, whatever
+// foreign data hold.
 func eachCut(ctx context.Context, data records.Data, limit int, each func(items []uint32)) error {
 	const chunk = 4096
 	dim := data.Schema().Dim()
@@ -45,9 +46,10 @@ type itemCounts struct {
 // rowsPart is the part of the squared effect spent on the number of records.
 const rowsPart = 0.05
 
-// std are the standard deviations at which the joint release has an effect of 1/noise. One record has at most limit items: adding or
-// removing it moves the counts by √limit. Of two records neither has negative counts, so that replacing one by the other moves them by
-// at most √(2·limit), attained where they share nothing; the number of records then stays, and its part is spare.
+// std are the standard deviations at which the joint release has an effect of 1/noise. One record
+// has at most limit items: adding or removing it moves the counts by √limit. Of two records neither
+// has negative counts, so that replacing one by the other moves them by at most √(2·limit),
+// attained where they share nothing; the number of records then stays, and its part is spare.
 func (c itemCounts) std(noise float64) (items, rows float64) {
 	sensitivity := math.Sqrt(float64(c.limit)) * mechanism.HistogramSensitivity(c.relation)
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)

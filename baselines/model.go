@@ -15,7 +15,8 @@ type model struct {
 	sampler sampler
 }
 
-// sampler draws n sets, each item once, in any order. Sets within the schema may be the sampler's own.
+// sampler draws n sets, each item once, in any order. Sets within the schema may be the sampler's
+// own.
 type sampler interface {
 	draw(rng *rand.Rand, n int) [][]uint32
 	// numbers are what draw depends on, beside what header says.
@@ -81,8 +82,8 @@ func (m *model) Encode() (*synth.File, error) {
 		{Name: sectionNumbers, Data: synth.Floats64(m.sampler.numbers())}}}, nil
 }
 
-// readModel rebuilds a model. What it allocates is bounded by the section's size, or for MWEM by the
-// sizes that a configuration may have.
+// readModel rebuilds a model. What it allocates is bounded by the section's size, or for MWEM by
+// the sizes that a configuration may have.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := json.Unmarshal(f.Header, &h); err != nil {
@@ -153,7 +154,8 @@ func readBranches(h modelHeader, v []float64) (sampler, error) {
 	return t, nil
 }
 
-// domainWeights are MWEM's weights with the description of their domain, which is public and drawn again.
+// domainWeights are MWEM's weights with the description of their domain, which is public and drawn
+// again.
 type domainWeights struct {
 	mwem
 	*weights

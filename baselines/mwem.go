@@ -12,13 +12,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// MWEM is multiplicative weights with the exponential mechanism, over the domain and for the workload that the package's documentation fixes.
+// MWEM is multiplicative weights with the exponential mechanism, over the domain and for the
+// workload that the package's documentation fixes.
 //
-// Guarantee: Rounds exponential mechanisms, and one Laplace release more than Rounds, all of the same ε. A counting query changes by at most 1
-// whether a record comes, goes or is replaced, so the same noise serves both relations; MaxItems defaults to 12.
+// Guarantee: Rounds exponential mechanisms, and one Laplace release more than Rounds, all of the
+// same ε. A counting query changes by at most 1 whether a record comes, goes or is replaced, so the
+// same noise serves both relations; MaxItems defaults to 12.
 //
-// Source: Hardt, Ligett and McSherry, "A Simple and Practical Algorithm for Differentially Private Data Release", 2012, with the
-// measurements used repeatedly, as its section on optimisations has it.
+// Source: Hardt, Ligett and McSherry, "A Simple and Practical Algorithm for Differentially Private
+// Data Release", 2012, with the measurements used repeatedly, as its section on optimisations has
+// it.
 type MWEM struct {
 	Common
 	Rounds  int // 0 for 50
@@ -149,7 +152,8 @@ func (s *rounds) measure(count int64) (float64, error) {
 	return measured(grant, count, s.noise)
 }
 
-// measurements are what MWEM has released: the number of records, and answers to queries that it chose.
+// measurements are what MWEM has released: the number of records, and answers to queries that it
+// chose.
 type measurements struct {
 	Total   *float64 `json:"total,omitempty"`
 	Answers []answer `json:"-"` // a section: they may be more than a header holds
@@ -197,14 +201,15 @@ func (m *measurements) restore(f *synth.File, queries int) error {
 	return nil
 }
 
-// distance is a whole number that changes by at most 1 with the true count, since the answer is rounded by itself.
+// distance is a whole number that changes by at most 1 with the true count, since the answer is
+// rounded by itself.
 func distance(truth int64, answer float64) int64 {
 	d := truth - int64(math.Round(min(max(answer, -1e15), 1e15)))
 	return max(d, -d)
 }
 
-// measured is one count with Laplace noise of the event's scale. The grid is fine beside the noise, divides 1, and leaves
-// room for counts of two thousand million times the scale.
+// measured is one count with Laplace noise of the event's scale. The grid is fine beside the noise,
+// divides 1, and leaves room for counts of two thousand million times the scale.
 func measured(g *mechanism.Grant, count int64, scale float64) (float64, error) {
 	sum := mechanism.NewFixedSum(1, min(mechanism.GridFor(scale)*(1<<18), 1))
 	sum.AddInt(0, count)

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every item.
+// workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every
+// item.
 type workload struct {
 	count int
 	masks [][]uint64 // of each 64 queries, by item
@@ -122,7 +123,8 @@ func (s *weights) learn(q int, value float64) {
 	s.sum()
 }
 
-// update multiplies the weights of the sets that satisfy a query, and all of them so that they sum to 1.
+// update multiplies the weights of the sets that satisfy a query, and all of them so that they sum
+// to 1.
 func (s *weights) update(m measurement) {
 	share := s.share(m.query)
 	factor := math.Exp((m.share - share) / 2)

@@ -15,8 +15,8 @@ import (
 type Common struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// MaxItems is how many items of a record are used; which ones is a fixed function of the record. 0 takes each
-	// method's own default.
+	// MaxItems is how many items of a record are used; which ones is a fixed function of the record. 0
+	// takes each method's own default.
 	MaxItems int
 	Seed     uint64 // of public randomness
 }
@@ -57,7 +57,8 @@ type method interface {
 	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
 }
 
-// A Plan is a method with its noise and its bill, made by arithmetic alone. It is safe to use for any number of fits.
+// A Plan is a method with its noise and its bill, made by arithmetic alone. It is safe to use for
+// any number of fits.
 type Plan struct {
 	synth.Program
 }

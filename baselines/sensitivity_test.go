@@ -33,7 +33,8 @@ type scaled struct {
 	std float64
 }
 
-// read makes an exact sum readable: by a release whose noise is a hundred-millionth of the real one.
+// read makes an exact sum readable: by a release whose noise is a hundred-millionth of the real
+// one.
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
@@ -51,7 +52,8 @@ func read(t *testing.T, s scaled) []float64 {
 	return out
 }
 
-// worstMove is the largest distance between neighbours that differ in one record, over all pairs of records.
+// worstMove is the largest distance between neighbours that differ in one record, over all pairs of
+// records.
 func worstMove(r accountant.Relation, all [][]float64) float64 {
 	worst := 0.0
 	for _, a := range all {
@@ -69,8 +71,9 @@ func worstMove(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestSensitivities tries every record of a small universe against every other: nothing moves further than the declared
-// effect, and the worst pair attains it up to the part that a relation leaves spare.
+// TestSensitivities tries every record of a small universe against every other: nothing moves
+// further than the declared effect, and the worst pair attains it up to the part that a relation
+// leaves spare.
 func TestSensitivities(t *testing.T) {
 	const noise, universe = 2.5, 7
 	s := records.Sets(universe, 5)
@@ -116,8 +119,8 @@ func TestSensitivities(t *testing.T) {
 	}
 }
 
-// TestQueriesMoveByOne: no record that comes, goes or changes moves a counting query by more than 1, nor the score of a
-// choice.
+// TestQueriesMoveByOne: no record that comes, goes or changes moves a counting query by more than
+// 1, nor the score of a choice.
 func TestQueriesMoveByOne(t *testing.T) {
 	const universe = 6
 	s := records.Sets(universe, 4)

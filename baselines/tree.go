@@ -12,12 +12,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Tree releases noisy counts of items and then, for the most frequent of them, of all pairs in one Gaussian release; a
-// tree of largest mutual information joins them (Chow and Liu 1968), and records are drawn along it. Items outside it are independent.
+// Tree releases noisy counts of items and then, for the most frequent of them, of all pairs in one
+// Gaussian release; a tree of largest mutual information joins them (Chow and Liu 1968), and
+// records are drawn along it. Items outside it are independent.
 //
-// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m counts of items and m(m−1)/2 of
-// pairs, so adding or removing it moves the pairs by √(m(m−1)/2), and replacing it by √2 times that, since no count is negative. Which items are
-// paired follows from the first release.
+// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m counts of
+// items and m(m−1)/2 of pairs, so adding or removing it moves the pairs by √(m(m−1)/2), and
+// replacing it by √2 times that, since no count is negative. Which items are paired follows from
+// the first release.
 type Tree struct {
 	Common
 	Items int // how many items are paired; 0 for 1024, or the universe where that is smaller

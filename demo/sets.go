@@ -13,13 +13,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// SetSource describes sets to be made up, for benchmarks and examples: item sets of a given number, size and
-// spread, with popular and unpopular items and with communities of items that occur together. It has nothing to
-// do with anybody's records; the same value makes the same sets on every machine.
+// SetSource describes sets to be made up, for benchmarks and examples: item sets of a given number,
+// size and spread, with popular and unpopular items and with communities of items that occur
+// together. It has nothing to do with anybody's records; the same value makes the same sets on
+// every machine.
 //
-// A record belongs to one community, or to two. Its size has a geometric tail (log-normal above the mean, cut at
-// MaxItems); each item comes from one of its communities with probability Affinity and from all items otherwise. Popularity
-// within each follows Zipf's law: the item of rank r has weight 1/(r+Shift)^Skew.
+// A record belongs to one community, or to two. Its size has a geometric tail (log-normal above the
+// mean, cut at MaxItems); each item comes from one of its communities with probability Affinity and
+// from all items otherwise. Popularity within each follows Zipf's law: the item of rank r has
+// weight 1/(r+Shift)^Skew.
 type SetSource struct {
 	Records     int     // how many
 	Universe    int     // items there are
@@ -32,14 +34,15 @@ type SetSource struct {
 	Seed        uint64
 }
 
-// CallRecords has the shape of the call-record data of the DPGM papers: 4,427,486 customers and the cells of 1,303 towers
-// they were seen at, 11.42 on average and 422 at most. Skew and communities are this library's guess: the papers do not give them.
+// CallRecords has the shape of the call-record data of the DPGM papers: 4,427,486 customers and the
+// cells of 1,303 towers they were seen at, 11.42 on average and 422 at most. Skew and communities
+// are this library's guess: the papers do not give them.
 func CallRecords() SetSource {
 	return SetSource{Records: 4_427_486, Universe: 1303, MeanItems: 11.42, MaxItems: 422, Skew: 0.9, Communities: 40, Affinity: 0.7, Seed: 1}
 }
 
-// TransitRecords has the shape of the transit data of the DPGM papers: 1,200,000 passengers and the 342 stations they
-// used, 5.26 on average and 57 at most.
+// TransitRecords has the shape of the transit data of the DPGM papers: 1,200,000 passengers and the
+// 342 stations they used, 5.26 on average and 57 at most.
 func TransitRecords() SetSource {
 	return SetSource{Records: 1_200_000, Universe: 342, MeanItems: 5.26, MaxItems: 57, Skew: 0.9, Communities: 12, Affinity: 0.7, Seed: 2}
 }
@@ -160,7 +163,8 @@ func newSetMaker(g SetSource) *setMaker {
 	order := m.rng.Perm(g.Universe)
 	m.all = zipf(order, g.Skew, g.Shift)
 	for c := range g.Communities {
-		// Every community owns a part of the items and borrows as many others, so that communities overlap.
+		// Every community owns a part of the items and borrows as many others, so that communities
+		// overlap.
 		var own []int
 		for r := c; r < len(order); r += g.Communities {
 			own = append(own, order[r], order[m.rng.IntN(len(order))])
@@ -184,8 +188,8 @@ func identity(n int) []int {
 // sizeSpread is the standard deviation of the logarithm of a record's size.
 const sizeSpread = 0.8
 
-// fitSizes finds, by bisection on a fixed sample of normals, the location at which sizes have the wanted mean after they
-// are cut.
+// fitSizes finds, by bisection on a fixed sample of normals, the location at which sizes have the
+// wanted mean after they are cut.
 func (m *setMaker) fitSizes() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73697a65))
 	normals := make([]float64, 1<<14)

@@ -8,12 +8,13 @@ var ErrUnavailable = errors.New("device: unavailable")
 // Backend multiplies and transforms matrices that live on its device.
 //
 // Shapes that do not fit are a programming error and panic. Sizes of zero are fine everywhere.
-// Destinations must not overlap operands unless a method says so. A backend is safe for concurrent use by
-// several goroutines as long as they write to different matrices.
+// Destinations must not overlap operands unless a method says so. A backend is safe for concurrent
+// use by several goroutines as long as they write to different matrices.
 //
-// Guarantees of privacy rest on more than that: on a record's results that do not depend on other records, and on sums
-// that one record changes by its own share alone. A backend that has them states them, as a Promising and as a
-// FixedSummer, and devicetest tests them; on others a guarantee is weaker and says so.
+// Guarantees of privacy rest on more than that: on a record's results that do not depend on other
+// records, and on sums that one record changes by its own share alone. A backend that has them
+// states them, as a Promising and as a FixedSummer, and devicetest tests them; on others a
+// guarantee is weaker and says so.
 type Backend interface {
 	// Name says what the numbers run on, for example "cpu (avx2)".
 	Name() string
@@ -27,7 +28,8 @@ type Backend interface {
 	// Download copies src to the host, row by row without gaps.
 	Download(dst []float32, src Matrix)
 
-	// Gemm sets C = α op(A) op(B) + β C, where op transposes if told so. With β = 0 the old C is not read.
+	// Gemm sets C = α op(A) op(B) + β C, where op transposes if told so. With β = 0 the old C is not
+	// read.
 	Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, c Matrix)
 	// SparseGemm sets C = S W + β C at a cost proportional to the ones in S.
 	SparseGemm(s *Sparse, w Matrix, beta float32, c Matrix)
@@ -59,13 +61,15 @@ type Backend interface {
 	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
 	RowDots(dst []float64, a, b Matrix)
 
-	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks of that many rows of a
-	// and of d: the squared norm of one record's gradient where a layer is applied at many places.
+	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks
+	// of that many rows of a and of d: the squared norm of one record's gradient where a layer is
+	// applied at many places.
 	//
-	// Guarantee: it is an upper bound whatever cancels inside the product, by way of a rounding bound that is added: √dst[i] exceeds
-	// the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows, with k the largest of block and columns, or, where the Gram
-	// matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is not,
-	// and where squared norms of rows leave float32.
+	// Guarantee: it is an upper bound whatever cancels inside the product, by way of a rounding bound
+	// that is added: √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows,
+	// with k the largest of block and columns, or, where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the
+	// cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an
+	// operand is not, and where squared norms of rows leave float32.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
@@ -76,16 +80,20 @@ type Backend interface {
 	Col2Im(w Window, dst, src Matrix)
 	// UpSample doubles height and width. Shapes: src holds images of form m, dst of form m.Doubled().
 	UpSample(m Image, u UpSampling, dst, src Matrix)
-	// UpSampleGradient is the transpose of UpSample. Shapes: src holds images of form m.Doubled(), dst of form m.
+	// UpSampleGradient is the transpose of UpSample. Shapes: src holds images of form m.Doubled(), dst
+	// of form m.
 	UpSampleGradient(m Image, u UpSampling, dst, src Matrix)
 
-	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second to 1/√(variance + eps),
-	// the variance being the mean squared deviation; sums are in float64. No rows count as mean and variance 0.
+	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second to
+	// 1/√(variance + eps), the variance being the mean squared deviation; sums are in float64. No rows
+	// count as mean and variance 0.
 	Moments(stats, m Matrix, eps float32)
-	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, with mean and scale as Moments left them; dst may be src.
+	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, with mean and scale as
+	// Moments left them; dst may be src.
 	Normalize(dst, src, stats, gain, shift Matrix)
-	// NormalizeGradient turns delta, the derivative by the dst of Normalize, into the derivative by src if stats are the Moments of src, and
-	// sets dGain and dShift (1×cols) to the derivatives by gain and shift.
+	// NormalizeGradient turns delta, the derivative by the dst of Normalize, into the derivative by
+	// src if stats are the Moments of src, and sets dGain and dShift (1×cols) to the derivatives by
+	// gain and shift.
 	NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix)
 
 	// CosSin sets dst, which has twice as many columns as src, to [scale·cos(src) | scale·sin(src)].
@@ -93,7 +101,8 @@ type Backend interface {
 	CosSin(dst, src Matrix, scale float32)
 	// Softmax replaces each row by its softmax.
 	Softmax(m Matrix)
-	// Adam moves the parameters p by one step of Adam along the gradient g, with first moments m and second moments v.
+	// Adam moves the parameters p by one step of Adam along the gradient g, with first moments m and
+	// second moments v.
 	Adam(p, g, m, v Matrix, s AdamStep)
 }
 

@@ -2,7 +2,8 @@ package device
 
 // Batch is a handful of records on their way through a model: exactly one of Dense and Sparse.
 //
-// Dense may live on the host whatever the backend is: who multiplies it takes it there (see Colocate).
+// Dense may live on the host whatever the backend is: who multiplies it takes it there (see
+// Colocate).
 //
 // Labels, Index and Keys are nil where they are not needed and have one entry a row otherwise.
 type Batch struct {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Squares of numbers below 2⁻⁷⁵ vanish in float32, though times large ones they are a norm that a clip must see.
+// Squares of numbers below 2⁻⁷⁵ vanish in float32, though times large ones they are a norm that a
+// clip must see.
 func TestBlockProductNormsOfTinyNumbers(t *testing.T) {
 	be := device.CPU()
 	for _, shape := range []struct{ block, in, out int }{{2, 30, 30}, {30, 2, 2}} { // Gram matrices, and the product

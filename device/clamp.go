@@ -2,7 +2,8 @@ package device
 
 import "sync"
 
-// onHost are the best kernels of this machine, for what is done to host memory before any backend sees it.
+// onHost are the best kernels of this machine, for what is done to host memory before any backend
+// sees it.
 var onHost = sync.OnceValue(fastest)
 
 // Clamp writes every number of src moved into [lo, hi]. It is total: NaN becomes lo, −0 becomes 0.

@@ -11,11 +11,11 @@ func checkBlocks(what string, block, blocks int, m Matrix) {
 
 // BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up.
 //
-// With p rows a block the product costs p·in·out multiplications and the two Gram matrices p²·(in+out); each block goes
-// the cheaper way, in scratch that is used again for the next.
+// With p rows a block the product costs p·in·out multiplications and the two Gram matrices
+// p²·(in+out); each block goes the cheaper way, in scratch that is used again for the next.
 //
-// Source for the Gram matrices: ‖AᵀD‖² = Σ (AAᵀ ∘ DDᵀ); Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
-// Computations in Convolutional Neural Networks", 2019, compare the ways.
+// Source for the Gram matrices: ‖AᵀD‖² = Σ (AAᵀ ∘ DDᵀ); Rochette, Manoel and Tramel, "Efficient
+// Per-Example Gradient Computations in Convolutional Neural Networks", 2019, compare the ways.
 func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 	checkBlocks("BlockProductNorms", block, len(dst), a)
 	checkBlocks("BlockProductNorms", block, len(dst), d)
@@ -36,8 +36,8 @@ func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
-// underflow bounds what the same sum loses, not relative to anything, where it is too small for a normal float32: times
-// a large number that can be a norm of any size.
+// underflow bounds what the same sum loses, not relative to anything, where it is too small for a
+// normal float32: times a large number that can be a norm of any size.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
 // blockSizes are Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
@@ -60,8 +60,8 @@ func doGramNorms(j *job, lo, hi int) {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(false, true, 1, a, a, 0, ga)
 		j.owner.Gemm(false, true, 1, d, d, 0, gd)
-		// An entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that makes of Σ is
-		// (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+		// An entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that
+		// makes of Σ is (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
 		sa, sd, sizes := blockSizes(j.kernels, a, d)
 		slack := (e + f + e*f) * (1 + 2*(e+f)) * sizes * sizes
 		tiny := (1+f)*ue*sd*sd + (1+e)*uf*sa*sa + ue*uf*float64(p)*float64(p)

@@ -177,7 +177,8 @@ func doNearestGradient(j *job, lo, hi int) {
 	}
 }
 
-// near and far are the weights, in each direction, of the pixel that holds a point and of the next one.
+// near and far are the weights, in each direction, of the pixel that holds a point and of the next
+// one.
 const near, far = 0.75, 0.25
 
 // farther is the neighbour of pixel p/2 on the side of p, half a pixel beyond; edges are repeated.
@@ -215,7 +216,8 @@ func mix(dst, a, b []float32) {
 	}
 }
 
-// mixPair sets the first half of dst to three quarters of a and one of b, and the second to as much of a and c.
+// mixPair sets the first half of dst to three quarters of a and one of b, and the second to as much
+// of a and c.
 func mixPair(dst, a, b, c []float32) {
 	b, c = b[:len(a)], c[:len(a)]
 	first, second := dst[:len(a)], dst[len(a):][:len(a)]

@@ -2,7 +2,8 @@ package device
 
 import "math"
 
-// strip is how many columns are summed up side by side: a power of two, so that an index can be seen to be in range.
+// strip is how many columns are summed up side by side: a power of two, so that an index can be
+// seen to be in range.
 const strip = 32
 
 // Moments sets stats to the columns' means and reciprocal standard deviations.

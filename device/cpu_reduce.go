@@ -33,7 +33,8 @@ func doColSums(j *job, lo, hi int) {
 	}
 }
 
-// share is a grain that gives every worker a run of columns, whole cache lines each, if the work is worth sharing.
+// share is a grain that gives every worker a run of columns, whole cache lines each, if the work is
+// worth sharing.
 func share(cols, rows, workers int) int {
 	if cols*rows < 1<<17 {
 		return cols

@@ -3,8 +3,8 @@ package device
 // rowOp is an element-wise operation on stretches of up to three operands of equal length.
 type rowOp func(j *job, a, b, c []float32)
 
-// each runs op over all elements: by rows, or by stretches of the whole where the operands have no gaps.
-// b and c may be zero Matrices. Cost is what an element costs, in additions.
+// each runs op over all elements: by rows, or by stretches of the whole where the operands have no
+// gaps. b and c may be zero Matrices. Cost is what an element costs, in additions.
 func (c *cpu) each(j *job, op rowOp, cost int) {
 	rows, cols := j.a.Rows, j.a.Cols
 	if rows == 0 || cols == 0 {

@@ -14,15 +14,17 @@
 //
 // # Reproducibility
 //
-// The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS
-// and for every level of vector instructions (AVX2 or AVX-512). An element of a product is one
-// chain of fused multiply-adds over k (eight where the result has at most four columns), so a row of a result depends on no other row of the batch.
-// Machines without these instructions run portable Go in the same order of operations; whether the compiler
-// fuses there is up to it, so their last bits may differ.
+// The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS and for
+// every level of vector instructions (AVX2 or AVX-512). An element of a product is one chain of
+// fused multiply-adds over k (eight where the result has at most four columns), so a row of a
+// result depends on no other row of the batch. Machines without these instructions run portable Go
+// in the same order of operations; whether the compiler fuses there is up to it, so their last bits
+// may differ.
 //
 // # Images
 //
-// A batch of images is a matrix with an image a row, channels side by side, so that the same numbers are also a matrix of
-// pixels by channels. A convolution is then Im2Col and a product with a matrix of patch by channels; its transpose is
-// the product with that matrix transposed, and Col2Im. BlockProductNorms has the norms of one record's share in their gradients.
+// A batch of images is a matrix with an image a row, channels side by side, so that the same
+// numbers are also a matrix of pixels by channels. A convolution is then Im2Col and a product with
+// a matrix of patch by channels; its transpose is the product with that matrix transposed, and
+// Col2Im. BlockProductNorms has the norms of one record's share in their gradients.
 package device

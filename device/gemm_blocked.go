@@ -1,6 +1,7 @@
 package device
 
-// tileKernel works out tiles of C that lie below each other; see the generator for its arguments. Strides are in bytes.
+// tileKernel works out tiles of C that lie below each other; see the generator for its arguments.
+// Strides are in bytes.
 type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
 
 // gemmKernels are the micro-kernels of one level of vector instructions. Zero rows stand for none.
@@ -19,9 +20,11 @@ type gemmKernels struct {
 	copyTN      int                      // beyond so deep a product, blocks of A are moved closer together there
 }
 
-// blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by groups of panels.
+// blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by
+// groups of panels.
 //
-// How it is cut cannot change a bit of the result: an element's chain over k is interrupted, in C, but never reordered.
+// How it is cut cannot change a bit of the result: an element's chain over k is interrupted, in C,
+// but never reordered.
 type blocking struct {
 	k0, k1     int // part of k in hand
 	n0, n1     int // columns in hand
@@ -75,15 +78,16 @@ func (c *cpu) blocked(j *job) {
 	c.panels.put(buffer)
 }
 
-// awkward reports whether blocks of A are better moved closer together first: where rows (or, transposed, columns) lie
-// multiples of half a page apart they compete for a few places of the cache, and a low tile that walks down
-// columns looks up a page for every row of A.
+// awkward reports whether blocks of A are better moved closer together first: where rows (or,
+// transposed, columns) lie multiples of half a page apart they compete for a few places of the
+// cache, and a low tile that walks down columns looks up a page for every row of A.
 func (g *gemmKernels) awkward(p *product) bool {
 	stride := 4 * max(p.ar, p.ak)
 	return (stride%2048 == 0 || p.ak > 1 && p.k > g.copyTN) && p.n > 2*thinCols
 }
 
-// buffer takes room for that many packed numbers from the pool. It is big enough to begin on a cache line.
+// buffer takes room for that many packed numbers from the pool. It is big enough to begin on a
+// cache line.
 func (c *cpu) buffer(size int) *[]float32 {
 	buffer := c.panels.get()
 	if len(*buffer) < size {
@@ -92,8 +96,8 @@ func (c *cpu) buffer(size int) *[]float32 {
 	return buffer
 }
 
-// cut decides on the units that are handed out: a block of rows of A that stays in the second cache, times enough
-// panels to be worth the trouble.
+// cut decides on the units that are handed out: a block of rows of A that stays in the second
+// cache, times enough panels to be worth the trouble.
 func (c *cpu) cut(p *product) {
 	w, tall := &p.block, 42*6 // divides into tiles of 6 and of 14 rows
 	blocks := max((p.m+tall/2)/tall, 1)
@@ -116,7 +120,8 @@ func (w *blocking) panel(i, lanes int) (n0, n1, vecs int) {
 	return n0, n1, (n1 - n0 + lanes - 1) / lanes
 }
 
-// doPack lays panels lo to hi−1 of α op(B) out so that a kernel reads them from end to end. Missing columns are zero.
+// doPack lays panels lo to hi−1 of α op(B) out so that a kernel reads them from end to end. Missing
+// columns are zero.
 func doPack(j *job, lo, hi int) {
 	p, g := &j.product, &j.kernels.gemm
 	w := &p.block
@@ -256,7 +261,8 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	tiles, tail := rows/g.rows, rows%g.rows
 	first := 0
 	if tail > 0 && tail < 4 && tiles > 0 {
-		// Few rows keep the multipliers waiting for each other: two middling tiles are faster than a full one and a sliver.
+		// Few rows keep the multipliers waiting for each other: two middling tiles are faster than a full
+		// one and a sliver.
 		tiles--
 		tail += g.rows
 		first = (tail + 1) / 2
@@ -275,7 +281,8 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	}
 }
 
-// edges is sixteen lanes to keep and as many to leave alone; a window into it masks one vector. It is never written.
+// edges is sixteen lanes to keep and as many to leave alone; a window into it masks one vector. It
+// is never written.
 var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
 // edge masks the last lanes of a vector whose lanes number 8 or 16.

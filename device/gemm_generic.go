@@ -36,7 +36,8 @@ func packGeneric(panel *[4 * 256]float32, p *product, k0, k1, n0, cols int) {
 	}
 }
 
-// tileGeneric adds the product of up to four rows and a panel to C. Missing rows repeat the last one and are dropped.
+// tileGeneric adds the product of up to four rows and a panel to C. Missing rows repeat the last
+// one and are dropped.
 func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 	var c [4][4]float32
 	for r := range rows {

@@ -66,7 +66,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestAwkwardStrides checks that blocks copied closer together give the bits of blocks read in place.
+// TestAwkwardStrides checks that blocks copied closer together give the bits of blocks read in
+// place.
 func TestAwkwardStrides(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, level := range available() {
@@ -91,8 +92,8 @@ func TestAwkwardStrides(t *testing.T) {
 	}
 }
 
-// TestRowsAlone checks that a row of a product does not depend on the other rows of the batch: clipping
-// relies on what an example contributes being its own.
+// TestRowsAlone checks that a row of a product does not depend on the other rows of the batch:
+// clipping relies on what an example contributes being its own.
 func TestRowsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, level := range available() {
@@ -166,8 +167,9 @@ func TestOneChain(t *testing.T) {
 	}
 }
 
-// fma32 is xy + z rounded once: the product is exact in float64, and rounding the sum to odd there keeps the second
-// rounding, to float32, honest (Boldo and Melquiond, "When double rounding is odd", 2005).
+// fma32 is xy + z rounded once: the product is exact in float64, and rounding the sum to odd there
+// keeps the second rounding, to float32, honest (Boldo and Melquiond, "When double rounding is
+// odd", 2005).
 func fma32(x, y, z float32) float32 {
 	p, q := float64(x)*float64(y), float64(z)
 	sum := p + q
@@ -224,7 +226,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// benchmarkGemm takes the layer (batch×in)(in×out) and measures its output (NN), the gradient of its weights (TN) or of its input (NT).
+// benchmarkGemm takes the layer (batch×in)(in×out) and measures its output (NN), the gradient of
+// its weights (TN) or of its input (NT).
 func benchmarkGemm(b *testing.B, r *rand.Rand, c *cpu, form string, batch, in, out int) {
 	x, w, y := randomMatrix(r, batch, in, 0), randomMatrix(r, in, out, 0), randomMatrix(r, batch, out, 0)
 	b.ReportAllocs()

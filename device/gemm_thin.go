@@ -1,20 +1,22 @@
 package device
 
-// thinCols is the most columns of a result that the thin kernels work out. A panel of B would be mostly padding there.
+// thinCols is the most columns of a result that the thin kernels work out. A panel of B would be
+// mostly padding there.
 const thinCols = 4
 
-// thinKernel multiplies rows of A with a few columns; see the generator for its arguments. Strides are in bytes.
+// thinKernel multiplies rows of A with a few columns; see the generator for its arguments. Strides
+// are in bytes.
 type thinKernel func(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr, add int)
 
 // thinRows is, by columns, the rows of a tile.
 var thinRows = [thinCols + 1]int{1: 4, 2: 4, 3: 3, 4: 2}
 
-// dots reports whether p has so few columns that its elements are worked out as dot products. That must not
-// depend on the number of rows: a row's bits are its own.
+// dots reports whether p has so few columns that its elements are worked out as dot products. That
+// must not depend on the number of rows: a row's bits are its own.
 func (g *gemmKernels) dots(p *product) bool { return p.n <= thinCols && !p.transA }
 
-// turned reports whether p has few columns and a transposed A: then Cᵀ = op(B)ᵀ op(A)ᵀ has few rows and finds A in
-// panels as it lies. An element is one chain over k as ever.
+// turned reports whether p has few columns and a transposed A: then Cᵀ = op(B)ᵀ op(A)ᵀ has few rows
+// and finds A in panels as it lies. An element is one chain over k as ever.
 func (g *gemmKernels) turned(p *product) bool {
 	return p.n <= thinCols && p.transA && p.m >= 2*g.lanes && p.alpha == 1
 }
@@ -95,7 +97,8 @@ func doThinTurned(j *job, lo, hi int) {
 	}
 }
 
-// turnIn writes β C, column by column, into out. Rows before i are somebody else's and start from zero.
+// turnIn writes β C, column by column, into out. Rows before i are somebody else's and start from
+// zero.
 func (p *product) turnIn(out []float32, at, i, rows int) {
 	clear(out)
 	for n := range p.n {

@@ -189,8 +189,8 @@ func adamGeneric(p, g, m, v []float32, r *adamRates) {
 	}
 }
 
-// clampGeneric selects among bit patterns, which compiles to conditional moves, where selecting among floats would
-// branch on data that no predictor can guess. Adding zero turns −0 into 0.
+// clampGeneric selects among bit patterns, which compiles to conditional moves, where selecting
+// among floats would branch on data that no predictor can guess. Adding zero turns −0 into 0.
 func clampGeneric(dst, src []float32, lo, hi float32) {
 	dst = dst[:len(src)]
 	below, above := math.Float32bits(lo), math.Float32bits(hi)

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// guarded lays out slices that end right before a page nobody may touch; reading one number too many is a crash.
+// guarded lays out slices that end right before a page nobody may touch; reading one number too
+// many is a crash.
 type guarded struct {
 	t     *testing.T
 	pages [][]byte

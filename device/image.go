@@ -2,8 +2,9 @@ package device
 
 import "fmt"
 
-// Image is the form of an image that is one row of a matrix: Height·Width pixels, row by row from the top left,
-// the Channels numbers of a pixel side by side. A batch of images, reshaped, is thus a matrix of pixels by channels.
+// Image is the form of an image that is one row of a matrix: Height·Width pixels, row by row from
+// the top left, the Channels numbers of a pixel side by side. A batch of images, reshaped, is thus
+// a matrix of pixels by channels.
 type Image struct {
 	Height, Width, Channels int
 }
@@ -20,8 +21,9 @@ func (m Image) check(what string) {
 	}
 }
 
-// Window is a square that slides over an image in steps of Stride pixels, starting Pad pixels outside its corner;
-// outside the image it sees zeros. What it sees at one place is a patch: Size² pixels row by row.
+// Window is a square that slides over an image in steps of Stride pixels, starting Pad pixels
+// outside its corner; outside the image it sees zeros. What it sees at one place is a patch: Size²
+// pixels row by row.
 type Window struct {
 	Image
 	Size, Stride, Pad int
@@ -55,7 +57,8 @@ func (w Window) check(what string) {
 	}
 }
 
-// clip cuts the n pixels from position at on to those inside [0, limit): skip lie before, keep inside.
+// clip cuts the n pixels from position at on to those inside [0, limit): skip lie before, keep
+// inside.
 func clip(at, n, limit int) (skip, keep int) {
 	skip = min(max(-at, 0), n)
 	return skip, max(min(n, limit-at)-skip, 0)

@@ -28,7 +28,8 @@ type kernels struct {
 	gemm gemmKernels
 }
 
-// scaleOrClear multiplies x by β, where β = 0 means that the old numbers, NaN included, do not matter.
+// scaleOrClear multiplies x by β, where β = 0 means that the old numbers, NaN included, do not
+// matter.
 func (k *kernels) scaleOrClear(beta float32, x []float32) {
 	switch beta {
 	case 0:

@@ -4,9 +4,9 @@ import "fmt"
 
 // Matrix is a row-major view of float32 numbers: element (i, j) is number i·Stride + j.
 //
-// Data holds the numbers when they live on the host; Mem stands for them, opaquely, when they
-// live on another device, and Data is then nil. Copying a Matrix copies the view, not the numbers. The zero Matrix
-// is empty and stands for "none" where an operand is optional.
+// Data holds the numbers when they live on the host; Mem stands for them, opaquely, when they live
+// on another device, and Data is then nil. Copying a Matrix copies the view, not the numbers. The
+// zero Matrix is empty and stands for "none" where an operand is optional.
 type Matrix struct {
 	Rows, Cols, Stride int
 	Data               []float32
@@ -64,8 +64,8 @@ func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 // RowRange is the view of rows r0 to r1−1.
 func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) }
 
-// Reshape is the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps between rows or another
-// number of elements.
+// Reshape is the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps
+// between rows or another number of elements.
 func (m Matrix) Reshape(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || rows*cols != m.Rows*m.Cols || !m.contiguous() {
 		panic(fmt.Sprintf("device: a %d×%d matrix of stride %d seen as %d×%d", m.Rows, m.Cols, m.Stride, rows, cols))

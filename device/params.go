@@ -34,8 +34,8 @@ func viewParams(flat Matrix, shapes ...Shape) Params {
 	return p
 }
 
-// Concat allocates parameters with the blocks of all parts, in order, and copies the parts' numbers.
-// The parts stay their owners' : Sub views of the result stand for them afterwards.
+// Concat allocates parameters with the blocks of all parts, in order, and copies the parts'
+// numbers. The parts stay their owners' : Sub views of the result stand for them afterwards.
 func Concat(b Backend, parts ...Params) Params {
 	var shapes []Shape
 	for _, part := range parts {

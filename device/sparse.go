@@ -3,8 +3,8 @@ package device
 import "fmt"
 
 // Sparse is a matrix of zeros and ones held by the positions of its ones (compressed sparse rows):
-// the ones of row i stand in the columns Items[Offsets[i]:Offsets[i+1]]. It always lives on the host.
-// A column that is repeated within a row counts as often as it stands there.
+// the ones of row i stand in the columns Items[Offsets[i]:Offsets[i+1]]. It always lives on the
+// host. A column that is repeated within a row counts as often as it stands there.
 //
 // Shapes: Offsets has one entry more than there are rows; a nil Offsets means no rows.
 type Sparse struct {

@@ -6,7 +6,8 @@ import "unsafe"
 
 // useVectors replaces the element-wise kernels and reductions by AVX2 assembly.
 //
-// A slice's data pointer may be handed over even if the slice is empty: the loops then touch nothing.
+// A slice's data pointer may be handed over even if the slice is empty: the loops then touch
+// nothing.
 func useVectors(k *kernels) {
 	k.apply = [funcs]func(dst, src []float32){
 		Identity:  k.apply[Identity],
@@ -71,7 +72,8 @@ func scatterVector(c []float32, stride int, items []uint32, src []float32) {
 // widest is the largest argument that cosSinAVX2 reduces exactly.
 const widest = 65536
 
-// useWideVectors replaces the kernels that wait for their own long chains of operations: sixteen lanes hide more of it.
+// useWideVectors replaces the kernels that wait for their own long chains of operations: sixteen
+// lanes hide more of it.
 func useWideVectors(k *kernels) {
 	k.apply[Exp] = func(dst, src []float32) { expAVX512(len(dst), first(dst), first(src)) }
 	k.apply[Log] = func(dst, src []float32) { logAVX512(len(dst), first(dst), first(src)) }

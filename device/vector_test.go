@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// references are the functions in float64 and the error allowed in units of the last place of a float32.
+// references are the functions in float64 and the error allowed in units of the last place of a
+// float32.
 var references = []struct {
 	f    Func
 	want func(float64) float64
@@ -36,7 +37,8 @@ var references = []struct {
 	{Identity, func(x float64) float64 { return x }, 0},
 }
 
-// ulpsApart is the distance from got to want in units of the last place of the float32 nearest to want.
+// ulpsApart is the distance from got to want in units of the last place of the float32 nearest to
+// want.
 func ulpsApart(got float32, want float64) float64 {
 	rounded := float32(want)
 	switch {
@@ -122,8 +124,8 @@ func TestCosSinUlps(t *testing.T) {
 	}
 }
 
-// TestVectorsSameBits checks that a value depends on its argument alone: not on its place in a vector, nor on the
-// vectors' size.
+// TestVectorsSameBits checks that a value depends on its argument alone: not on its place in a
+// vector, nor on the vectors' size.
 func TestVectorsSameBits(t *testing.T) {
 	levels := available()
 	if len(levels) < 2 {

@@ -9,9 +9,10 @@ import (
 
 // team is a handful of goroutines that help one caller at a time.
 //
-// Products here last some hundred microseconds, and waking a parked goroutine costs a good part of that, so helpers poll
-// for a moment before they park. A caller never waits for a helper that did not take a piece of its job, and a
-// caller that finds the team busy does the whole job itself: results do not depend on who does what.
+// Products here last some hundred microseconds, and waking a parked goroutine costs a good part of
+// that, so helpers poll for a moment before they park. A caller never waits for a helper that did
+// not take a piece of its job, and a caller that finds the team busy does the whole job itself:
+// results do not depend on who does what.
 type team struct {
 	helpers int
 	busy    sync.Mutex

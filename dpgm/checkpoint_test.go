@@ -139,8 +139,8 @@ func TestChainsAreReleased(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it has come back to its training
-// leaves the state of that as it is.
+// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it has come back to its
+// training leaves the state of that as it is.
 func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stop := func() {}
 	public := &watched{bits(t, 10, 12, 3), func() { stop() }}
@@ -179,8 +179,9 @@ func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunsGoOnFromEveryLoss: killed at any moment at which records are read, with every use of the stage
-// counted as taken ahead, a run still comes to a generator, or says that what it needs was lost.
+// TestRunsGoOnFromEveryLoss: killed at any moment at which records are read, with every use of the
+// stage counted as taken ahead, a run still comes to a generator, or says that what it needs was
+// lost.
 func TestRunsGoOnFromEveryLoss(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		folder := t.TempDir()

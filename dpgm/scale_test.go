@@ -22,8 +22,8 @@ var (
 	scaleK     = flag.Int("scale-k", 2, "and its clusters")
 )
 
-// TestScale is a run of the shape of the papers' call records, shortened: what a step and an iteration
-// cost does not depend on how many there are of them.
+// TestScale is a run of the shape of the papers' call records, shortened: what a step and an
+// iteration cost does not depend on how many there are of them.
 func TestScale(t *testing.T) {
 	if *scale == 0 {
 		t.Skip("asked for by -scale")

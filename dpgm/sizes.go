@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeBins are the least sizes of bins of numbers of ones: single numbers while they are small, then ever more.
+// sizeBins are the least sizes of bins of numbers of ones: single numbers while they are small,
+// then ever more.
 type sizeBins []int
 
 func newSizeBins(s records.Schema) sizeBins {
@@ -43,7 +44,8 @@ func (b sizeBins) middle(bin int) float64 {
 	return float64(b[bin]+b[bin+1]-1) / 2
 }
 
-// tilt is the law of the number that is added to the logits of a whole record: equally likely values, ascending.
+// tilt is the law of the number that is added to the logits of a whole record: equally likely
+// values, ascending.
 type tilt []float64
 
 const (
@@ -54,8 +56,8 @@ const (
 	tiltLevels = 64  // equally likely values that the law is cut into
 )
 
-// settle sets a trained network to what was released: the law of the shifts from the sizes and the biases from the
-// frequencies, in turns, since each moves the other. All of it is post-processing.
+// settle sets a trained network to what was released: the law of the shifts from the sizes and the
+// biases from the frequencies, in turns, since each moves the other. All of it is post-processing.
 func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
@@ -99,8 +101,9 @@ func moments(p []float32, shift float64) (mean, variance float64) {
 // shifted is a probability whose odds are multiplied.
 func shifted(p, odds float64) float64 { return p * odds / (1 + p*(odds-1)) }
 
-// spread adds the law of a sum of independent bits, approximately: Poisson where hardly any bit is likely, and a
-// binomial of the same mean and variance otherwise. Whole numbers beyond the last bin count there, as records are cut to it.
+// spread adds the law of a sum of independent bits, approximately: Poisson where hardly any bit is
+// likely, and a binomial of the same mean and variance otherwise. Whole numbers beyond the last bin
+// count there, as records are cut to it.
 func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	if !(mean > 0) {
 		dst[0] += weight
@@ -123,7 +126,8 @@ func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	}
 }
 
-// fit is the law over the grid of shifts under which sizes are as released, by expectation maximisation, cut into equally likely values.
+// fit is the law over the grid of shifts under which sizes are as released, by expectation
+// maximisation, cut into equally likely values.
 func (f marginal) fit(sizes [][]float64) tilt {
 	weights := make([]float64, tiltPoints)
 	for g := range weights {

@@ -40,8 +40,8 @@ func subject(change func(*dpgm.Config)) synthtest.Subject {
 // one is a single network, without clusters.
 var one = subject(func(c *dpgm.Config) { c.Average = 0.9 })
 
-// clusters has every stage but a private clip norm of the clustering, and a private clip norm of the
-// training.
+// clusters has every stage but a private clip norm of the clustering, and a private clip norm of
+// the training.
 var clusters = subject(func(c *dpgm.Config) {
 	c.Features = rff.RBF{Dim: 8, Bandwidth: 2}
 	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2}
@@ -88,8 +88,8 @@ func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, long(machi
 
 func TestProcessesShareACheckpoint(t *testing.T) { synthtest.Race(t, long(clusters), max(*kills/4, 1)) }
 
-// TestPublicRecordsInPlans: a plan that starts at public records is not written, and its checkpoints
-// are those of no plan with other public records.
+// TestPublicRecordsInPlans: a plan that starts at public records is not written, and its
+// checkpoints are those of no plan with other public records.
 func TestPublicRecordsInPlans(t *testing.T) {
 	s := records.Binary(12)
 	c := small(s, accountant.AddOrRemoveOne)

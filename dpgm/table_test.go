@@ -123,9 +123,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// checkColours finds every level of colour, and a missing one, among rows of networks that have hardly
-// been trained and state each with a probability near 1/4: of 300, one is not there with less than
-// 1e-9 if they are drawn at 1/14 or more. The most probable levels are all the same ones.
+// checkColours finds every level of colour, and a missing one, among rows of networks that have
+// hardly been trained and state each with a probability near 1/4: of 300, one is not there with
+// less than 1e-9 if they are drawn at 1/14 or more. The most probable levels are all the same ones.
 func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 	t.Helper()
 	for _, b := range s.WithoutLabels().Blocks() {

@@ -2,9 +2,9 @@ package dpgm
 
 import "math"
 
-// Where sizes are rare their bins hold more noise than records, and bins of large sizes are wide: a few records too
-// many there are many ones too many, in every frequency that scaling is made up for by. What the released sizes say of
-// their own tail is worth more.
+// Where sizes are rare their bins hold more noise than records, and bins of large sizes are wide: a
+// few records too many there are many ones too many, in every frequency that scaling is made up for
+// by. What the released sizes say of their own tail is worth more.
 const (
 	standsOut  = 5.0 // standard deviations of the noise from which a bin speaks for itself
 	tailBins   = 14  // bins that a tail is continued from, at most
@@ -14,9 +14,9 @@ const (
 	tailMisfit = 0.01 // a law of sizes is no parabola to more than a tenth
 )
 
-// continued replaces the bins above the last one that stands out of the noise: the logarithm of the records per size
-// goes on as a parabola of the logarithm of the size, or as a line, that falls and never turns up. Sizes without such a
-// tail stay as they are.
+// continued replaces the bins above the last one that stands out of the noise: the logarithm of the
+// records per size goes on as a parabola of the logarithm of the size, or as a line, that falls and
+// never turns up. Sizes without such a tail stay as they are.
 func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	first, last := b.tail(noisy, std)
 	if last-first+1 < tailLeast {
@@ -35,8 +35,8 @@ func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	}
 }
 
-// tail is the run of bins up to the last that stands out, above the commonest size and above 0, of which no two
-// neighbours drown.
+// tail is the run of bins up to the last that stands out, above the commonest size and above 0, of
+// which no two neighbours drown.
 func (b sizeBins) tail(noisy []float64, std float64) (first, last int) {
 	mode := 0
 	for i, n := range noisy {
@@ -66,8 +66,8 @@ func (b sizeBins) width(bin int) float64 {
 // beyond is how far a bin lies above another.
 func (b sizeBins) beyond(bin, from int) float64 { return math.Log(b.middle(bin) / b.middle(from)) }
 
-// fitTail is a polynomial by weighted least squares: first of the logarithms of the bins that stand out, which is what
-// chose them, and therefore then of all bins from the first on as they are.
+// fitTail is a polynomial by weighted least squares: first of the logarithms of the bins that stand
+// out, which is what chose them, and therefore then of all bins from the first on as they are.
 func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int) [3]float64 {
 	start := b.leastSquares(first, last, last, degree, func(bin int, _ float64) (y, weight float64) {
 		n := noisy[bin]
@@ -112,7 +112,8 @@ func (b sizeBins) leastSquares(first, end, at, degree int, observe func(bin int,
 	return solve(a)
 }
 
-// solve eliminates in place: the equations of a fit are positive definite, so that no pivot vanishes.
+// solve eliminates in place: the equations of a fit are positive definite, so that no pivot
+// vanishes.
 func solve(a [3][4]float64) (p [3]float64) {
 	for i := range a {
 		for r := range a {

@@ -34,9 +34,9 @@ func sizeLaws(n float64, most int) map[string][]float64 {
 	return out
 }
 
-// TestTailsAreContinued: noise in bins of sizes that hardly any record has does not drown the mean size, and where
-// there is no tail to continue the sizes are no worse than before. Errors are root mean squares over 30 releases each,
-// which are within a half of what many more would show.
+// TestTailsAreContinued: noise in bins of sizes that hardly any record has does not drown the mean
+// size, and where there is no tail to continue the sizes are no worse than before. Errors are root
+// mean squares over 30 releases each, which are within a half of what many more would show.
 func TestTailsAreContinued(t *testing.T) {
 	const n, most, std = 36000, 2498, 15.0
 	rng := rand.New(rand.NewPCG(8, 8))

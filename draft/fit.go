@@ -22,7 +22,8 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
 // *param.Error for a plan that Config.Plan has not made, for data that is
-// no table, and for a ledger that promises what the data cannot keep. No error depends on a record's value.
+// no table, and for a ledger that promises what the data cannot keep. No error depends on a
+// record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err

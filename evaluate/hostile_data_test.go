@@ -47,7 +47,8 @@ func (d stray) Gather(rows []int32, b *device.Batch) {
 	b.Dense = device.HostMatrix(len(rows), d.schema.Dim(), flat)
 }
 
-// TestForeignRecordsAreReadAsTheirSchemaHasThem: whatever they hand out, a comparison ends with numbers or an error.
+// TestForeignRecordsAreReadAsTheirSchemaHasThem: whatever they hand out, a comparison ends with
+// numbers or an error.
 func TestForeignRecordsAreReadAsTheirSchemaHasThem(t *testing.T) {
 	d := stray{records.Interval(3, 0, 1).WithLabels("a", "b")}
 	for _, m := range classify.Methods(d.schema, 1) {

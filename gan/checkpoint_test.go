@@ -37,9 +37,10 @@ func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	}
 }
 
-// TestInterruptedRunGoesOn: a run that ends in order loses nothing, on a ledger of its own and on one
-// that lives on, and where mechanisms give the same answers it arrives where an uninterrupted one does,
-// to the bit. When it is complete the same call returns the generator again and draws nothing.
+// TestInterruptedRunGoesOn: a run that ends in order loses nothing, on a ledger of its own and on
+// one that lives on, and where mechanisms give the same answers it arrives where an uninterrupted
+// one does, to the bit. When it is complete the same call returns the generator again and draws
+// nothing.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	none, err := records.FromFlat(s, nil)
@@ -91,8 +92,8 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryMoment: what is in the file when a step has drawn its sample, or has ended, goes on
-// with no more steps than were reserved.
+// TestKilledAtEveryMoment: what is in the file when a step has drawn its sample, or has ended, goes
+// on with no more steps than were reserved.
 func TestKilledAtEveryMoment(t *testing.T) {
 	type moment struct {
 		drawn int
@@ -154,8 +155,8 @@ func TestNothingLearnt(t *testing.T) {
 	}
 }
 
-// TestWarmStartIsNotRepeated: once the first private step is drawn, or the warm start is over, a run
-// goes on without it; before, it begins anew and arrives at the same place.
+// TestWarmStartIsNotRepeated: once the first private step is drawn, or the warm start is over, a
+// run goes on without it; before, it begins anew and arrives at the same place.
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -200,8 +201,8 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestTwoRunsOnOneCheckpoint: while a run is at work on a file no other touches it, whatever ledger it
-// brings.
+// TestTwoRunsOnOneCheckpoint: while a run is at work on a file no other touches it, whatever ledger
+// it brings.
 func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
@@ -218,8 +219,8 @@ func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	}
 }
 
-// TestStaleCheckpoint: an older copy that takes the file's place stops the run that is at work, and is
-// worth no more than the ledger has left.
+// TestStaleCheckpoint: an older copy that takes the file's place stops the run that is at work, and
+// is worth no more than the ledger has left.
 func TestStaleCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))

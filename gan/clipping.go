@@ -201,8 +201,8 @@ func (c Clipping) given(critic models.Critic) []sgd.Group {
 	return c.groups(critic, norms)
 }
 
-// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of them
-// together.
+// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of
+// them together.
 func floored(norms []float64, scale float64) []float64 {
 	total := 0.0
 	for i, x := range norms {

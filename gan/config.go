@@ -30,14 +30,15 @@ type Config struct {
 	// Clipping clips by groups, or to norms from public data, in place of Train's clip.
 	Clipping Clipping `json:"clipping"`
 
-	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With noise,
-	// far more than without are worth it: tens, even hundreds.
+	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With
+	// noise, far more than without are worth it: tens, even hundreds.
 	CriticSteps int       `json:"critic_steps"`
 	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
 
 	GeneratorBatch     int           `json:"generator_batch"`     // fakes of a generator step; 0 means 64
 	GeneratorOptimizer sgd.Optimizer `json:"generator_optimizer"` // Train.Optimizer unless set
-	// Average is the decay of a moving average of the generator, in [0, 1); 0 keeps the last parameters.
+	// Average is the decay of a moving average of the generator, in [0, 1); 0 keeps the last
+	// parameters.
 	Average float64 `json:"average,omitzero"`
 
 	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic
@@ -50,19 +51,20 @@ type Config struct {
 	// Public are records of the same schema that anybody may see. A run refuses them where they share
 	// storage with its private records (see records.Overlap).
 	Public records.Data `json:"-"`
-	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public records
-	// before training.
+	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public
+	// records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
 
-	// Seed is of public randomness: initial weights, codes of generator steps, draws of public records.
+	// Seed is of public randomness: initial weights, codes of generator steps, draws of public
+	// records.
 	Seed uint64 `json:"seed,string"`
 }
 
 // Frequency lets the number of critic steps for each generator step grow while the critic does not
 // know fakes well: once the moving average of its accuracy on fakes has not exceeded Threshold for
 // Patience generator steps, the next of 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone,
-// which are public, and at most Train.Steps critic steps are taken whatever it decides. The zero value
-// leaves CriticSteps alone.
+// which are public, and at most Train.Steps critic steps are taken whatever it decides. The zero
+// value leaves CriticSteps alone.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {

@@ -39,8 +39,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	return &synth.File{Kind: system, Header: head, Sections: network.Sections(m.backend, m.net)}, nil
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there are
-// before anything is allocated for them.
+// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
+// are before anything is allocated for them.
 //
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {

@@ -71,11 +71,11 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: schema, Next: s.next}, nil
 }
 
-// Generate makes the record of every code with its label, as numbers in [0,1] (tables: probabilities
-// of levels), for those who need to know which code a record came from.
+// Generate makes the record of every code with its label, as numbers in [0,1] (tables:
+// probabilities of levels), for those who need to know which code a record came from.
 //
-// Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows none,
-// dst rows of the schema's Dim.
+// Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows
+// none, dst rows of the schema's Dim.
 // Errors: *param.Error for shapes that do not fit, and for the zero value.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
 	if err := m.made(); err != nil {

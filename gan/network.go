@@ -11,11 +11,12 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// criticNetwork is the critic as package sgd trains it, against a generator that stands still during a
-// critic step.
+// criticNetwork is the critic as package sgd trains it, against a generator that stands still
+// during a critic step.
 //
 // Guarantee: a record's gradient is a function of the record, its label and key and of released
-// parameters: its own fake comes from its key, in the generator's inference mode, which mixes no codes.
+// parameters: its own fake comes from its key, in the generator's inference mode, which mixes no
+// codes.
 type criticNetwork struct {
 	config Config
 	be     device.Backend

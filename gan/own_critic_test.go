@@ -102,8 +102,8 @@ func (c *slope) AddWeightedSum(dst device.Params, w []float32) {
 
 func (c *slope) AddBlockSums(dst device.Params, w [][]float32) { c.AddWeightedSum(dst, w[0]) }
 
-// TestOwnCritic: a critic that satisfies the interface goes where the module's own go, and is held to
-// the same test.
+// TestOwnCritic: a critic that satisfies the interface goes where the module's own go, and is held
+// to the same test.
 func TestOwnCritic(t *testing.T) {
 	s := records.Interval(3, 0, 1)
 	c := small(s, accountant.AddOrRemoveOne)

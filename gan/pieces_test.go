@@ -126,7 +126,8 @@ func TestFakesBelongToRecords(t *testing.T) {
 	}
 }
 
-// Fakes are clipped as records are from the first step on, by groups too where the configuration lists them.
+// Fakes are clipped as records are from the first step on, by groups too where the configuration
+// lists them.
 func TestFakesAreClippedByGroups(t *testing.T) {
 	s := records.Interval(4, 0, 1)
 	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Loss: models.Logistic, Latent: 2,

@@ -29,8 +29,8 @@ func schemas(t testing.TB) []records.Schema {
 		records.Sets(12, 4), table}
 }
 
-// everythingVisible is all that leaves a run: progress, previews, the generator and the checkpoint but
-// for its random names.
+// everythingVisible is all that leaves a run: progress, previews, the generator and the checkpoint
+// but for its random names.
 func everythingVisible(t testing.TB, p *gan.Plan,
 	checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -86,9 +86,10 @@ func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 	return head, f.Sections
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs with a record present and absent, or one replaced by
-// another: with the mechanisms' answers held fixed, ledger, progress, previews, model and checkpoint must be the same
-// to the bit. Records are the worst that each schema allows, and worse.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs with a record present and absent, or
+// one replaced by another: with the mechanisms' answers held fixed, ledger, progress, previews,
+// model and checkpoint must be the same to the bit. Records are the worst that each schema allows,
+// and worse.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -110,7 +111,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// TestReplayHasPower: a generator that also learnt from the records' labels in the clear would be found.
+// TestReplayHasPower: a generator that also learnt from the records' labels in the clear would be
+// found.
 func TestReplayHasPower(t *testing.T) {
 	s := records.Interval(3, 0, 1).WithLabels("a", "b")
 	pair := privacytest.Neighbours(t, s, accountant.AddOrRemoveOne, 12, 3)[:5]
@@ -134,8 +136,9 @@ func TestReplayHasPower(t *testing.T) {
 	}
 }
 
-// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed, whatever the options; fakes, warm
-// starts and generator steps are on no line. ε is computed again from nothing but σ, q and the number of steps.
+// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed, whatever the
+// options; fakes, warm starts and generator steps are on no line. ε is computed again from nothing
+// but σ, q and the number of steps.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -210,7 +213,8 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 	}
 }
 
-// TestBudgetIsAskedBefore: a ledger that cannot pay the whole run is left alone, and nothing is drawn.
+// TestBudgetIsAskedBefore: a ledger that cannot pay the whole run is left alone, and nothing is
+// drawn.
 func TestBudgetIsAskedBefore(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	poor := accountant.NewLedger(accountant.Budget{Epsilon: 7, Delta: 1e-5})

@@ -21,8 +21,8 @@ type around struct {
 	_ int
 }
 
-// TestPrivateRecordsAreNotPublic: a warm start on the private records, a part of them or a wrapper of
-// either is refused before anything is reserved or a file is made.
+// TestPrivateRecordsAreNotPublic: a warm start on the private records, a part of them or a wrapper
+// of either is refused before anything is reserved or a file is made.
 func TestPrivateRecordsAreNotPublic(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, other := some(t, s, 30, 1).(*records.Table), some(t, s, 30, 1).(*records.Table)
@@ -73,8 +73,8 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 	}
 }
 
-// TestGeneratorHoldsNoRecord: of private numbers and of public ones none can be reached from what a run
-// releases, previews included, whatever the networks were trained by.
+// TestGeneratorHoldsNoRecord: of private numbers and of public ones none can be reached from what a
+// run releases, previews included, whatever the networks were trained by.
 func TestGeneratorHoldsNoRecord(t *testing.T) {
 	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {

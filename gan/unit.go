@@ -11,8 +11,8 @@ type unit struct {
 	flat []float32
 }
 
-// shrunk is the batch in [0,1], copied if it has to be, since it is the caller's. A record depends on
-// itself alone.
+// shrunk is the batch in [0,1], copied if it has to be, since it is the caller's. A record depends
+// on itself alone.
 func (u *unit) shrunk(b device.Batch) device.Batch {
 	if !u.Moves() || b.Rows == 0 {
 		return b

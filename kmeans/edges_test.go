@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestRecordsAtPartEdgesCountOnce: counts and sums of more records than a part holds, on several workers, are those of
-// the records.
+// TestRecordsAtPartEdgesCountOnce: counts and sums of more records than a part holds, on several
+// workers, are those of the records.
 func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 8191, 8192, 8193, 20011} {
 		rows := make([][]float32, n)
@@ -42,8 +42,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	}
 }
 
-// TestPublicCentresAreOfPublicRecords: centres that public records give split the private ones as those do, whatever
-// clusters the private ones would make of themselves.
+// TestPublicCentresAreOfPublicRecords: centres that public records give split the private ones as
+// those do, whatever clusters the private ones would make of themselves.
 func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	public := table(t, square, [][]float32{{3, 0}, {2.9, 0}, {-3, 0}, {-2.9, 0}})
 	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
@@ -58,8 +58,8 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	}
 }
 
-// TestRowsAreNoUsers: a ledger that promises something about users takes no rows that say nothing of users, and
-// nothing is spent.
+// TestRowsAreNoUsers: a ledger that promises something about users takes no rows that say nothing
+// of users, and nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
 	fit := func(d records.Data) (*accountant.Ledger, error) {

@@ -29,7 +29,8 @@ func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, 
 	return m
 }
 
-// fitSeeded is fit with noise of a fixed seed, for tests of clustering, which noise must not decide.
+// fitSeeded is fit with noise of a fixed seed, for tests of clustering, which noise must not
+// decide.
 func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	ctx := privacytest.Seeded(t, context.Background(), 1)

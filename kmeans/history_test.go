@@ -17,7 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// estimated is a fit with every kind of public state: a private clip norm, memory, splits at random.
+// estimated is a fit with every kind of public state: a private clip norm, memory, splits at
+// random.
 func estimated(iterations int) kmeans.Config {
 	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5, AverageCounts: 2,
 		Small: kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
@@ -36,8 +37,8 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 	return all[0], all[1]
 }
 
-// TestFitsGoOn: a fit that is cancelled after any release and goes on from what it has released ends
-// where the whole fit does, noise being the same, and draws no more.
+// TestFitsGoOn: a fit that is cancelled after any release and goes on from what it has released
+// ends where the whole fit does, noise being the same, and draws no more.
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4)} {
@@ -88,8 +89,9 @@ func TestFitsGoOn(t *testing.T) {
 	}
 }
 
-// TestLostReleasesAreLeftOut: uses that an interruption took are not drawn again. A clip norm becomes
-// the largest, and without any iteration the model has the first centres and no weights of its own.
+// TestLostReleasesAreLeftOut: uses that an interruption took are not drawn again. A clip norm
+// becomes the largest, and without any iteration the model has the first centres and no weights of
+// its own.
 func TestLostReleasesAreLeftOut(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for lost := range 5 {

@@ -240,7 +240,8 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend that makes no promises of rows: which cluster a record counts in may depend on other records.
+// undeclared is a backend that makes no promises of rows: which cluster a record counts in may
+// depend on other records.
 type undeclared struct{ device.Backend }
 
 // Such a backend costs the guarantee its noise class.

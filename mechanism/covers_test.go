@@ -25,8 +25,8 @@ func part(std float64) mechanism.Part {
 	return mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: std, Out: make([]float64, 1)}
 }
 
-// TestCompositesCoverTheirSum: a composite event pays for releases whose squared effects add up to its own and for
-// no more; one that holds samples pays for nothing without them.
+// TestCompositesCoverTheirSum: a composite event pays for releases whose squared effects add up to
+// its own and for no more; one that holds samples pays for nothing without them.
 func TestCompositesCoverTheirSum(t *testing.T) {
 	z := accountant.Gaussian{NoiseMultiplier: 1}
 	poisson := accountant.PoissonSampled{Probability: 0.5, Event: z}
@@ -68,7 +68,8 @@ func TestGradientsAreChargedWhole(t *testing.T) {
 	}
 }
 
-// TestSamplesAreThoseOfTheEvent: a mechanism on a sample waits for it, and another kind of sample voids the grant.
+// TestSamplesAreThoseOfTheEvent: a mechanism on a sample waits for it, and another kind of sample
+// voids the grant.
 func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	laplace := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Laplace{Scale: 1}}
 	g := granted(t, laplace)
@@ -88,9 +89,9 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	}
 }
 
-// TestPartsHaveTheirOwnNoise: parts on one grid with different noise, and releases one after another. Each
-// comparison fails by chance with the probability of a normal number beyond 6.2, which is 6e-10: an empirical
-// standard deviation of n draws is off by 1/√(2n) of itself.
+// TestPartsHaveTheirOwnNoise: parts on one grid with different noise, and releases one after
+// another. Each comparison fails by chance with the probability of a normal number beyond 6.2,
+// which is 6e-10: an empirical standard deviation of n draws is off by 1/√(2n) of itself.
 func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	const n = 20000
 	make1 := func(std float64) mechanism.Part {
@@ -119,9 +120,10 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	check(again)
 }
 
-// TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise either wins about as often. The rate of
-// the larger is Φ(1/(√2·100)); the comparison fails by chance with the probability of a normal number beyond 6.2, which is
-// 6e-10, and noise of a twentieth would shift it by 12 standard deviations.
+// TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise either wins about as
+// often. The rate of the larger is Φ(1/(√2·100)); the comparison fails by chance with the
+// probability of a normal number beyond 6.2, which is 6e-10, and noise of a twentieth would shift
+// it by 12 standard deviations.
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
@@ -151,7 +153,8 @@ func TestArgmaxIsNoisy(t *testing.T) {
 	}
 }
 
-// TestClippedRowsHoldInFloat32: a row whose coordinates are scaled and rounded in float32 is no longer than the clip norm.
+// TestClippedRowsHoldInFloat32: a row whose coordinates are scaled and rounded in float32 is no
+// longer than the clip norm.
 func TestClippedRowsHoldInFloat32(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	longest := 0.0

@@ -5,13 +5,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// Exponential chooses an index with probability proportional to exp(ε·u/2), ε being the event's and u the
-// index's utility.
+// Exponential chooses an index with probability proportional to exp(ε·u/2), ε being the event's and
+// u the index's utility.
 //
-// Guarantee: that of the grant's accountant.ExponentialMechanism, provided that no utility differs by more than 1
-// between neighbours. The law is exact (noise class: exact): a uniform index is accepted with probability
-// exp(ε(u−max)/2), and otherwise another is drawn.
-// Errors: [ErrNotCovered] under any other event or the second time, also for an empty list; nothing has then been drawn.
+// Guarantee: that of the grant's accountant.ExponentialMechanism, provided that no utility differs
+// by more than 1 between neighbours. The law is exact (noise class: exact): a uniform index is
+// accepted with probability exp(ε(u−max)/2), and otherwise another is drawn.
+// Errors: [ErrNotCovered] under any other event or the second time, also for an empty list; nothing
+// has then been drawn.
 // Source: McSherry and Talwar 2007.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)

@@ -6,13 +6,12 @@ import "math"
 // public grid steps, so the sum depends neither on the order of the rows nor on
 // how they were spread over threads or machines.
 //
-// Each coordinate of each row is rounded toward zero first, so no row's norm
-// grows, nor does any bound that follows from norms and signs. The difference of
-// two rows may grow, by less than a grid step in each coordinate: a sensitivity argued
-// from the width of a range under replace-one has to add grid·√dim. The sum wraps around at 2^63 grid steps; noise is added under the
-// same arithmetic, so wrapping is post-processing of the unbounded noisy sum and
-// costs no privacy. At the grid of [GridFor] it would take a sum of 2^33 noise
-// standard deviations.
+// Each coordinate of each row is rounded toward zero first, so no row's norm grows, nor does any
+// bound that follows from norms and signs. The difference of two rows may grow, by less than a grid
+// step in each coordinate: a sensitivity argued from the width of a range under replace-one has to
+// add grid·√dim. The sum wraps around at 2^63 grid steps; noise is added under the same arithmetic,
+// so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At the grid of
+// [GridFor] it would take a sum of 2^33 noise standard deviations.
 //
 // A FixedSum holds private numbers; only [Grant.Release] reads them.
 type FixedSum struct {

@@ -12,8 +12,8 @@ import (
 // law is a distribution on the whole numbers, as weights.
 type law func(k int64) float64
 
-// ratioTest tells a law from one alternative by the mean of log(alternative ÷ law), which no other statistic
-// does better (Neyman and Pearson).
+// ratioTest tells a law from one alternative by the mean of log(alternative ÷ law), which no other
+// statistic does better (Neyman and Pearson).
 type ratioTest struct {
 	score    map[int64]float64
 	mean, sd float64 // of the score of one draw, under the law
@@ -43,8 +43,8 @@ func newRatioTest(p, q law) ratioTest {
 	return r
 }
 
-// z is how far the draws' mean score lies from the law's, in standard errors; power how far it would lie
-// under the alternative.
+// z is how far the draws' mean score lies from the law's, in standard errors; power how far it
+// would lie under the alternative.
 func (r ratioTest) z(counts map[int64]int, n int) float64 {
 	sum := 0.0
 	for k, c := range counts {
@@ -57,9 +57,10 @@ func (r ratioTest) power(n int) float64 {
 	return math.Abs(r.under-r.mean) / r.sd * math.Sqrt(float64(n))
 }
 
-// TestLawsToOnePercent: samplers follow their laws so closely that a parameter wrong by one per cent would show.
-// Every line fails by chance with the probability of a normal number beyond 6.2, which is 6e-10, and would miss the
-// alternative with the same probability, because that lies twice as far.
+// TestLawsToOnePercent: samplers follow their laws so closely that a parameter wrong by one per
+// cent would show. Every line fails by chance with the probability of a normal number beyond 6.2,
+// which is 6e-10, and would miss the alternative with the same probability, because that lies twice
+// as far.
 func TestLawsToOnePercent(t *testing.T) {
 	gauss := func(sigma, exponent, centre float64) law {
 		floor := math.Floor(sigma) + 1

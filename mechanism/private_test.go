@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// TestSumsWithoutNoisePrintAsPrivate, by themselves under every verb and as fields by value's verbs.
+// TestSumsWithoutNoisePrintAsPrivate, by themselves under every verb and as fields by value's
+// verbs.
 func TestSumsWithoutNoisePrintAsPrivate(t *testing.T) {
 	const telling = "471147114711" // longer than what an address has in common with it
 	sum := mechanism.NewFixedSum(1, 1)

@@ -71,13 +71,14 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// The ledger's own copy: what may be drawn is what was priced, whatever has become of the caller's lists since.
+	// The ledger's own copy: what may be drawn is what was priced, whatever has become of the caller's
+	// lists since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
-// Resume continues what the ledger, saved and read back, still holds of a purpose's reservation. It costs nothing, because it
-// was counted when it was reserved; noise and samples are under this run's own key. See accountant.Ledger.Resume for what a saved
-// ledger cannot know.
+// Resume continues what the ledger, saved and read back, still holds of a purpose's reservation. It
+// costs nothing, because it was counted when it was reserved; noise and samples are under this
+// run's own key. See accountant.Ledger.Resume for what a saved ledger cannot know.
 //
 // Errors: accountant.ErrReservationExhausted where nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {

@@ -32,8 +32,9 @@ func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	}
 }
 
-// TestPoissonSampleRate: a rate wrong by one per cent would show, on either path through the rows. Each of the eight
-// comparisons fails by chance with the probability of a normal number beyond 6.2, which is 6e-10.
+// TestPoissonSampleRate: a rate wrong by one per cent would show, on either path through the rows.
+// Each of the eight comparisons fails by chance with the probability of a normal number beyond 6.2,
+// which is 6e-10.
 func TestPoissonSampleRate(t *testing.T) {
 	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
 		n := int(1.7e6 * (1 - q) / q) // one per cent of the rate is 13 standard deviations

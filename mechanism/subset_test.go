@@ -33,7 +33,8 @@ func TestFloydSubsets(t *testing.T) {
 	}
 }
 
-// TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves the sum twice.
+// TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves
+// the sum twice.
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5,

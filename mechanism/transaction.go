@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and hands
-// out one allowance a line. Lines of one purpose and part share a run, and thereby a key; others have
-// keys of their own. See accountant.Ledger.ReserveAll for transactions with an ID.
+// ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and
+// hands out one allowance a line. Lines of one purpose and part share a run, and thereby a key;
+// others have keys of their own. See accountant.Ledger.ReserveAll for transactions with an ID.
 //
 // Guarantee: the ledger holds all lines before any randomness can be drawn, or none of them.
 // Errors: the ledger's, of which accountant.ErrBudgetExceeded is one.
@@ -52,13 +52,13 @@ func shareKey(a, b accountant.Line) bool {
 }
 
 // Guard has f take every use of the allowance, by calling spend once; an error of f is returned by
-// Next, and no grant is handed out. A run that must note its uses elsewhere first, such as in a file,
-// cannot draw without having done so: f notes the use and takes it under one lock, which spend alone
-// does not hold. Guard is called before the first Next.
+// Next, and no grant is handed out. A run that must note its uses elsewhere first, such as in a
+// file, cannot draw without having done so: f notes the use and takes it under one lock, which
+// spend alone does not hold. Guard is called before the first Next.
 func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
 
-// RefuseWhen has f asked whenever noise is about to be drawn under a grant of the allowance, after the
-// data were read. An error of f is returned by the release and by every later one of the grant;
+// RefuseWhen has f asked whenever noise is about to be drawn under a grant of the allowance, after
+// the data were read. An error of f is returned by the release and by every later one of the grant;
 // nothing is drawn. f depends on no record's value. RefuseWhen is called before the first Next.
 func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 
@@ -66,8 +66,8 @@ func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 // handed out, by an interrupted run.
 func (a *Allowance) Note(class accountant.NoiseClass) { a.note(class) }
 
-// Classes are the noise classes of what has been drawn, and what Note was told, in the order in which
-// they came.
+// Classes are the noise classes of what has been drawn, and what Note was told, in the order in
+// which they came.
 func (a *Allowance) Classes() []accountant.NoiseClass {
 	a.notes.Lock()
 	defer a.notes.Unlock()

@@ -53,9 +53,9 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 }
 
 // TestLostMixturesAreLeftOut: estimates from half of the mixtures, more of one class than of
-// another, are those of the records still. Of 90 class means of other seeds the worst was off by 0.050, with a
-// standard deviation of 0.012 among all: the 0.15 that are allowed are ten of those away. Rows that
-// are taken for those of another class put means off by 0.3 to 1.8.
+// another, are those of the records still. Of 90 class means of other seeds the worst was off by
+// 0.050, with a standard deviation of 0.012 among all: the 0.15 that are allowed are ten of those
+// away. Rows that are taken for those of another class put means off by 0.3 to 1.8.
 func TestLostMixturesAreLeftOut(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
 		m := short(t, mixed(t, byClass), func(row, class int) bool { return row%7 != 0 && (class > 0 || row%2 == 0) })

@@ -108,7 +108,8 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Neighbouring heads of one kind act as one; training and inference allocate nothing once they are warm.
+// Neighbouring heads of one kind act as one; training and inference allocate nothing once they are
+// warm.
 func TestGeneratorAllocates(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestGenerator(t, testGenerators[0], 3)

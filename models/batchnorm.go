@@ -7,11 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// batchNorm is y = f(gain·x̂ + shift), where x̂ is x with mean 0 and variance 1 in every channel, over all pixels of all
-// records of the batch.
+// batchNorm is y = f(gain·x̂ + shift), where x̂ is x with mean 0 and variance 1 in every channel,
+// over all pixels of all records of the batch.
 //
-// Guarantee: none for the records. Each output depends on all records of the batch, so clipping one record's gradient
-// bounds nothing: a chain with it states no norms. It serves generators, whose inputs are public noise.
+// Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
+// record's gradient bounds nothing: a chain with it states no norms. It serves generators, whose
+// inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A unit is one step of a chain: it turns a row of in numbers into one of out, by parameters and then an
-// element-wise function. A unit keeps nothing of a batch; what a batch leaves behind is the walk's.
+// A unit is one step of a chain: it turns a row of in numbers into one of out, by parameters and
+// then an element-wise function. A unit keeps nothing of a batch; what a batch leaves behind is the
+// walk's.
 type unit interface {
 	in() int
 	out() int
@@ -19,8 +20,8 @@ type unit interface {
 	initialise(rng *rand.Rand, gain float64)
 	// forward sets y to the output for x.
 	forward(w *walk, l int, x, y device.Matrix)
-	// backward turns delta, the derivative by the output y, into what norms and sum work on, and unless dx is
-	// the zero Matrix, sets dx to the derivative by x.
+	// backward turns delta, the derivative by the output y, into what norms and sum work on, and
+	// unless dx is the zero Matrix, sets dx to the derivative by x.
 	backward(w *walk, l int, x, y, delta, dx device.Matrix)
 	// addNorms adds each record's squared norm of the gradient by the unit's parameters to dst.
 	addNorms(w *walk, x, delta device.Matrix, dst []float64)

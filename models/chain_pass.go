@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A walk is one batch's way through a chain: inputs and deltas of every unit, which together are its per-example
-// gradients, and scratch that all units share.
+// A walk is one batch's way through a chain: inputs and deltas of every unit, which together are
+// its per-example gradients, and scratch that all units share.
 type walk struct {
 	c        *chain
 	be       device.Backend
@@ -41,7 +41,8 @@ func newWalk(c *chain, trains bool) *walk {
 	return w
 }
 
-// resize makes room for rows, so that steady training allocates nothing. Deltas get theirs once somebody asks for them.
+// resize makes room for rows, so that steady training allocates nothing. Deltas get theirs once
+// somebody asks for them.
 func (w *walk) resize(rows int) {
 	if rows > w.capacity {
 		w.capacity = roomFor(rows)
@@ -157,7 +158,8 @@ func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	return a, d
 }
 
-// reject makes the norms of records whose factors are too large NaN, as 0·NaN is, and leaves the others alone.
+// reject makes the norms of records whose factors are too large NaN, as 0·NaN is, and leaves the
+// others alone.
 func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	a, d := w.bounds(x, delta)
 	for i := range dst {
@@ -165,7 +167,8 @@ func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	}
 }
 
-// scaled is m with rows multiplied by weights, in scratch that the next call uses again; m itself without weights.
+// scaled is m with rows multiplied by weights, in scratch that the next call uses again; m itself
+// without weights.
 func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
 	if weights == nil {
 		return m

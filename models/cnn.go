@@ -20,10 +20,11 @@ func (l Convolution) over(m device.Image) device.Window {
 	return device.Window{Image: m, Size: l.Size, Stride: max(l.Stride, 1), Pad: l.Pad}
 }
 
-// CNN describes a convolutional network for images: convolutions, each followed by the activation, then dense
-// layers as in MLP. Striding convolutions take the place of pooling.
+// CNN describes a convolutional network for images: convolutions, each followed by the activation,
+// then dense layers as in MLP. Striding convolutions take the place of pooling.
 //
-// There is no batch normalisation to ask for: a network that is trained privately must not mix records.
+// There is no batch normalisation to ask for: a network that is trained privately must not mix
+// records.
 //
 // Shapes: a record is an image row by row, the channels of a pixel side by side.
 type CNN struct {
@@ -33,8 +34,8 @@ type CNN struct {
 	Convolutions []Convolution `json:"convolutions"`
 	Hidden       []int         `json:"hidden"` // widths of the dense hidden layers
 	Activation   Activation    `json:"activation"`
-	// LayerNorm normalises every hidden layer before its activation, as MLP's does, over all places and maps of one
-	// record, with a gain and a shift for each map. It is for critics.
+	// LayerNorm normalises every hidden layer before its activation, as MLP's does, over all places
+	// and maps of one record, with a gain and a shift for each map. It is for critics.
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
@@ -92,9 +93,9 @@ func (a CNN) image() device.Image {
 	return device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
 }
 
-// Classifier builds a network that tells classes of images apart, with weights drawn from a public seed. It trains
-// privately: norms and weighted sums of per-example gradients come from patches and deltas, and one record's
-// gradient never depends on another record.
+// Classifier builds a network that tells classes of images apart, with weights drawn from a public
+// seed. It trains privately: norms and weighted sums of per-example gradients come from patches and
+// deltas, and one record's gradient never depends on another record.
 //
 // Shapes: in must be Height·Width·Channels.
 //

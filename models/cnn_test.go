@@ -20,8 +20,8 @@ func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 	return n
 }
 
-// testCNNs have layers whose norms go by products and layers whose norms go by Gram matrices, edges that windows
-// miss, and several channels.
+// testCNNs have layers whose norms go by products and layers whose norms go by Gram matrices, edges
+// that windows miss, and several channels.
 var testCNNs = []CNN{
 	{Height: 6, Width: 7, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}}, Activation: Tanh},
 	{Height: 5, Width: 5, Channels: 3, Convolutions: []Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}, {Maps: 9, Size: 3}}, Hidden: []int{6}, Activation: Softplus},

@@ -37,11 +37,13 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 // Errors: *[param.Error] for any other text, with the names that there are.
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
-// ConvDecoder describes a network that makes images out of codes: dense layers, the last of which is seen as an image
-// of len(Maps) halvings of Height and Width with Maps[0] channels, then that many doublings with a convolution each.
+// ConvDecoder describes a network that makes images out of codes: dense layers, the last of which
+// is seen as an image of len(Maps) halvings of Height and Width with Maps[0] channels, then that
+// many doublings with a convolution each.
 //
-// Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels numbers, the channels
-// of a pixel side by side. Height and Width must be multiples of 2 to the len(Maps).
+// Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels
+// numbers, the channels of a pixel side by side. Height and Width must be multiples of 2 to the
+// len(Maps).
 type ConvDecoder struct {
 	Height     int         `json:"height"`
 	Width      int         `json:"width"`
@@ -52,8 +54,8 @@ type ConvDecoder struct {
 	Enlarge    Enlarging   `json:"enlarge"`
 	Activation Activation  `json:"activation"` // of all layers but the last
 	Output     device.Func `json:"output"`     // of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
-	// BatchNorm normalises every layer but the last over the batch. It is for generators that see records only
-	// through a private release.
+	// BatchNorm normalises every layer but the last over the batch. It is for generators that see
+	// records only through a private release.
 	BatchNorm bool `json:"batch_norm,omitempty"`
 }
 
@@ -128,8 +130,8 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	}
 	l.units = append(l.units, &upSampleUnit{be: l.be, image: m, how: how})
 	if maps < m.Channels {
-		// A convolution of stride 1 and its transpose are the same but for the order of weights, and the transpose lowers
-		// the side with fewer channels.
+		// A convolution of stride 1 and its transpose are the same but for the order of weights, and the
+		// transpose lowers the side with fewer channels.
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
 		l.add(&transposedUnit{be: l.be, window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels}, pixels, maps)
 		return
@@ -185,11 +187,12 @@ func (l *unitList) dense(width int, widths []int) int {
 	return width
 }
 
-// decoder is the Generator of this package: a network from codes to records, trained on public noise against
-// something already released or protected.
+// decoder is the Generator of this package: a network from codes to records, trained on public
+// noise against something already released or protected.
 //
-// Guarantee: it is no Network and has no per-example gradients, on purpose: with batch normalisation clipping them
-// would protect nobody. Nothing that a record should be protected from may go through it unclipped.
+// Guarantee: it is no Network and has no per-example gradients, on purpose: with batch
+// normalisation clipping them would protect nobody. Nothing that a record should be protected from
+// may go through it unclipped.
 type decoder struct {
 	be     device.Backend
 	chain  *chain
@@ -214,8 +217,9 @@ func (n *decoder) Bind(p device.Params) {
 	n.chain.bind(p, 0)
 }
 
-// Forward makes the images of a batch of codes for training: batch norm goes by this very batch and notes its
-// moments for Generate. The result is valid, and codes must stay as they are, until the next call.
+// Forward makes the images of a batch of codes for training: batch norm goes by this very batch and
+// notes its moments for Generate. The result is valid, and codes must stay as they are, until the
+// next call.
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
 func (n *decoder) Forward(codes device.Matrix) device.Matrix {
@@ -223,8 +227,8 @@ func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 	return n.walk.last()
 }
 
-// Backward adds the gradient of a loss of the last Forward's images, summed over the batch, to grad, and unless dCodes is
-// the zero Matrix sets that to the derivative by the codes.
+// Backward adds the gradient of a loss of the last Forward's images, summed over the batch, to
+// grad, and unless dCodes is the zero Matrix sets that to the derivative by the codes.
 //
 // Shapes: delta, the derivative by the images, is rows×Dim; grad has the shapes of Params.
 func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
@@ -238,8 +242,9 @@ func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 	w.addWeightedSum(grad, 0, nil)
 }
 
-// Generate sets dst to the images of codes, each by itself: batch norm goes by the average over the last batches of
-// Forward. It is safe for concurrent use as long as nothing trains the network meanwhile.
+// Generate sets dst to the images of codes, each by itself: batch norm goes by the average over the
+// last batches of Forward. It is safe for concurrent use as long as nothing trains the network
+// meanwhile.
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
 func (n *decoder) Generate(codes, dst device.Matrix) {

@@ -41,8 +41,8 @@ func normalMatrix(rng *rand.Rand, rows, cols int) device.Matrix {
 	return m
 }
 
-// The loss is a fixed linear form of the images; its derivatives by parameters and codes are compared with central
-// differences in float64, over the whole batch since batch norm mixes it.
+// The loss is a fixed linear form of the images; its derivatives by parameters and codes are
+// compared with central differences in float64, over the whole batch since batch norm mixes it.
 func TestDecoderGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for k, a := range testDecoders {

@@ -9,15 +9,15 @@ import (
 
 func root(gain float64, fanIn int) float64 { return math.Sqrt(gain / float64(max(fanIn, 1))) }
 
-// chunkNumbers is how many numbers of lowered images are made at a time: they should still lie in the second
-// cache when the product reads them. That a layer's patches are made again for each use costs less than
-// keeping them, several times the layer's input and output together, in memory.
+// chunkNumbers is how many numbers of lowered images are made at a time: they should still lie in
+// the second cache when the product reads them. That a layer's patches are made again for each use
+// costs less than keeping them, several times the layer's input and output together, in memory.
 const chunkNumbers = 1 << 17
 
 // convUnit is a convolution: y = f(patches·W + b), the same W at every place of the window.
 //
-// Of one record with patches A (places×patch) and deltas D (places×maps) the gradient by W is AᵀD and by b the
-// sum of D's rows.
+// Of one record with patches A (places×patch) and deltas D (places×maps) the gradient by W is AᵀD
+// and by b the sum of D's rows.
 type convUnit struct {
 	be           device.Backend
 	window       device.Window
@@ -91,10 +91,11 @@ func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []floa
 	u.be.ColSums(nil, u.places(scaled), 1, blocks[1])
 }
 
-// transposedUnit is a transposed convolution: every pixel of x paints a patch, weighted, into a larger image y,
-// over which the window slides. It is a convUnit from y to x run backwards.
+// transposedUnit is a transposed convolution: every pixel of x paints a patch, weighted, into a
+// larger image y, over which the window slides. It is a convUnit from y to x run backwards.
 //
-// Of one record with pixels A (places×in) and the patches D (places×patch) of y's delta the gradient by W is AᵀD.
+// Of one record with pixels A (places×in) and the patches D (places×patch) of y's delta the
+// gradient by W is AᵀD.
 type transposedUnit struct {
 	be           device.Backend
 	window       device.Window // over the image that is made

@@ -12,8 +12,8 @@ import (
 type CriticLoss int
 
 const (
-	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake, all of it
-	// in the record's gradient (Gulrajani et al. 2017).
+	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake,
+	// all of it in the record's gradient (Gulrajani et al. 2017).
 	Wasserstein CriticLoss = iota
 	// Logistic is log(1+exp(−D(record))), and log(1+exp(D(fake))) for fakes that belong to no record.
 	Logistic
@@ -62,8 +62,8 @@ func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	return score, 1
 }
 
-// OfGenerator is what a generator that made a fake of some score has to learn from it, and its derivative: not to be
-// told from records (for Logistic in the form that does not saturate).
+// OfGenerator is what a generator that made a fake of some score has to learn from it, and its
+// derivative: not to be told from records (for Logistic in the form that does not saturate).
 func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	if l == Hinge {
 		return -score, -1
@@ -75,24 +75,25 @@ func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.
 
 // A Critic gives records a score D: high for what it takes for a record, low for fakes.
 //
-// A conditional critic, of Classes() > 0, adds to a score that all classes share one of the record's class (the
-// projection of Miyato and Koyama 2018, with a head for each class). Labels outside [0, Classes) score 0, without
-// gradient.
+// A conditional critic, of Classes() > 0, adds to a score that all classes share one of the
+// record's class (the projection of Miyato and Koyama 2018, with a head for each class). Labels
+// outside [0, Classes) score 0, without gradient.
 //
-// Gradients belong to records: that of one record depends on it, its label, its fake and its mix alone. No layer of a
-// critic may mix records.
+// Gradients belong to records: that of one record depends on it, its label, its fake and its mix
+// alone. No layer of a critic may mix records.
 type Critic interface {
 	Params() device.Params
 	Binder
 	Dim() int
 	Classes() int
-	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ + (1−mixᵢ)·fakeᵢ. The fake has
-	// the record's label. Shapes: fakes is Rows×Dim on the backend. The result is valid until the next call.
+	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ +
+	// (1−mixᵢ)·fakeᵢ. The fake has the record's label. Shapes: fakes is Rows×Dim on the backend. The
+	// result is valid until the next call.
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
 	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything to do with. It
-	// sets scores to D. The result is valid until the next call.
+	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything
+	// to do with. It sets scores to D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64, scores []float64)
@@ -100,8 +101,8 @@ type Critic interface {
 
 // A CriticArchitecture is a public, JSON-able description of a critic.
 type CriticArchitecture interface {
-	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with weights drawn from a
-	// public seed. Errors: joined *param.Error values.
+	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with
+	// weights drawn from a public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
@@ -109,11 +110,12 @@ type CriticArchitecture interface {
 
 // Critic builds a multilayer perceptron with one output.
 //
-// Under Wasserstein the penalty's gradient is one outer product a layer where every layer is piecewise linear (ReLU or
-// LeakyReLU, without LayerNorm), and two, at a higher cost, where second derivatives have a share in it.
+// Under Wasserstein the penalty's gradient is one outer product a layer where every layer is
+// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, where second
+// derivatives have a share in it.
 //
-// Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still belong to records; gains
-// and shifts are parameters like all others, in norms and sums.
+// Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still
+// belong to records; gains and shifts are parameters like all others, in norms and sums.
 //
 // Errors: joined *param.Error values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
@@ -129,7 +131,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed ui
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
-// criticLayers are hidden layers to be added. A smooth activation stands apart where a penalty asks for f″.
+// criticLayers are hidden layers to be added. A smooth activation stands apart where a penalty asks
+// for f″.
 func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
 	smooth := f != ReLU && f != LeakyReLU
 	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}
@@ -160,8 +163,8 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 	c.OK(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
 }
 
-// critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared score and one for each
-// class.
+// critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared
+// score and one for each class.
 type critic struct {
 	be          device.Backend
 	chain       *chain

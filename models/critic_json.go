@@ -3,8 +3,8 @@ package models
 // MarshalCritic writes an architecture under its name, as MarshalDensity does.
 func MarshalCritic(a CriticArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is looked for among
-// others, by name, and used as it is given there.
+// UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is
+// looked for among others, by name, and used as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalCritic(data []byte, others ...CriticArchitecture) (CriticArchitecture, error) {

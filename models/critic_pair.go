@@ -6,21 +6,24 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// pairs are the per-example gradients of a critic: of each record a few parts, side by side in consecutive rows, each
-// of which is one outer product a layer (one for each place of a convolution).
+// pairs are the per-example gradients of a critic: of each record a few parts, side by side in
+// consecutive rows, each of which is one outer product a layer (one for each place of a
+// convolution).
 //
-// Of a Wasserstein critic the parts are the record, its fake and the penalty. Let δ be the derivative of D(x̂) by a
-// layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0 at g = 0. With v₀ held fixed the penalty
-// changes as v₀·g does, which is the derivative of D along v₀, found by carrying v₀ forward as a tangent: v ← Jv with
-// the Jacobian J of each unit at x̂. A layer's weights W enter it in two ways.
+// Of a Wasserstein critic the parts are the record, its fake and the penalty. Let δ be the
+// derivative of D(x̂) by a layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0
+// at g = 0. With v₀ held fixed the penalty changes as v₀·g does, which is the derivative of D along
+// v₀, found by carrying v₀ forward as a tangent: v ← Jv with the Jacobian J of each unit at x̂. A
+// layer's weights W enter it in two ways.
 //
-// Through the tangent: v₀·g is δ·(vW). That is v⊗δ, with v in the place of the layer's input, and 0 by the bias. Where J
-// does not depend on x̂, in piecewise linear layers, this is all.
+// Through the tangent: v₀·g is δ·(vW). That is v⊗δ, with v in the place of the layer's input, and 0
+// by the bias. Where J does not depend on x̂, in piecewise linear layers, this is all.
 //
-// Through x̂'s own way up, at which Jacobians are taken: with h the layer's input at x̂ and u the derivative of v₀·g by
-// the layer's sums that is h⊗u, and u by the bias. It is a fourth part, there if some unit bends (see curvedUnit). Two
-// rows of a record then stand at x̂: one keeps its inputs h and has its deltas replaced by u, the other keeps its deltas
-// δ and has its inputs replaced by v.
+// Through x̂'s own way up, at which Jacobians are taken: with h the layer's input at x̂ and u the
+// derivative of v₀·g by the layer's sums that is h⊗u, and u by the bias. It is a fourth part, there
+// if some unit bends (see curvedUnit). Two rows of a record then stand at x̂: one keeps its inputs
+// h and has its deltas replaced by u, the other keeps its deltas δ and has its inputs replaced by
+// v.
 type pairs struct {
 	n      *critic
 	be     device.Backend
@@ -311,7 +314,8 @@ func (p *pairs) repeat(weights []float32, share int) []float32 {
 	return p.weights
 }
 
-// dropNonFinite clears what is not finite in the factors of records of weight zero, because 0·NaN is not 0.
+// dropNonFinite clears what is not finite in the factors of records of weight zero, because 0·NaN
+// is not 0.
 func (p *pairs) dropNonFinite(x, delta device.Matrix, weight, bias []float32) {
 	for i := range p.rows {
 		if weight[i] != 0 && bias[i] != 0 {

@@ -6,12 +6,12 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A curvedUnit has a Jacobian that depends on its input: the gradient penalty's derivative does not end with tangents
-// then, but has a share by the input of every layer below.
+// A curvedUnit has a Jacobian that depends on its input: the gradient penalty's derivative does not
+// end with tangents then, but has a share by the input of every layer below.
 type curvedUnit interface {
 	criticUnit
-	// bend sets dx to the penalty's derivative by the input at x̂, v being that by the output, which it may overwrite:
-	// what backward would make of v, and the derivative of δᵀJ(x)·tangent by x.
+	// bend sets dx to the penalty's derivative by the input at x̂, v being that by the output, which
+	// it may overwrite: what backward would make of v, and the derivative of δᵀJ(x)·tangent by x.
 	bend(p *pairs, l int, v, dx device.Matrix)
 }
 
@@ -25,9 +25,9 @@ func curves(c *chain) bool {
 	return false
 }
 
-// bend carries the penalty's derivative by every unit's output down from the last, where it is zero, and puts it in the
-// place of the deltas at x̂, which the tangents' part keeps. Tangents are where they belong by now, and lend it their
-// room.
+// bend carries the penalty's derivative by every unit's output down from the last, where it is
+// zero, and puts it in the place of the deltas at x̂, which the tangents' part keeps. Tangents are
+// where they belong by now, and lend it their room.
 func (p *pairs) bend() {
 	last := len(p.n.chain.units) - 1
 	p.be.Fill(p.between(p.w.deltas[last]), 0)

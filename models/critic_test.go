@@ -39,8 +39,8 @@ func (n paired) Gradients(b device.Batch) Gradients {
 	return n.PairGradients(b, fakes, mix, n.lambda)
 }
 
-// slow is a critic in float64, one record at a time. Its numbers are complex so that an imaginary step of 1e-30 along a
-// coordinate gives the derivative, without cancellation.
+// slow is a critic in float64, one record at a time. Its numbers are complex so that an imaginary
+// step of 1e-30 along a coordinate gives the derivative, without cancellation.
 type slow struct {
 	units   []unit
 	classes int
@@ -361,8 +361,8 @@ func TestCriticBlockNorms(t *testing.T) {
 	}
 }
 
-// Whatever cancels, the stated norm is at least that of the row that is added: a record that equals its fake leaves the
-// penalty alone, and scales far from 1 leave nothing to rounding.
+// Whatever cancels, the stated norm is at least that of the row that is added: a record that equals
+// its fake leaves the penalty alone, and scales far from 1 leave nothing to rounding.
 func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for name, c := range criticCases() {
@@ -399,7 +399,8 @@ func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	}
 }
 
-// Where record and fake cancel to nothing, the stated norm is still that share of their own which rounding may leave.
+// Where record and fake cancel to nothing, the stated norm is still that share of their own which
+// rounding may leave.
 func TestCriticNormsWhereAllCancels(t *testing.T) {
 	for name, c := range criticCases() {
 		if _, ok := c.arch.(MLP); !ok || c.loss != Wasserstein {

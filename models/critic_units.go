@@ -15,7 +15,8 @@ type criticUnit interface {
 
 // A firstUnit may stand at the chain's beginning.
 type firstUnit interface {
-	// inputGradient sets dx to the derivative by the input, delta being the derivative by the sums before f.
+	// inputGradient sets dx to the derivative by the input, delta being the derivative by the sums
+	// before f.
 	inputGradient(w *walk, delta, dx device.Matrix)
 }
 
@@ -43,8 +44,9 @@ type gram struct {
 	ad, dd []float64 // inner products of two parts
 }
 
-// cancelled is how much of Σ‖a‖‖δ‖ is added to the norm of Σ a⊗δ: as much as the parts' products can be off in
-// float32, with room to spare, so that parts that all but cancel are not weighted up without bound.
+// cancelled is how much of Σ‖a‖‖δ‖ is added to the norm of Σ a⊗δ: as much as the parts' products
+// can be off in float32, with room to spare, so that parts that all but cancel are not weighted up
+// without bound.
 const cancelled = 0x1p-12
 
 // blockNorms of Σⱼ aⱼ⊗δⱼ is Σ (aⱼ·aₖ)(δⱼ·δₖ) by the parts' Gram matrices, in float64.
@@ -79,8 +81,8 @@ func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []
 	p.roundUp(u.width+u.wide, weight, bias)
 }
 
-// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64, and of the float32
-// rows that are summed.
+// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64,
+// and of the float32 rows that are summed.
 func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	if p.parts == 1 {
 		return // nothing cancels
@@ -140,7 +142,8 @@ func (u *convUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
-// blockNorms takes the places of all parts of a record for one longer list: the gradient is AᵀD over all of them.
+// blockNorms takes the places of all parts of a record for one longer list: the gradient is AᵀD
+// over all of them.
 func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	w, places := p.w, u.window.Places()
 	chunk := max(chunkRows(u.window)/p.parts, 1)
@@ -156,8 +159,8 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	p.reject(x, delta, weight, bias)
 }
 
-// ones is the column that biases have in the place of patches: ones at the places of the first parts, which they have a
-// share in.
+// ones is the column that biases have in the place of patches: ones at the places of the first
+// parts, which they have a share in.
 func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	m := p.w.scratch(most, rows*p.parts*places, 1)
 	p.be.Fill(m, 0)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Images beyond one chunk of a critic's convolutions: every record has the norm and the share of the sum that it has
-// alone, those where chunks meet too.
+// Images beyond one chunk of a critic's convolutions: every record has the norm and the share of
+// the sum that it has alone, those where chunks meet too.
 func TestCriticChunks(t *testing.T) {
 	const images = 20
 	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
@@ -49,8 +49,8 @@ func TestCriticChunks(t *testing.T) {
 	}
 }
 
-// Factors whose products a clipped row could not hold in float32 have no norm, though float64 could state one: whoever
-// clips by norms leaves the record out.
+// Factors whose products a clipped row could not hold in float32 have no norm, though float64 could
+// state one: whoever clips by norms leaves the record out.
 func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	be := device.CPU()
 	networks := map[string]Network{}

@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Generator is a network from codes to records that never sees a record: it is trained against something already
-// released or protected.
+// A Generator is a network from codes to records that never sees a record: it is trained against
+// something already released or protected.
 //
-// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes records, so clipping them
-// would protect nobody.
+// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes
+// records, so clipping them would protect nobody.
 type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
@@ -23,25 +23,26 @@ type Generator interface {
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
-	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to grad, and unless
-	// dCodes is the zero Matrix sets that to the derivative by the codes.
+	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to
+	// grad, and unless dCodes is the zero Matrix sets that to the derivative by the codes.
 	Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix)
-	// Generate sets dst to the records of codes, each by itself. It is safe for concurrent use as long as nothing
-	// trains the network meanwhile.
+	// Generate sets dst to the records of codes, each by itself. It is safe for concurrent use as long
+	// as nothing trains the network meanwhile.
 	Generate(codes, dst device.Matrix)
 	Stateful
 }
 
 // A GeneratorArchitecture is a public, JSON-able description of a Generator.
 type GeneratorArchitecture interface {
-	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with weights drawn
-	// from a public seed. Errors: joined *param.Error values, one for each mistake.
+	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with
+	// weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
 	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
 	// Name is a short stable name, such as "mlp".
 	Name() string
 }
 
-// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear and then cut into heads.
+// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear and
+// then cut into heads.
 //
 // Shapes: records have as many coordinates as the heads together.
 // Errors: joined *param.Error values.

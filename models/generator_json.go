@@ -3,8 +3,8 @@ package models
 // MarshalGenerator writes an architecture under its name, as MarshalDensity does.
 func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalGenerator reads what MarshalGenerator wrote. An architecture that is not this package's is looked for among
-// others, by name, and used as it is given there.
+// UnmarshalGenerator reads what MarshalGenerator wrote. An architecture that is not this package's
+// is looked for among others, by name, and used as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalGenerator(data []byte, others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
@@ -19,9 +19,11 @@ func UnmarshalGenerator(data []byte, others ...GeneratorArchitecture) (Generator
 	})
 }
 
-// A GeneratorSizer is what DensitySizer is for densities: it knows how large its networks are without building one.
+// A GeneratorSizer is what DensitySizer is for densities: it knows how large its networks are
+// without building one.
 type GeneratorSizer interface {
-	// GeneratorSize is the number of parameters and of bytes of public state, both saturating at math.MaxInt64.
+	// GeneratorSize is the number of parameters and of bytes of public state, both saturating at
+	// math.MaxInt64.
 	GeneratorSize(latent int, heads []Head) (params, state int64)
 }
 

@@ -66,8 +66,8 @@ func heads64(heads []Head, x []float64) []float64 {
 	return y
 }
 
-// The loss is a fixed linear form of the records; its derivatives by parameters and codes are compared with central
-// differences in float64.
+// The loss is a fixed linear form of the records; its derivatives by parameters and codes are
+// compared with central differences in float64.
 func TestGeneratorGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for k, c := range testGenerators {
@@ -124,7 +124,8 @@ func TestGeneratorGradient(t *testing.T) {
 	}
 }
 
-// A file's claims are compared with these sizes before memory is given to them, so they must be the true ones.
+// A file's claims are compared with these sizes before memory is given to them, so they must be the
+// true ones.
 func TestGeneratorSize(t *testing.T) {
 	for k, c := range testGenerators {
 		n := newTestGenerator(t, c, 3)

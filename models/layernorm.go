@@ -7,13 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// layerNormEps keeps the root away from zero, so that a record whose numbers are all the same comes out as zeros.
+// layerNormEps keeps the root away from zero, so that a record whose numbers are all the same comes
+// out as zeros.
 const layerNormEps = 1e-5
 
-// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε), mean and variance those of the numbers of one record: no
-// record has a share in another's. It has no parameters; a gainUnit follows it.
+// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε), mean and variance those of the numbers
+// of one record: no record has a share in another's. It has no parameters; a gainUnit follows it.
 //
-// Its Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is symmetric, with ε too: tangents go forward as deltas go back.
+// Its Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is symmetric, with ε too: tangents go forward as deltas go
+// back.
 //
 // Source: Ba, Kiros and Hinton, "Layer Normalization", 2016.
 type layerNorm struct {
@@ -82,7 +84,8 @@ func (u *layerNorm) tangent(p *pairs, l int, v, t device.Matrix) {
 //
 //	−(β·Jδ + α·Jv)r/n − y·rq/n,  α = y·δ, β = y·v, q = δᵀJv,
 //
-// by x: the first two are J times something, which joins v, and the third goes along with what J does to y.
+// by x: the first two are J times something, which joins v, and the third goes along with what J
+// does to y.
 func (u *layerNorm) bend(p *pairs, l int, v, dx device.Matrix) {
 	w, g := p.w, &p.gram
 	y, delta := p.between(w.outs[l]), p.carried(w.deltas[l])
@@ -158,8 +161,8 @@ func (u *gainUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
-// addNorms marks every record as one whose gradient must not be used: only critics, who ask for blockNorms, normalise
-// layers.
+// addNorms marks every record as one whose gradient must not be used: only critics, who ask for
+// blockNorms, normalise layers.
 func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 	for i := range dst {
 		dst[i] = math.NaN()
@@ -168,7 +171,8 @@ func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 
 func (u *gainUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
 
-// blockNorms bounds what cancels between places as convolutions do, and between parts as dense layers do.
+// blockNorms bounds what cancels between places as convolutions do, and between parts as dense
+// layers do.
 func (u *gainUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	terms := p.w.spare(x.Rows, x.Cols)
 	u.be.Mul(terms, x, delta)

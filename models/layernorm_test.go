@@ -99,7 +99,8 @@ func TestCriticOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A layer whose outputs are all the same for a record, variance 0, has the derivatives that the definition gives it.
+// A layer whose outputs are all the same for a record, variance 0, has the derivatives that the
+// definition gives it.
 func TestCriticConstantRows(t *testing.T) {
 	for name, c := range curvedCases() {
 		if !strings.HasPrefix(name, "layer norm") || c.loss != Wasserstein {

@@ -13,11 +13,13 @@ import (
 type MLP struct {
 	Hidden     []int      `json:"hidden"`     // widths of the hidden layers
 	Activation Activation `json:"activation"` // of hidden layers
-	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records only through a
-	// private release; a Classifier, whose records need gradients of their own, refuses it.
+	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records
+	// only through a private release; a Classifier, whose records need gradients of their own, refuses
+	// it.
 	BatchNorm bool `json:"batch_norm,omitempty"`
-	// LayerNorm normalises every hidden layer before its activation to (x−mean)/√(variance + 1e-5) over the outputs of
-	// one record, which are then multiplied by a gain and shifted. It is for critics.
+	// LayerNorm normalises every hidden layer before its activation to (x−mean)/√(variance + 1e-5)
+	// over the outputs of one record, which are then multiplied by a gain and shifted. It is for
+	// critics.
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 

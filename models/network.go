@@ -43,8 +43,8 @@ type Gradients interface {
 // randomness alone: the persistent chains of a Boltzmann machine advance here.
 type Stepper interface{ BeginStep() }
 
-// A Density is a network that models how records are distributed: it is trained on records privately, and can be
-// sampled.
+// A Density is a network that models how records are distributed: it is trained on records
+// privately, and can be sampled.
 type Density interface {
 	Network
 	// Sample fills every row of dst with the mean of one record given a fresh

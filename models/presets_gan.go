@@ -2,16 +2,19 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// VectorCritic is a critic for vectors and tables: two hidden layers of leaky rectifiers, without normalisation.
+// VectorCritic is a critic for vectors and tables: two hidden layers of leaky rectifiers, without
+// normalisation.
 func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyReLU} }
 
 // VectorGenerator goes with VectorCritic.
 func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
 
-// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and stride 2 with 64, 128
-// and 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48 million floating-point operations.
+// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and
+// stride 2 with 64, 128 and 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48
+// million floating-point operations.
 //
-// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, and their code.
+// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
+// and their code.
 func PaperCritic28() CNN { return critic28(64) }
 
 // SmallCritic28 is PaperCritic28 with a quarter of the maps: 3 million operations, for CPUs.
@@ -27,9 +30,9 @@ func criticOf(side, channels int, maps ...int) CNN {
 	return a
 }
 
-// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then transposed
-// convolutions with batch normalisation. Its windows have an even side, so that images double without cropping: 7, 14
-// and 28 pixels.
+// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then
+// transposed convolutions with batch normalisation. Its windows have an even side, so that images
+// double without cropping: 7, 14 and 28 pixels.
 //
 // Source: as PaperCritic28, which starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
@@ -41,8 +44,8 @@ func generatorOf(side, channels int, maps ...int) ConvDecoder {
 	return ConvDecoder{Height: side, Width: side, Channels: channels, Maps: maps, Size: 4, Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
 }
 
-// Critic32, Critic48 and Critic64 are critics of square images of that many pixels, DCGAN's without its normalisation.
-// Channels is 1 for grey and 3 for colours.
+// Critic32, Critic48 and Critic64 are critics of square images of that many pixels, DCGAN's without
+// its normalisation. Channels is 1 for grey and 3 for colours.
 func Critic32(channels int) CNN { return criticOf(32, channels, 64, 128, 256) }
 
 // Critic48 is for 48×48 pixels; see Critic32.

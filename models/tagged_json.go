@@ -26,8 +26,8 @@ func marshalTagged(a named) ([]byte, error) {
 	return json.Marshal(tagged{a.Name(), params})
 }
 
-// unmarshalTagged looks for a name among others first, whose values are used as they are, and then leaves the
-// parameters to own, which knows this package's architectures of the kind.
+// unmarshalTagged looks for a name among others first, whose values are used as they are, and then
+// leaves the parameters to own, which knows this package's architectures of the kind.
 func unmarshalTagged[A named](data []byte, others []A, own func(name string, params []byte) (A, error)) (A, error) {
 	var none A
 	var t tagged

@@ -7,14 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A MarginalSetter is a network that can be told how often each coordinate of its samples is to be 1. The
-// frequencies must be public or released.
+// A MarginalSetter is a network that can be told how often each coordinate of its samples is to be
+// 1. The frequencies must be public or released.
 type MarginalSetter interface {
-	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of coordinate j over
-	// samples is p[j], as closely as a fixed set of public draws of the latent variables tells. Shifts are
-	// equally likely numbers, independent of the latent variables, that whoever samples the network is going to
-	// add to the logits of a whole record; none stand for 0. They do not move the levels of a one-hot
-	// block, whose p are brought to a sum of 1; p of a number is its mean where it is not missing.
+	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of
+	// coordinate j over samples is p[j], as closely as a fixed set of public draws of the latent
+	// variables tells. Shifts are equally likely numbers, independent of the latent variables, that
+	// whoever samples the network is going to add to the logits of a whole record; none stand for 0.
+	// They do not move the levels of a one-hot block, whose p are brought to a sum of 1; p of a number
+	// is its mean where it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 
@@ -135,7 +136,8 @@ func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight f
 	}
 }
 
-// stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the draws'.
+// stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the
+// draws'.
 func stratified(shifts []float64) []float64 {
 	offsets := make([]float64, marginalDraws)
 	for i := range offsets {
@@ -159,7 +161,8 @@ func fitBiases(biases []float32, logits device.Matrix, offsets, p []float64) {
 	}
 }
 
-// fitBias is Newton's method inside a bracket that every step narrows: the mean increases in the bias.
+// fitBias is Newton's method inside a bracket that every step narrows: the mean increases in the
+// bias.
 func fitBias(logits []float64, p float64) float64 {
 	p = min(max(p, leastMean), 1-leastMean)
 	if p != p {

@@ -86,7 +86,8 @@ func replayed[D any](t *testing.T, r accountant.Relation, a, b D, run func(conte
 	return Replay[D]{Run: run, Budget: budget, Data: a, Neighbour: b}.Findings(t)
 }
 
-// TestNothingVisibleIsOverlooked: every kind of field is compared, or is said to be beyond comparing.
+// TestNothingVisibleIsOverlooked: every kind of field is compared, or is said to be beyond
+// comparing.
 func TestNothingVisibleIsOverlooked(t *testing.T) {
 	a, b := make([]float64, 3), make([]float64, 4)
 	for name, into := range hide {
@@ -121,8 +122,8 @@ type quiet struct{ *hidden }
 
 func (quiet) Error() string { return "failed" }
 
-// TestSharedObjectsAreNoFindings: what cannot be looked at is no finding where it is one and the same
-// object in both runs, and values may point back at themselves.
+// TestSharedObjectsAreNoFindings: what cannot be looked at is no finding where it is one and the
+// same object in both runs, and values may point back at themselves.
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4), func(context.Context, *accountant.Ledger, []float64) (any, error) {
@@ -201,8 +202,8 @@ func all(n int) (rows []int32) {
 	return rows
 }
 
-// TestStepsLookAtTheirSampleOnly: under both relations, for Poisson samples and subsets, wherever the
-// row stands in which the data sets differ.
+// TestStepsLookAtTheirSampleOnly: under both relations, for Poisson samples and subsets, wherever
+// the row stands in which the data sets differ.
 func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	gaussian := accountant.Gaussian{NoiseMultiplier: 1}
 	for _, c := range []struct {
@@ -252,8 +253,8 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeTold: under replace-one a sample of unknown rows is a finding, until it is said which
-// rows differ.
+// TestRowsThatCannotBeTold: under replace-one a sample of unknown rows is a finding, until it is
+// said which rows differ.
 func TestRowsThatCannotBeTold(t *testing.T) {
 	e := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	run := func(ctx context.Context, l *accountant.Ledger, last float64) (any, error) {
@@ -376,7 +377,8 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 	}
 }
 
-// TestNeighboursAreToldApart: in all of them the row that differs is found, so that samples can be coupled.
+// TestNeighboursAreToldApart: in all of them the row that differs is found, so that samples can be
+// coupled.
 func TestNeighboursAreToldApart(t *testing.T) {
 	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4), records.Binary(2).WithLabels("a", "b")} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -408,7 +410,8 @@ func TestLowBitsAreExplained(t *testing.T) {
 	t.Error("the lowest bit is not what tells the data sets apart")
 }
 
-// TestNormsOfMechanisms: how far two inputs are apart is measured as each mechanism's noise covers it.
+// TestNormsOfMechanisms: how far two inputs are apart is measured as each mechanism's noise covers
+// it.
 func TestNormsOfMechanisms(t *testing.T) {
 	release := func(mechanism string, inexact bool, in ...float64) *entropy.Release {
 		return &entropy.Release{Mechanism: mechanism, Effect: 1, Std: []float64{2}, Inputs: [][]float64{in}, Inexact: inexact}

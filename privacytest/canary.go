@@ -54,7 +54,8 @@ type CanaryPoint struct {
 	AtMost        float64 // what the claim allows
 }
 
-// Audit trains and returns what that showed. The bound on ε is wrong with probability at most FalseAlarm.
+// Audit trains and returns what that showed. The bound on ε is wrong with probability at most
+// FalseAlarm.
 func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 	tb.Helper()
 	return c.audit(tb, (Claim[bool]).LowerBound)

@@ -28,7 +28,8 @@ type system struct {
 	plan         planner
 }
 
-// planner plans a run for a budget: what the run costs, and the run, which returns every number that it releases.
+// planner plans a run for a budget: what the run costs, and the run, which returns every number
+// that it releases.
 type planner func(accountant.Budget) (accountant.Event, trained, error)
 
 type trained func(records.Data) ([]float64, error)
@@ -83,9 +84,9 @@ func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event, func(r
 
 const (
 	auditDelta = 1e-3
-	// auditAlarm is how often an audit of sound code fails. Each audit of broken code has so many trainings that its
-	// p-value's logarithm lies nine standard deviations or more beyond (measured over a dozen audits each: for the
-	// weakest system, of clusters and marginals, 10^-24 at 10^±1.8).
+	// auditAlarm is how often an audit of sound code fails. Each audit of broken code has so many
+	// trainings that its p-value's logarithm lies nine standard deviations or more beyond (measured
+	// over a dozen audits each: for the weakest system, of clusters and marginals, 10^-24 at 10^±1.8).
 	auditAlarm = 1e-9
 )
 
@@ -350,9 +351,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 	}
 }
 
-// lying is an architecture whose networks state norms a hundred times too small, as one
-// with a mistake in SquaredNorms does: nothing is ever clipped. They take their sums themselves: the norms of networks
-// that do not, package sgd measures.
+// lying is an architecture whose networks state norms a hundred times too small, as one with a
+// mistake in SquaredNorms does: nothing is ever clipped. They take their sums themselves: the norms
+// of networks that do not, package sgd measures.
 type lying struct{ models.VAE }
 
 func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {

@@ -15,7 +15,7 @@
 //     trainings with one canary, or one training with many. They draw what could
 //     be shown beside what the accountant allows.
 //
-// [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] looks for
-// worse ones, [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay is
-// marked on its ledger: "deterministic test noise: not private".
+// [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] looks for worse ones,
+// [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay
+// is marked on its ledger: "deterministic test noise: not private".
 package privacytest

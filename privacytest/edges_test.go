@@ -10,8 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestAlgorithmsAtChunkEdges replays runs over more records than any chunk holds, whose difference lies where
-// chunks meet: one place for each algorithm and relation, another one for the next; all of them in an audit.
+// TestAlgorithmsAtChunkEdges replays runs over more records than any chunk holds, whose difference
+// lies where chunks meet: one place for each algorithm and relation, another one for the next; all
+// of them in an audit.
 func TestAlgorithmsAtChunkEdges(t *testing.T) {
 	be := device.CPUWith(1)
 	cases := append(replayed[:len(replayed):len(replayed)], []struct {

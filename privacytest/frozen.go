@@ -210,8 +210,8 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 }
 
-// unreadable keeps what holds something that cannot be looked at: nothing at all can be compared, and
-// so can one and the same object.
+// unreadable keeps what holds something that cannot be looked at: nothing at all can be compared,
+// and so can one and the same object.
 func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 	switch {
 	case v.IsNil():

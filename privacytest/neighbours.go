@@ -24,10 +24,9 @@ type Pair struct {
 // not exist. All such values may occur, because records are clamped when they
 // are read, not when they are made.
 //
-// Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its
-// records differs: the last one, or the first, or one in the middle. n bounds the common records; the
-// same seed gives the same pairs. Code that works through many records in chunks wants
-// [Edges] besides.
+// Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
+// differs: the last one, or the first, or one in the middle. n bounds the common records; the same
+// seed gives the same pairs. Code that works through many records in chunks wants [Edges] besides.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
@@ -54,8 +53,8 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
 // Edges returns pairs of neighbouring data sets of many records, more than 8,192, whose difference
-// lies in front, in the middle, at the end, and on either side of where chunks of 2,048, 4,096 and 8,192
-// records meet.
+// lies in front, in the middle, at the end, and on either side of where chunks of 2,048, 4,096 and
+// 8,192 records meet.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}

@@ -26,16 +26,16 @@ import (
 // sample, be it a Poisson sample or a subset.
 //
 // What is compared is everything or the test fails. Visible values are copied as soon as Run
-// returns, unexported fields, maps, interfaces and what slices hold beyond their length included;
-// a function, a channel or an unsafe pointer that is not the same object in both runs is reported as
+// returns, unexported fields, maps, interfaces and what slices hold beyond their length included; a
+// function, a channel or an unsafe pointer that is not the same object in both runs is reported as
 // something that cannot be compared. Of the ledger its whole state is compared: unit, marks,
 // entries, child ledgers with theirs, and the guarantee that it states.
 //
-// Under add/remove let Neighbour be Data with one record more, under replace-one let them
-// differ in one row; [Neighbours] and [Edges] do so. Which row that is Replay finds out itself where
-// D is a slice or records.Data, and draws samples that agree on all others (see [Seeded]).
-// For any other D a record that comes must be the last one, and under replace-one Changed must say
-// which rows differ.
+// Under add/remove let Neighbour be Data with one record more, under replace-one let them differ in
+// one row; [Neighbours] and [Edges] do so. Which row that is Replay finds out itself where D is a
+// slice or records.Data, and draws samples that agree on all others (see [Seeded]). For any other D
+// a record that comes must be the last one, and under replace-one Changed must say which rows
+// differ.
 type Replay[D any] struct {
 	// Run is the computation. visible is everything that leaves it besides the
 	// ledger: parameters, samples, progress, log lines. It is compared by value, and
@@ -46,8 +46,8 @@ type Replay[D any] struct {
 	// Seeds is how many different seeds are tried; 3 if zero. Branches that only
 	// some samples take need some luck to be seen.
 	Seeds int
-	// Changed are the numbers of the rows in which Data and Neighbour differ, under replace-one, where D
-	// is neither a slice nor records.Data.
+	// Changed are the numbers of the rows in which Data and Neighbour differ, under replace-one, where
+	// D is neither a slice nor records.Data.
 	Changed []int
 }
 
@@ -87,8 +87,8 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 	return nil
 }
 
-// mostSeeds bounds the search for a sample without the changed row: at a rate of one half it fails with
-// probability 2^-40.
+// mostSeeds bounds the search for a sample without the changed row: at a rate of one half it fails
+// with probability 2^-40.
 const mostSeeds = 40
 
 // change is what tells the neighbours apart.

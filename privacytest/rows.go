@@ -88,8 +88,9 @@ func recordRows(d records.Data) []frozen {
 	return rows
 }
 
-// numbering gives every row a number that it has in both data sets: that of the smaller one, and the
-// last number to the row that only the larger one has. It is nil where row numbers already are so.
+// numbering gives every row a number that it has in both data sets: that of the smaller one, and
+// the last number to the row that only the larger one has. It is nil where row numbers already are
+// so.
 func (c change) numbering(larger bool) func(row int) int {
 	if !c.known || !larger || c.extra < 0 || c.extra == c.size-1 {
 		return nil

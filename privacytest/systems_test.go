@@ -69,7 +69,8 @@ func TestSystemsUnderReplay(t *testing.T) {
 	}
 }
 
-// TestEveryAlgorithmIsUnderReplay: whatever package adds noise has its runs replayed above, or in library_test.go.
+// TestEveryAlgorithmIsUnderReplay: whatever package adds noise has its runs replayed above, or in
+// library_test.go.
 func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 	// TestTrainingUnderReplay, TestKMeansUnderReplay; synth draws for the systems.
 	known := []string{"sgd", "kmeans", "synth"}
@@ -119,7 +120,8 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// released is everything that leaves a fit on one worker: progress, the generator's file and guarantee.
+// released is everything that leaves a fit on one worker: progress, the generator's file and
+// guarantee.
 func released(fit func(context.Context, *accountant.Ledger, records.Data, ...synth.Option) (*synth.Generator, error),
 	ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 	var told []any

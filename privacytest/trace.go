@@ -53,8 +53,8 @@ type tape struct {
 	findings []string
 }
 
-// step is one step of one purpose. Disjoint parts of the records have runs of their own, each of which counts from
-// one, so that a step stands for the part whose sample was drawn last.
+// step is one step of one purpose. Disjoint parts of the records have runs of their own, each of
+// which counts from one, so that a step stands for the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64

@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// foreign is data of a user's own type that keeps nothing of what records.Data promises: values, items
-// and labels leave it as they are.
+// foreign is data of a user's own type that keeps nothing of what records.Data promises: values,
+// items and labels leave it as they are.
 type foreign struct {
 	schema records.Schema
 	rows   [][]float32
@@ -68,8 +68,8 @@ func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	return f
 }
 
-// TestForeignRecordsUnderReplay: records outside their schema, from somebody else's type, neither stop a run nor move
-// anything farther than declared.
+// TestForeignRecordsUnderReplay: records outside their schema, from somebody else's type, neither
+// stop a run nor move anything farther than declared.
 func TestForeignRecordsUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
 	train := func(network func() (models.Network, error)) func(records.Schema, accountant.Budget) fitting {
@@ -131,7 +131,8 @@ func fitCentres(s records.Schema, _ accountant.Budget) fitting {
 	}
 }
 
-// TestNoRecordInTwoShards: naming a shard twice, or one that was merged into another, counts its records once.
+// TestNoRecordInTwoShards: naming a shard twice, or one that was merged into another, counts its
+// records once.
 func TestNoRecordInTwoShards(t *testing.T) {
 	s, b := records.Image(2, 2), accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
 	for _, name := range []string{"named twice", "merged and named"} {
@@ -158,7 +159,8 @@ func TestNoRecordInTwoShards(t *testing.T) {
 	}
 }
 
-// TestUnitsAreHeldTo: a ledger that promises something about users takes no rows that say nothing of users.
+// TestUnitsAreHeldTo: a ledger that promises something about users takes no rows that say nothing
+// of users.
 func TestUnitsAreHeldTo(t *testing.T) {
 	for _, c := range replayed {
 		b := accountant.Budget{Epsilon: 1e3, Delta: 1e-5}

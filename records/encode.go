@@ -31,10 +31,11 @@ func (e encoder) row(dst, src []float32) {
 // when they are read: values to the bounds, binary ones to 0 or 1, what is not a number to the
 // lower bound. It is for values made outside, such as means a network states.
 //
-// Rows of a table become rows that the schema can hold: of a one-hot block the largest coordinate becomes 1 and the
-// others 0.
+// Rows of a table become rows that the schema can hold: of a one-hot block the largest coordinate
+// becomes 1 and the others 0.
 //
-// Shapes: any number of coordinates; of a table whole rows, and a rest that is no row is clamped to [0, 1].
+// Shapes: any number of coordinates; of a table whole rows, and a rest that is no row is clamped to
+// [0, 1].
 func (s Schema) Clamp(values []float32) {
 	if s.table != nil && s.dim > 0 {
 		for row := range slices.Chunk(values[:len(values)/s.dim*s.dim], s.dim) {

@@ -27,7 +27,8 @@ func ExampleVisits() {
 	// one user a record
 }
 
-// Sets larger than memory are written block by block and read where they lie; OpenSets maps such a file.
+// Sets larger than memory are written block by block and read where they lie; OpenSets maps such a
+// file.
 func ExampleSetWriter() {
 	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50, Skew: 1, Seed: 1}
 	var file bytes.Buffer

@@ -108,7 +108,8 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAHeaderThatIsNotDeclared is noticed before any record is kept, and a record is not taken for one.
+// TestAHeaderThatIsNotDeclared is noticed before any record is kept, and a record is not taken for
+// one.
 func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
 	const row = "3,cat,4.5,yes\n"
@@ -127,7 +128,8 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 			t.Errorf("%q as a record: %v", head, err)
 		}
 	}
-	// A line that holds one number or level, is missing one, is not quoted properly or is not first is a record.
+	// A line that holds one number or level, is missing one, is not quoted properly or is not first is
+	// a record.
 	for _, line := range []string{"1,kind,kg,home", "age,cat,kg,home", "age,kind,kg,yes", "age,kind,?,home", "age,kind,NA,home",
 		"age,kind,1e999,home", "age,kind,nan,home", "age,kind,kg", "\"age,kind,kg,home", "#,kind,%,home"} {
 		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil || f.Len() != 2 {

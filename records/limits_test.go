@@ -29,7 +29,8 @@ const (
 	allowedTime  = time.Second
 )
 
-// readers is every reader of bytes that anybody may have written, by schemas that make it expensive.
+// readers is every reader of bytes that anybody may have written, by schemas that make it
+// expensive.
 func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
 	first := func(limits []records.Limits) (l records.Limits) {
@@ -135,8 +136,8 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	}
 }
 
-// bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip: a
-// member of a MB as often as need be, as the format allows.
+// bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip:
+// a member of a MB as often as need be, as the format allows.
 func bomb(start, piece string, n int) []byte {
 	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)

@@ -107,7 +107,8 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	}
 }
 
-// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever somebody writes beside their name, they are one.
+// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever somebody writes beside their name, they are
+// one.
 func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" ,5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
 	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text), records.Sets(9, 9)))(t)

@@ -56,7 +56,8 @@ type setWriter struct {
 
 // NewSetWriter begins a file.
 //
-// Errors: *[param.Error] for a schema that is not one of sets without classes; the writer's, wrapped.
+// Errors: *[param.Error] for a schema that is not one of sets without classes; the writer's,
+// wrapped.
 func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err

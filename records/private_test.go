@@ -110,7 +110,8 @@ func encoded(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestBatchesPrintAsPrivate: a batch in an unexported field is kept safe by holding a pointer to it.
+// TestBatchesPrintAsPrivate: a batch in an unexported field is kept safe by holding a pointer to
+// it.
 func TestBatchesPrintAsPrivate(t *testing.T) {
 	table := must(records.FromFlat(records.Interval(1, 0, 1e6), []float32{77123}))(t)
 	var b device.Batch

@@ -100,8 +100,8 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	return &SetTable{&setRef{&rows}}, nil
 }
 
-// CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of the set
-// alone, and the one that records of a schema with that limit are encoded by.
+// CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of
+// the set alone, and the one that records of a schema with that limit are encoded by.
 func CutSet(items []uint32, limit int) []uint32 {
 	if len(items) <= limit {
 		return items

@@ -34,7 +34,8 @@ func (l listed) Range(lo, hi int, b *device.Batch) {
 	l.Gather(rows, b)
 }
 
-// TestRepeatedItemsOfOtherTypes: a set that lists an item twice holds it once, and has the norm of a set.
+// TestRepeatedItemsOfOtherTypes: a set that lists an item twice holds it once, and has the norm of
+// a set.
 func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 	d := records.Clamped(listed{records.Sets(9, 6), [][]uint32{{3, 3, 1}, {5, 5, 5}, {8, 0, 8, 0}}})
 	var b device.Batch
@@ -46,8 +47,8 @@ func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 	}
 }
 
-// TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, however many digits it has, and
-// never taken for what is left of it in 32 or 64 bits.
+// TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, however many
+// digits it has, and never taken for what is left of it in 32 or 64 bits.
 func TestNumbersBeyondTheUniverse(t *testing.T) {
 	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" + strings.Repeat("9", 400) + " 4\n"
 	d, err := records.ReadTransactions(strings.NewReader(text), records.Sets(9, 6))

@@ -28,8 +28,8 @@ func TestBatchesAllocateNoMatrices(t *testing.T) {
 	}
 }
 
-// TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by several goroutines
-// pay for starting them.)
+// TestBackwardAllocatesNothing once scratch memory is there. (Embeddings computed on the host by
+// several goroutines pay for starting them.)
 func TestBackwardAllocatesNothing(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPU()

@@ -6,23 +6,24 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A BatchEmbedding can sum the features of a batch, and go back from what pulls at the sum, without writing any
-// record's features down. A generator that is trained against sums then costs what the codes of columns are wide, not
-// Dim.
+// A BatchEmbedding can sum the features of a batch, and go back from what pulls at the sum, without
+// writing any record's features down. A generator that is trained against sums then costs what the
+// codes of columns are wide, not Dim.
 type BatchEmbedding interface {
 	Embedding
 	// Sum sets dst to the sum of the features of the rows of x.
 	//
 	// Shapes: x is rows × In, dst 1 × Dim, both on the host.
 	Sum(be device.Backend, x, dst device.Matrix)
-	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), with J the derivative of the features by the record:
-	// what Backward makes of such rows.
+	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), with J the derivative of the features by
+	// the record: what Backward makes of such rows.
 	//
 	// Shapes: x and dx are rows × In, pull is 1 × Dim, all on the host.
 	PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix)
 }
 
-// batchWork is what one call needs: the codes of all columns of all rows, their products and derivatives.
+// batchWork is what one call needs: the codes of all columns of all rows, their products and
+// derivatives.
 type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
@@ -47,7 +48,8 @@ func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// newSparseTensor completes a tensor of single columns, all of one scale, and their pairs, all of another.
+// newSparseTensor completes a tensor of single columns, all of one scale, and their pairs, all of
+// another.
 func newSparseTensor(t *tensor) sparseTensor {
 	s := sparseTensor{tensor: t, batch: new(batchPool)}
 	for _, m := range t.terms {
@@ -151,8 +153,8 @@ func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 	}
 }
 
-// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) over the other columns p′,
-// and goes back from codes to coordinates.
+// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) over the
+// other columns p′, and goes back from codes to coordinates.
 func (t sparseTensor) pullRow(x, p, dp []float32, own float32, dx []float32) {
 	total := 0.0
 	for k, a := range t.axes {

@@ -85,7 +85,8 @@ func embed(e rff.Embedding, x []float32) device.Matrix {
 	return out
 }
 
-// corner draws a record of the layout whose numbers are at the ends of their range, inside it or anywhere between.
+// corner draws a record of the layout whose numbers are at the ends of their range, inside it or
+// anywhere between.
 func corner(rng *rand.Rand, l rff.Layout) []float32 {
 	x := make([]float32, l.In)
 	if len(l.Blocks) == 0 {
@@ -146,7 +147,8 @@ func search(rng *rand.Rand, l rff.Layout, value func(x []float32) float64) float
 	return best
 }
 
-// TestBoundsHoldAgainstSearch: no record found by climbing exceeds the bounds, in the float32 numbers written.
+// TestBoundsHoldAgainstSearch: no record found by climbing exceeds the bounds, in the float32
+// numbers written.
 func TestBoundsHoldAgainstSearch(t *testing.T) {
 	for name, c := range embeddings() {
 		e := newEmbedding(t, c)
@@ -188,8 +190,8 @@ func TestSumBounds(t *testing.T) {
 	}
 }
 
-// soft draws a record as generators make them: every coordinate strictly inside (0,1), away from the knots of hat
-// functions by more than a difference quotient steps.
+// soft draws a record as generators make them: every coordinate strictly inside (0,1), away from
+// the knots of hat functions by more than a difference quotient steps.
 func soft(rng *rand.Rand, in int) []float32 {
 	x := make([]float32, in)
 	for i := range x {
@@ -198,7 +200,8 @@ func soft(rng *rand.Rand, in int) []float32 {
 	return x
 }
 
-// TestBackwardIsTheDerivative compares ⟨delta, φ(x+h)−φ(x−h)⟩/2h with Backward, coordinate by coordinate.
+// TestBackwardIsTheDerivative compares ⟨delta, φ(x+h)−φ(x−h)⟩/2h with Backward, coordinate by
+// coordinate.
 func TestBackwardIsTheDerivative(t *testing.T) {
 	const h = 1.0 / 512
 	for name, c := range embeddings() {
@@ -359,7 +362,8 @@ func TestPairsCountTogether(t *testing.T) {
 	}
 }
 
-// TestHermiteIsTheGaussianKernel: inner products of enough degrees are the mean of Gaussian kernels over coordinates.
+// TestHermiteIsTheGaussianKernel: inner products of enough degrees are the mean of Gaussian kernels
+// over coordinates.
 func TestHermiteIsTheGaussianKernel(t *testing.T) {
 	const bandwidth = 0.2
 	l := rff.Layout{In: 3}

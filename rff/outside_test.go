@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFeaturesOfAnything: whatever a record's coordinates hold, features of tables keep to their bound: it is a
-// property of the map and not of the records.
+// TestFeaturesOfAnything: whatever a record's coordinates hold, features of tables keep to their
+// bound: it is a property of the map and not of the records.
 func TestFeaturesOfAnything(t *testing.T) {
 	e := newEmbedding(t, embeddings()["pairs"])
 	rng := rand.New(rand.NewPCG(6, 6))

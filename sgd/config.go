@@ -50,8 +50,8 @@ type Config struct {
 // Buffers of a micro-batch are made before the first batch is drawn.
 const defaultMicroBatch, largestMicroBatch = 2048, 1 << 24
 
-// largestExact is how many records always fit into the 31 bits of a sum in fixed point, of which a chain of leastChain
-// records takes 22 at most.
+// largestExact is how many records always fit into the 31 bits of a sum in fixed point, of which a
+// chain of leastChain records takes 22 at most.
 const largestExact = leastChain << 9
 
 // Validate reports every mistake in the configuration, joined; nil if there is

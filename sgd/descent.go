@@ -2,8 +2,8 @@ package sgd
 
 import "github.com/seed7ba64551/privgen/internal/optim"
 
-// Descent moves parameters along gradients that need no protection: a generator's, which learns from released values,
-// or those of public records.
+// Descent moves parameters along gradients that need no protection: a generator's, which learns
+// from released values, or those of public records.
 type Descent struct{ state *optim.State }
 
 // Descent starts the optimiser for n parameters. The optimiser must be a valid one.
@@ -18,7 +18,8 @@ func (d *Descent) Step(params, grad []float32, scale float32) {
 // AppendState appends what is needed to go on from here.
 func (d *Descent) AppendState(dst []byte) []byte { return d.state.AppendState(dst) }
 
-// SetState restores what AppendState wrote for as many parameters. Errors: state of another length or form.
+// SetState restores what AppendState wrote for as many parameters. Errors: state of another length
+// or form.
 func (d *Descent) SetState(state []byte) error { return d.state.SetState(state) }
 
 // Validate reports what is wrong with the optimiser, nil if nothing is.

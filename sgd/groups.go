@@ -13,18 +13,19 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Groups clips groups of parameters, each as one vector, to norms of their own: layers whose gradients differ in size
-// then do not drown in one another's noise. All groups of a step are released together and are one event, of the
-// configuration's noise multiplier, however many there are.
+// Groups clips groups of parameters, each as one vector, to norms of their own: layers whose
+// gradients differ in size then do not drown in one another's noise. All groups of a step are
+// released together and are one event, of the configuration's noise multiplier, however many there
+// are.
 //
-// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j the joint release
-// has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the groups are; k releases of noise σ·c_j
-// each would cost as much as one of σ/√k.
+// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j
+// the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the
+// groups are; k releases of noise σ·c_j each would cost as much as one of σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
-	// List has each parameter block of the network in one group. Empty where the network states its groups itself,
-	// as a Grouped.
+	// List has each parameter block of the network in one group. Empty where the network states its
+	// groups itself, as a Grouped.
 	List  []Group `json:"list,omitempty"`
 	Split Split   `json:"split,omitempty"`
 }
@@ -35,17 +36,17 @@ type Group struct {
 	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 
-// Grouped is a network that states its groups anew for every step, after BeginStep. They must come from public data,
-// released parameters and public randomness alone.
+// Grouped is a network that states its groups anew for every step, after BeginStep. They must come
+// from public data, released parameters and public randomness alone.
 type Grouped interface{ ClipGroups() []Group }
 
 // Split is how the noise is spread over groups.
 type Split int
 
 const (
-	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all
-	// coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat clipping to the norm √Σ
-	// c_j² would add.
+	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances
+	// of all coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat
+	// clipping to the norm √Σ c_j² would add.
 	Least Split = iota
 	// Equal is s_j = z·√k·c_j.
 	Equal
@@ -68,8 +69,9 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 // Errors: *[param.Error] for any other text, with the names that there are.
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
-// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under add-or-remove-one,
-// where the joint release has multiplier 1. Under replace-one all of them double with the sensitivity.
+// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under
+// add-or-remove-one, where the joint release has multiplier 1. Under replace-one all of them double
+// with the sensitivity.
 //
 // Guarantee: Σ (clipNorm_j/Noise_j)² = 1 but for rounding.
 func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
@@ -107,9 +109,9 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 	return &grouping{policy: own}
 }
 
-// grouping is Groups at work on one network. Every group is summed in units of its noise, so that all of them together
-// are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in every coordinate; absorb undoes the
-// units.
+// grouping is Groups at work on one network. Every group is summed in units of its noise, so that
+// all of them together are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in
+// every coordinate; absorb undoes the units.
 type grouping struct {
 	unchoosing
 	policy Groups
@@ -157,7 +159,8 @@ func (g *grouping) begin() error {
 	return g.set(g.net.ClipGroups())
 }
 
-// set checks that every block is in one group and works out the noise. Errors are about public values.
+// set checks that every block is in one group and works out the noise. Errors are about public
+// values.
 func (g *grouping) set(list []Group) error {
 	if err := g.place(list); err != nil {
 		return err
@@ -225,7 +228,8 @@ func (g *grouping) refine() {
 	}
 }
 
-// addClipped adds the clipped gradients, each group in units of its noise: to exact, or without one to sum.
+// addClipped adds the clipped gradients, each group in units of its noise: to exact, or without one
+// to sum.
 func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients, rows int) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {

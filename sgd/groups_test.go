@@ -83,8 +83,8 @@ func grouped(split sgd.Split, norms ...float64) sgd.Groups {
 	return g
 }
 
-// What one record does to the joint release, in units of its noise, is at most 1/z, whichever record comes, goes or is
-// replaced and whatever the groups are: the definition, by brute force.
+// What one record does to the joint release, in units of its noise, is at most 1/z, whichever
+// record comes, goes or is replaced and whatever the groups are: the definition, by brute force.
 func TestGroupedEffect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const z = 1.2
@@ -125,8 +125,8 @@ func TestGroupedEffect(t *testing.T) {
 	}
 }
 
-// The noise that arrives in each group's parameters is s_j, z times the sensitivity of the relation; computed here from
-// the formulas, not from what the package says.
+// The noise that arrives in each group's parameters is s_j, z times the sensitivity of the
+// relation; computed here from the formulas, not from what the package says.
 func TestGroupNoise(t *testing.T) {
 	sizes, norms, z := []int{30000, 8000, 12000}, []float64{2, 0.5, 0.1}, 1.7
 	k := float64(len(sizes))
@@ -177,9 +177,9 @@ func TestGroupNoise(t *testing.T) {
 	}
 }
 
-// k groups of noise σ·c_j each cost one release of σ/√k, neither nothing (parallel composition) nor k independent
-// releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the numbers of steps that those two
-// readings of the paper allow for a claimed ε of 4.
+// k groups of noise σ·c_j each cost one release of σ/√k, neither nothing (parallel composition) nor
+// k independent releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the
+// numbers of steps that those two readings of the paper allow for a claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -241,8 +241,8 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 	}
 }
 
-// Groups that the network states are those that the configuration lists; both are one line of the event's on the
-// ledger.
+// Groups that the network states are those that the configuration lists; both are one line of the
+// event's on the ledger.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
 	listed := grouped(sgd.Least, 0.5, 2)
@@ -340,8 +340,8 @@ func TestPublicGradient(t *testing.T) {
 	}
 }
 
-// A run that is saved after a step and read back, ledger and all, goes on as if nothing had happened and takes no more
-// than had been reserved.
+// A run that is saved after a step and read back, ledger and all, goes on as if nothing had
+// happened and takes no more than had been reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"], "groups": grouped(sgd.Least, 1, 2)} {

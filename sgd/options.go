@@ -20,8 +20,8 @@ func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
 
 // WithAllowance has the trainer take its steps from an allowance that was reserved before, such as
-// one of mechanism.ReserveAll or what mechanism.Run.Resume found, instead of making a reservation. The
-// allowance must hold the configuration's event on the trainer's ledger, and at most
+// one of mechanism.ReserveAll or what mechanism.Run.Resume found, instead of making a reservation.
+// The allowance must hold the configuration's event on the trainer's ledger, and at most
 // Config.Steps uses; a trainer whose allowance holds fewer has taken the others already.
 func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 

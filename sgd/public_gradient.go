@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// publicPart is the gradient of what a network's loss has beside records: it is added after the noise, to the sum that
-// has been divided by the nominal batch.
+// publicPart is the gradient of what a network's loss has beside records: it is added after the
+// noise, to the sum that has been divided by the nominal batch.
 type publicPart struct {
 	be     device.Backend
 	net    models.PublicGradient
@@ -47,7 +47,8 @@ func (p *publicPart) refresh() {
 	}
 }
 
-// added is the noised sum, which scale divides, and the public gradient, which is whole already. Ranges are disjoint.
+// added is the noised sum, which scale divides, and the public gradient, which is whole already.
+// Ranges are disjoint.
 func (p *publicPart) added(lo int, noisy []float64, scale float64) []float64 {
 	if p == nil {
 		return noisy

@@ -92,7 +92,8 @@ func TestMicroBatchIsBounded(t *testing.T) {
 	}
 }
 
-// Pointers satisfy Clip by their values' methods, but may be nil and may change after they were judged.
+// Pointers satisfy Clip by their values' methods, but may be nil and may change after they were
+// judged.
 func TestClipsAreValues(t *testing.T) {
 	for _, clip := range []sgd.Clip{&sgd.Normalize{}, (*sgd.DPNorm)(nil)} {
 		cfg := valid()

@@ -8,8 +8,9 @@ import (
 
 var errState = errors.New("sgd: a training state of the wrong length or form")
 
-// AppendState appends what a run needs beside the network's parameters to go on after a step: the optimiser's
-// moments, the moving average and the norm of Quantile. All of it is computed from released values.
+// AppendState appends what a run needs beside the network's parameters to go on after a step: the
+// optimiser's moments, the moving average and the norm of Quantile. All of it is computed from
+// released values.
 func (t *Trainer) AppendState(dst []byte) []byte {
 	dst = t.opt.AppendState(dst)
 	for _, x := range t.average {
@@ -21,8 +22,8 @@ func (t *Trainer) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote for the same configuration and network, whose parameters must already be
-// those of that step. Call it before Steps.
+// SetState restores what AppendState wrote for the same configuration and network, whose parameters
+// must already be those of that step. Call it before Steps.
 //
 // Errors: state of another length or form.
 func (t *Trainer) SetState(state []byte) error {

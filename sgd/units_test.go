@@ -13,7 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A ledger that promises something about users trains on no rows that say nothing of users, and nothing is spent.
+// A ledger that promises something about users trains on no rows that say nothing of users, and
+// nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	train := func(data records.Data) (*accountant.Ledger, error) {
 		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A weight is never above its factor: a subnormal one that rounded up would lift its row above the bound by up to half
-// of it.
+// A weight is never above its factor: a subnormal one that rounded up would lift its row above the
+// bound by up to half of it.
 func TestWeightsRoundDown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	up := 0

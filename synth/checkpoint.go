@@ -197,8 +197,8 @@ type hashedLine struct {
 	Part    int             `json:"part"`
 }
 
-// Typed is a Work with parts of types that the caller defines, such as an architecture: a checkpoint
-// tells them apart by their Go types beside what Config writes of them.
+// Typed is a Work with parts of types that the caller defines, such as an architecture: a
+// checkpoint tells them apart by their Go types beside what Config writes of them.
 type Typed interface {
 	// Parts are those values; nil ones are skipped.
 	Parts() []any
@@ -275,8 +275,8 @@ func (k *keeper) read(ctx context.Context) error {
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
 }
 
-// newID is random, except where a test watches the draws: replays compare ledgers whole, and so it is
-// there a function of the plan and of what the ledger holds, which another transaction changes.
+// newID is random, except where a test watches the draws: replays compare ledgers whole, and so it
+// is there a function of the plan and of what the ledger holds, which another transaction changes.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
 		return token()
@@ -494,8 +494,8 @@ func (k *keeper) mine() error {
 	return nil
 }
 
-// end writes what was really taken and gives the file free. A file that another run has taken over is
-// left alone.
+// end writes what was really taken and gives the file free. A file that another run has taken over
+// is left alone.
 func (k *keeper) end(err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

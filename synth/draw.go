@@ -21,15 +21,15 @@ type DrawOption func(*Draw)
 // FromCluster draws from one cluster of a mixture only.
 func FromCluster(i int) DrawOption { return func(d *Draw) { d.Cluster = i } }
 
-// OfClass draws records of one class only, counted as in the schema's class names. Generators that do
-// not model labels refuse it.
+// OfClass draws records of one class only, counted as in the schema's class names. Generators that
+// do not model labels refuse it.
 func OfClass(label int) DrawOption { return func(d *Draw) { d.Class = label } }
 
 // Seed makes a draw repeatable. Synthetic records are post-processing, so any seed will do.
 func Seed(s uint64) DrawOption { return func(d *Draw) { d.Seed = s } }
 
-// Means asks for the mean of every coordinate: the probability of every coordinate of binary records,
-// and the most probable levels of a table.
+// Means asks for the mean of every coordinate: the probability of every coordinate of binary
+// records, and the most probable levels of a table.
 func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
 // drawOf is the draw that options describe: of everything, from a fresh seed, unless they say

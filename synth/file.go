@@ -38,8 +38,8 @@ const (
 //	checksum 32 bytes SHA-256 of all before it
 //
 // A file is read in pieces that grow with the bytes that really arrive, so a short hostile file
-// cannot ask for memory; it is parsed only after its checksum was found right, so damage is reported
-// as damage.
+// cannot ask for memory; it is parsed only after its checksum was found right, so damage is
+// reported as damage.
 type File struct {
 	Kind     string          // which system wrote it
 	Header   json.RawMessage // what the system says of itself

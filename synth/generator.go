@@ -34,9 +34,9 @@ type Mixture interface {
 	Assign(b device.Batch, dst []int32)
 }
 
-// A Generator is what a run releases. It holds released state only: sampling it any number of times,
-// saving it and giving it away reveal nothing beyond its Guarantee. It is safe for concurrent use. The
-// zero value holds no model: it has no records to draw and promises nothing.
+// A Generator is what a run releases. It holds released state only: sampling it any number of
+// times, saving it and giving it away reveal nothing beyond its Guarantee. It is safe for
+// concurrent use. The zero value holds no model: it has no records to draw and promises nothing.
 type Generator struct {
 	system    string
 	model     Model
@@ -74,8 +74,8 @@ func (g *Generator) Model() Model {
 	return g.model
 }
 
-// Guarantee says what is promised about the records the generator was trained on, every release that
-// led to it, and what the promise does not cover.
+// Guarantee says what is promised about the records the generator was trained on, every release
+// that led to it, and what the promise does not cover.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
@@ -115,8 +115,8 @@ func (g *Generator) Weights() []float64 {
 	return []float64{1}
 }
 
-// Assign says which cluster each record of a batch would belong to. It uses released centres only, so
-// it may be asked about any record.
+// Assign says which cluster each record of a batch would belong to. It uses released centres only,
+// so it may be asked about any record.
 func (g *Generator) Assign(b device.Batch, dst []int32) {
 	if m, ok := g.Model().(Mixture); ok {
 		m.Assign(b, dst)
@@ -128,7 +128,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n: how many records were trained on is private and
 // plays no part.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not exist.
+// Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not
+// exist.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	s, err := g.open(n, drawOf(opts))
 	if err != nil {
@@ -170,8 +171,8 @@ func (g *Generator) open(n int, d Draw) (Sampler, error) {
 	return g.model.Sampler(d)
 }
 
-// SampleChunk is how many records a [Sampler] is asked for at once, at most: it bounds the memory of a
-// draw, however many records it asks for.
+// SampleChunk is how many records a [Sampler] is asked for at once, at most: it bounds the memory
+// of a draw, however many records it asks for.
 const SampleChunk = 1024
 
 func (s Sampler) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {

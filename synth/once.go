@@ -7,21 +7,21 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// A release that is drawn once is drawn in shares where a checkpoint is kept. Eight Gaussian releases
-// of effect μ/√8 are together one of effect μ, and their mean is the release with the noise of the
-// whole. The margin keeps roundings on the private side.
+// A release that is drawn once is drawn in shares where a checkpoint is kept. Eight Gaussian
+// releases of effect μ/√8 are together one of effect μ, and their mean is the release with the
+// noise of the whole. The margin keeps roundings on the private side.
 const (
 	shares     = 8
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
 )
 
-// Once carries out a stage that is a single joint Gaussian release of sums of the given sizes. prepare
-// states the release: its effect, and its sums with their standard deviations; their Out may be nil.
-// What Once returns are the noisy sums.
+// Once carries out a stage that is a single joint Gaussian release of sums of the given sizes.
+// prepare states the release: its effect, and its sums with their standard deviations; their Out
+// may be nil. What Once returns are the noisy sums.
 //
-// Where a checkpoint is kept, the release is drawn in shares and each is in the file before the next
-// is drawn; what interruptions have lost is left out of their mean, which has more noise then. prepare
-// is not called where nothing is left to draw.
+// Where a checkpoint is kept, the release is drawn in shares and each is in the file before the
+// next is drawn; what interruptions have lost is left out of their mean, which has more noise then.
+// prepare is not called where nothing is left to draw.
 //
 // Guarantee: that of mechanism.Grant.Release for the stage's event.
 // Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost where every
@@ -48,8 +48,8 @@ func (r *Run) Once(purpose string, sizes []int,
 	return r.shares(a, purpose, prepare)
 }
 
-// NoteReal has a stage that Once carries out noted as one of accountant.RealNoise, because its sums rest
-// on arithmetic of the backend that is not exact.
+// NoteReal has a stage that Once carries out noted as one of accountant.RealNoise, because its sums
+// rest on arithmetic of the backend that is not exact.
 func (r *Run) NoteReal(purpose string) {
 	if r.real == nil {
 		r.real = map[string]bool{}
@@ -82,8 +82,8 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 	return sum.mean(), nil
 }
 
-// Wider is how many times the noise of a release that Once returned is wider than planned: 1, or more
-// where interruptions have lost some of its shares.
+// Wider is how many times the noise of a release that Once returned is wider than planned: 1, or
+// more where interruptions have lost some of its shares.
 func (r *Run) Wider(purpose string) float64 {
 	if r.keeper == nil {
 		return 1

@@ -25,8 +25,8 @@ type options struct {
 // On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.
 func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 
-// OnProgress has f called after every private stage, such as an iteration of clustering or a batch of
-// mixtures, and every step of training, on the goroutine that called Fit.
+// OnProgress has f called after every private stage, such as an iteration of clustering or a batch
+// of mixtures, and every step of training, on the goroutine that called Fit.
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
 // OnPreview is handed the generator as it is, every so many steps and once before the first, by the
@@ -42,15 +42,15 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // Guarantee: a run, however often it is killed and goes on, takes no more uses of its stages in all
 // than it reserved, and never uses noise twice: before a use is drawn, the file counts it as taken.
 // What was drawn and lost stays spent, so a kill costs the uses since the last write. A single
-// Gaussian release is drawn in eight shares, each with √8 times the noise and together at the price of
-// the whole, so that a kill loses at most one share. The file holds released state, public randomness
-// and counts, and may be looked at as freely as the result. A file that is copied away and put back
-// is beyond what the file can know.
+// Gaussian release is drawn in eight shares, each with √8 times the noise and together at the price
+// of the whole, so that a kill loses at most one share. The file holds released state, public
+// randomness and counts, and may be looked at as freely as the result. A file that is copied away
+// and put back is beyond what the file can know.
 //
 // A file belongs to one plan and one unit (see records.UnitOf): others are refused with ErrPlan.
-// Plans are told apart by their JSON, by everything they may draw, and by the Go types of parts that
-// the caller defines, such as an architecture. Fields of such a part that its JSON leaves out cannot
-// be told apart.
+// Plans are told apart by their JSON, by everything they may draw, and by the Go types of parts
+// that the caller defines, such as an architecture. Fields of such a part that its JSON leaves out
+// cannot be told apart.
 //
 // The file does not know which records it was kept for. Where the same call goes on with other
 // records, the uses on each data set stay within the reservation, so each has the plan's guarantee;
@@ -58,8 +58,8 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // its part: records must not be relabelled in between. A complete file returns the result of the
 // records it was made from.
 //
-// A file serves one run at a time. When the run is complete the file holds its result: the same call
-// returns it again without drawing anything.
+// A file serves one run at a time. When the run is complete the file holds its result: the same
+// call returns it again without drawing anything.
 func Checkpoint(path string) Option {
 	return func(o *options) { o.checkpoint, o.keeps, o.keepEvery = path, true, 0 }
 }

@@ -108,8 +108,8 @@ func (r *Run) judge(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// FreeRun is a run that draws nothing private, such as training against what has been released before
-// under the given guarantee. It has no data, no ledger and no allowances.
+// FreeRun is a run that draws nothing private, such as training against what has been released
+// before under the given guarantee. It has no data, no ledger and no allowances.
 //
 // Errors: *param.Error for options that make no sense, a checkpoint and previews among them.
 func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
@@ -195,8 +195,8 @@ func (r *Run) take(line int, spend func() error) error {
 	return r.keeper.take(line, spend)
 }
 
-// failed is asked before every use, and again before noise is drawn: what was read of data that fail
-// is not released, since the records that were read in its place are none of theirs.
+// failed is asked before every use, and again before noise is drawn: what was read of data that
+// fail is not released, since the records that were read in its place are none of theirs.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)

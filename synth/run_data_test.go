@@ -76,8 +76,8 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	}
 }
 
-// Once data have failed nothing more is drawn, and the run ends in an error even if nothing was left
-// to draw.
+// Once data have failed nothing more is drawn, and the run ends in an error even if nothing was
+// left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

@@ -97,8 +97,8 @@ func (g *Generator) SaveFile(path string) error {
 
 // Load reads a generator that Save wrote.
 //
-// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file gives an error; memory is
-// bounded by a small multiple of the file's size.
+// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file gives an error; memory
+// is bounded by a small multiple of the file's size.
 func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	l := Loading{}
 	for _, apply := range opts {
@@ -156,8 +156,8 @@ type SavedPlan struct {
 	Config json.RawMessage // what Work.Config wrote
 }
 
-// ReadPlan reads the plan of any of the systems and works out its bill again: what a file says a plan
-// costs is not believed.
+// ReadPlan reads the plan of any of the systems and works out its bill again: what a file says a
+// plan costs is not believed.
 //
 // Errors: ErrFormat for another version or an unknown system; those of the system's own Plan.
 func (list Systems) ReadPlan(text []byte) (Plan, error) {

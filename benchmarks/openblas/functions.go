@@ -86,7 +86,8 @@ func features(b device.Backend, samples int, clock func() float64) {
 	fmt.Printf("features over product: %.3f; sparse gain: %.1f\n", ns[1]/ns[0], ns[2]/ns[3])
 }
 
-// featureRows is how many rows go through product and cosine together: few enough to stay in the second cache.
+// featureRows is how many rows go through product and cosine together: few enough to stay in the
+// second cache.
 const featureRows = 512
 
 func featureBlocks(b device.Backend, x, w, out device.Matrix) {

@@ -1,5 +1,5 @@
-// Openblas compares the float32 products of package device with OpenBLAS in one process: the layers of small networks
-// forward and backward, and the products of large feature maps.
+// Openblas compares the float32 products of package device with OpenBLAS in one process: the layers
+// of small networks forward and backward, and the products of large feature maps.
 //
 //	apt-get install libopenblas-dev
 //	go run . -cores 1
@@ -7,8 +7,8 @@
 //	go run . -what functions
 //	go run . -what features
 //
-// Samples of both candidates alternate; the figures are medians. On one core they are of processor time, which the
-// machine's other work does not disturb; on several, of wall time.
+// Samples of both candidates alternate; the figures are medians. On one core they are of processor
+// time, which the machine's other work does not disturb; on several, of wall time.
 package main
 
 import (
@@ -76,7 +76,8 @@ func main() {
 	}
 }
 
-// shape is a product op(A) op(B): NN for a layer's output, TN for the gradient of its weights, NT for that of its input.
+// shape is a product op(A) op(B): NN for a layer's output, TN for the gradient of its weights, NT
+// for that of its input.
 type shape struct {
 	form, group string
 	m, k, n     int

@@ -100,7 +100,8 @@ static int has512(void) { return __builtin_cpu_supports("avx512f"); }
 */
 import "C"
 
-// threadSeconds is the processor time that the current thread has had: what others run on the machine does not count.
+// threadSeconds is the processor time that the current thread has had: what others run on the
+// machine does not count.
 func threadSeconds() float64 { return float64(C.thread_seconds()) }
 
 func setThreads(n int) { C.openblas_set_num_threads(C.int(n)) }

@@ -46,7 +46,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is the ceiling of everything element-wise: three numbers moved for two operations.
+// BenchmarkMemory is the ceiling of everything element-wise: three numbers moved for two
+// operations.
 func BenchmarkMemory(b *testing.B) {
 	be := timed(b)
 	const n = 1 << 26
@@ -71,8 +72,8 @@ func BenchmarkFeatures(b *testing.B) {
 	b.ReportMetric(500*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkPrivateStep is a whole step of DP-SGD on the paper's VAE (784-200-2-200-784): gathering, gradients,
-// clipping, noise on the host and Adam.
+// BenchmarkPrivateStep is a whole step of DP-SGD on the paper's VAE (784-200-2-200-784): gathering,
+// gradients, clipping, noise on the host and Adam.
 func BenchmarkPrivateStep(b *testing.B) {
 	be := timed(b)
 	const rows = 60000
@@ -119,9 +120,9 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkCriticStep is the private part of a step of WGAN-GP, batch 512: the gradients of pairs, their norms, and the
-// clipped sum on the host, for the convolutional critics of 28×28 images. Noise and the optimiser come on top, as in
-// BenchmarkPrivateStep.
+// BenchmarkCriticStep is the private part of a step of WGAN-GP, batch 512: the gradients of pairs,
+// their norms, and the clipped sum on the host, for the convolutional critics of 28×28 images.
+// Noise and the optimiser come on top, as in BenchmarkPrivateStep.
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512

@@ -2,8 +2,8 @@
 
 package cuda
 
-// cu has a binding of its own to cuBLAS, but one that hides the handle, without which the mathematics mode cannot be
-// set, and that takes slices, which memory of a device is not.
+// cu has a binding of its own to cuBLAS, but one that hides the handle, without which the
+// mathematics mode cannot be set, and that takes slices, which memory of a device is not.
 
 /*
 #cgo linux CFLAGS: -I/usr/local/cuda/include -I/opt/cuda/include
@@ -41,7 +41,8 @@ func blasError(s C.int) error {
 	return blasStatus(s)
 }
 
-// newBLAS asks for products whose operands keep all their bits: a row of a clipped sum must be the row whose norm was measured.
+// newBLAS asks for products whose operands keep all their bits: a row of a clipped sum must be the
+// row whose norm was measured.
 func newBLAS() (*blas, error) {
 	var b blas
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {
@@ -56,8 +57,8 @@ func newBLAS() (*blas, error) {
 
 func (b *blas) close() { C.cublasDestroy(b.handle) }
 
-// multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by columns: it is told to work
-// out the transpose, from the transposes that it takes A and B for.
+// multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
+// columns: it is told to work out the transpose, from the transposes that it takes A and B for.
 func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix, beta float32,
 	out device.Matrix) {
 	check("cuBLAS product", blasError(C.multiply(b.handle, flag(transB), flag(transA), C.int(n), C.int(m), C.int(k),

@@ -11,11 +11,12 @@ import (
 // tile is the side of what one block of threads works out at a time.
 const tile = 32
 
-// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product itself, in tiles that
-// are squared and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose mathematics mode must not weaken the bound.
+// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product
+// itself, in tiles that are squared and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose
+// mathematics mode must not weaken the bound.
 //
-// Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient Computations in
-// Convolutional Neural Networks", 2019.
+// Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
+// Computations in Convolutional Neural Networks", 2019.
 func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 	for _, m := range [2]device.Matrix{a, d} {
 		g.want("BlockProductNorms", m)
@@ -50,8 +51,8 @@ func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 // underflow bounds what the same sum loses where it is too small for a normal float32.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
-// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by
-// roundoff·Σ‖a‖‖d‖ and underflow for each element.
+// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the
+// norm by roundoff·Σ‖a‖‖d‖ and underflow for each element.
 func (n blockNorms) products() {
 	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))
 	count := n.shares(blockProductsKernel, n.a.Cols, n.d.Cols)
@@ -59,8 +60,8 @@ func (n blockNorms) products() {
 		each(n.records)
 }
 
-// grams: an entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that makes of Σ is
-// (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+// grams: an entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what
+// that makes of Σ is (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
 func (n blockNorms) grams() {
 	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)
 	ue, uf := underflow(n.a.Cols), underflow(n.d.Cols)
@@ -70,7 +71,8 @@ func (n blockNorms) grams() {
 		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
 }
 
-// shares has the tiles of rows×cols numbers a record worked out; it returns how many tiles those are.
+// shares has the tiles of rows×cols numbers a record worked out; it returns how many tiles those
+// are.
 func (n blockNorms) shares(kernel, rows, cols int) int {
 	across := (cols + tile - 1) / tile
 	count := (rows + tile - 1) / tile * across

@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/device/devicetest"
 )
 
-// open is the first device. A tagged test binary does not start where there is none, so nothing is skipped here.
+// open is the first device. A tagged test binary does not start where there is none, so nothing is
+// skipped here.
 func open(t testing.TB, opts ...cuda.Option) device.Backend {
 	t.Helper()
 	b, err := cuda.Open(opts...)

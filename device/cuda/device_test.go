@@ -155,7 +155,8 @@ func TestBackendIsForgotten(t *testing.T) {
 	}
 }
 
-// again runs one test of this binary in a process of its own and returns its output and exit status.
+// again runs one test of this binary in a process of its own and returns its output and exit
+// status.
 func again(t *testing.T, test string, env ...string) (string, int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -204,7 +205,8 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestGarbage takes far more memory than a small device has, most of it in vain, and then more than it has at a time.
+// TestGarbage takes far more memory than a small device has, most of it in vain, and then more than
+// it has at a time.
 func TestGarbage(t *testing.T) {
 	if os.Getenv("FAKE_CUDA_BYTES") == "" {
 		t.Skip("run by TestLittleMemory")

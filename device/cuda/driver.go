@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// gpu is the backend of one device. Everything is queued on the context's default stream, where cuBLAS queues too: work
-// on the device happens in the order in which the lock was taken.
+// gpu is the backend of one device. Everything is queued on the context's default stream, where
+// cuBLAS queues too: work on the device happens in the order in which the lock was taken.
 type gpu struct {
 	name string
 	ctx  cu.CUContext
@@ -32,7 +32,8 @@ func open(s settings) (device.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
-	// The primary context is shared with whoever else uses the device in this process, cuBLAS among them.
+	// The primary context is shared with whoever else uses the device in this process, cuBLAS among
+	// them.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {
 		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
@@ -59,8 +60,8 @@ func (g *gpu) load(dev cu.Device) error {
 	return err
 }
 
-// resources are what a backend leaves behind. The primary context is not among them: matrices may outlive their
-// backend, and giving their memory back takes a context; it ends with the process.
+// resources are what a backend leaves behind. The primary context is not among them: matrices may
+// outlive their backend, and giving their memory back takes a context; it ends with the process.
 type resources struct {
 	pool *pool
 	blas *blas
@@ -72,7 +73,8 @@ func release(r resources) {
 	r.pool.close()
 }
 
-// bind ties the goroutine to a thread that works on the context, until the function that it returns is called.
+// bind ties the goroutine to a thread that works on the context, until the function that it returns
+// is called.
 func bind(ctx cu.CUContext) func() {
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(ctx); err != nil {
@@ -107,6 +109,6 @@ func check(op string, err error) {
 // Name is the device's own.
 func (g *gpu) Name() string { return g.name }
 
-// Workers is the number of the host's cores: noise, gathering and sums over records are theirs while the device
-// multiplies.
+// Workers is the number of the host's cores: noise, gathering and sums over records are theirs
+// while the device multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

@@ -112,7 +112,8 @@ func (g *gpu) CosSin(dst, src device.Matrix, scale float32) {
 
 // Adam moves p by one step of Adam along the gradient.
 //
-// With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root = 1/√(1−β₂ᵀ).
+// With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
+// 1/√(1−β₂ᵀ).
 func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 	g.wantLike("Adam", p, grad, m, v)
 	if s.T < 1 {

@@ -89,7 +89,8 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 
 type kernels [kernelCount]cu.Function
 
-// loadKernels has the driver compile every file for the device at hand. The context must be current.
+// loadKernels has the driver compile every file for the device at hand. The context must be
+// current.
 func loadKernels() (loaded kernels, err error) {
 	modules := map[string]cu.Module{}
 	for i, k := range kernelNames {
@@ -111,8 +112,8 @@ func loadKernels() (loaded kernels, err error) {
 	return loaded, nil
 }
 
-// call is a launch whose arguments are being put together. The driver is handed eight bytes an argument, whatever its
-// type.
+// call is a launch whose arguments are being put together. The driver is handed eight bytes an
+// argument, whatever its type.
 type call struct {
 	g      *gpu
 	kernel int
@@ -151,7 +152,8 @@ func (c *call) launch(across, down, threads int) {
 	check("kernel "+kernelNames[c.kernel].name, err)
 }
 
-// crowd is how many blocks of 256 threads fill the largest device several times over; what is left is done in turns.
+// crowd is how many blocks of 256 threads fill the largest device several times over; what is left
+// is done in turns.
 const crowd = 1 << 13
 
 // each launches a thread an element.

@@ -36,8 +36,8 @@ type piece struct {
 	bytes int64
 }
 
-// pool keeps memory that is no longer used for the next who wants as much of it. Reuse needs no waiting: whoever used
-// it before is ahead in the queue.
+// pool keeps memory that is no longer used for the next who wants as much of it. Reuse needs no
+// waiting: whoever used it before is ahead in the queue.
 type pool struct {
 	ctx    cu.CUContext
 	mu     sync.Mutex
@@ -74,8 +74,8 @@ func (p *pool) reuse(size int64) (cu.DevicePtr, bool) {
 	return list[len(list)-1], true
 }
 
-// squeeze makes room: matrices that nobody refers to are known only to the garbage collector, which sees how small they
-// are on the host and takes its time.
+// squeeze makes room: matrices that nobody refers to are known only to the garbage collector, which
+// sees how small they are on the host and takes its time.
 func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	for wait := time.Millisecond; wait < 200*time.Millisecond; wait *= 2 {
 		runtime.GC()

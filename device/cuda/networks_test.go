@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// close32 is how far apart, relative to the whole, the same gradient may be on two backends: chains of some thousand
-// products in another order, through a few layers.
+// close32 is how far apart, relative to the whole, the same gradient may be on two backends: chains
+// of some thousand products in another order, through a few layers.
 const close32 = 2e-5
 
 // pair is the same on the CPU and elsewhere.

@@ -55,7 +55,8 @@ func address(m device.Matrix) cu.DevicePtr {
 
 func contiguous(m device.Matrix) bool { return m.Stride == m.Cols || m.Rows <= 1 }
 
-// flat turns matrices of one shape into rows if none has gaps, so that kernels need not care where a row ends.
+// flat turns matrices of one shape into rows if none has gaps, so that kernels need not care where
+// a row ends.
 func flat(all ...*device.Matrix) {
 	for _, m := range all {
 		if !contiguous(*m) {

@@ -63,8 +63,8 @@ func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c devi
 	g.addRows(w, beta, c)
 }
 
-// SparseGemmT sets C = Sᵀ D + β C. The lists are turned around on the host, so that on the device every sum has one
-// owner.
+// SparseGemmT sets C = Sᵀ D + β C. The lists are turned around on the host, so that on the device
+// every sum has one owner.
 func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
 	wantItems("SparseGemmT", s)
 	g.wantShape("SparseGemmT", d, s.Rows(), d.Cols)
@@ -78,7 +78,8 @@ func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c dev
 	g.addRows(d, beta, c)
 }
 
-// addRows adds rows of src to those of c as the lists say that lie in g.packed: where each begins, then all of them.
+// addRows adds rows of src to those of c as the lists say that lie in g.packed: where each begins,
+// then all of them.
 func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 	if src.Empty() {
 		g.scale(c, beta)

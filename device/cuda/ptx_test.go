@@ -41,7 +41,8 @@ func TestPTXIsReproduced(t *testing.T) {
 	}
 }
 
-// inexact are instructions that flush, approximate, leave fusing to whoever translates them next, or add in any order.
+// inexact are instructions that flush, approximate, leave fusing to whoever translates them next,
+// or add in any order.
 var inexact = regexp.MustCompile(`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.`)
 
 // No kernel rounds more than IEEE arithmetic does: the bounds on norms count on that.

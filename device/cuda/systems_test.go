@@ -43,8 +43,9 @@ func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data reco
 	return host(be, net.Params().Flat)
 }
 
-// A private training ends in the same place as on the CPU, given the same sample and noise: to within what rounding
-// makes of the clipped sums, and where those fall on another side of a point of the noise's grid.
+// A private training ends in the same place as on the CPU, given the same sample and noise: to
+// within what rounding makes of the clipped sums, and where those fall on another side of a point
+// of the noise's grid.
 func TestPrivateTrainingAgrees(t *testing.T) {
 	const dim = 60
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -146,8 +147,8 @@ func must[T any](v T, err error) func(t *testing.T) T {
 	}
 }
 
-// Where the arithmetic runs changes no price: same ε, same releases; what it may change, the class of the noise, is
-// stated. And rows come out.
+// Where the arithmetic runs changes no price: same ε, same releases; what it may change, the class
+// of the noise, is stated. And rows come out.
 func TestBackendChangesNoGuarantee(t *testing.T) {
 	there := elsewhere(t)
 	for name, fit := range chains(t) {

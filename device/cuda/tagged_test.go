@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The files behind the tag are correct Go, as far as that can be seen without the headers that cgo wants: names of C
-// pass unseen.
+// The files behind the tag are correct Go, as far as that can be seen without the headers that cgo
+// wants: names of C pass unseen.
 func TestTaggedFilesTypeCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks gorgonia.org/cu and its imports from source")

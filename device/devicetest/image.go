@@ -114,7 +114,8 @@ func spread(m device.Image, u device.UpSampling, to, from int) float64 {
 	return line(u, to/(2*m.Width), from/m.Width, m.Height) * line(u, to%(2*m.Width), from%m.Width, m.Width)
 }
 
-// line is the same in one direction: the doubled pixel's middle lies at to/2 − ¼ in units of the others.
+// line is the same in one direction: the doubled pixel's middle lies at to/2 − ¼ in units of the
+// others.
 func line(u device.UpSampling, to, from, n int) float64 {
 	if u == device.Nearest {
 		if to/2 == from {
@@ -261,7 +262,8 @@ func productNorm(a, d *view, i, block int) (square, size float64) {
 	return square, size
 }
 
-// testBlockNaN checks that what is not finite in one block makes its norm, and no other, not finite.
+// testBlockNaN checks that what is not finite in one block makes its norm, and no other, not
+// finite.
 func testBlockNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 16)
 	for _, s := range [][3]int{{4, 100, 100}, {50, 5, 5}} { // by either way

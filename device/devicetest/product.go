@@ -11,8 +11,8 @@ import (
 // factors are the values of α and β tried out; one in four is zero.
 var factors = [4]float32{1, 0, -1, 0.37}
 
-// Product checks one product of an m×k by a k×n matrix. The bits of form choose transpositions, α and β; seed
-// chooses strides and numbers. It is exported for fuzzing.
+// Product checks one product of an m×k by a k×n matrix. The bits of form choose transpositions, α
+// and β; seed chooses strides and numbers. It is exported for fuzzing.
 func Product(t *testing.T, b device.Backend, m, n, k int, form uint8, seed uint64) {
 	t.Helper()
 	x := newBench(t, b, seed)
@@ -78,7 +78,8 @@ func testProducts(t *testing.T, b device.Backend) {
 	}
 }
 
-// testProductNaN puts one NaN into A and checks that its row, and nothing else, is lost; and that β = 0 cleans C.
+// testProductNaN puts one NaN into A and checks that its row, and nothing else, is lost; and that β
+// = 0 cleans C.
 func testProductNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 2)
 	for _, s := range [][3]int{{9, 33, 20}, {40, 3, 17}, {1, 5, 5}, {65, 80, 300}} {

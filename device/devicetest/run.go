@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Run checks that a backend does what device.Backend says. A method that is missing from its cases is a gap in the
-// suite, not a freedom of the backend.
+// Run checks that a backend does what device.Backend says. A method that is missing from its cases
+// is a gap in the suite, not a freedom of the backend.
 func Run(t *testing.T, b device.Backend) {
 	for _, c := range []struct {
 		name string

@@ -70,7 +70,8 @@ func (x *bench) of(rows, cols int, numbers []float64) *view {
 // at is element (i, j) as uploaded.
 func (v *view) at(i, j int) float64 { return v.host[i*v.cols+j] }
 
-// want checks the matrix, on the backend, against a reference, within a bound, and the margins against the sentinel.
+// want checks the matrix, on the backend, against a reference, within a bound, and the margins
+// against the sentinel.
 func (v *view) want(x *bench, what string, reference func(i, j int) (value, bound float64)) {
 	x.t.Helper()
 	all := make([]float32, v.whole.Rows*v.whole.Cols)

@@ -95,9 +95,9 @@ func (c *Classifier) Predict(d records.Data) ([]int32, error) {
 	return c.named(scores), nil
 }
 
-// ranked turns the scores of some records into what they are ranked by within a class: for more than
-// two classes probabilities where there are any, since logarithms of densities
-// compare classes and not records.
+// ranked turns the scores of some records into what they are ranked by within a class: for more
+// than two classes probabilities where there are any, since logarithms of densities compare classes
+// and not records.
 func (c *Classifier) ranked(d records.Data, scores []float64) []float64 {
 	if p, ok := c.scorer.(Prober); ok && c.schema.Classes() > 2 {
 		return c.score(d, p.Probabilities)

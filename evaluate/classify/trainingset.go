@@ -2,7 +2,8 @@ package classify
 
 import "github.com/seed7ba64551/privgen/records"
 
-// TrainingSet is labelled records, read once for all methods of this package that are trained on them.
+// TrainingSet is labelled records, read once for all methods of this package that are trained on
+// them.
 type TrainingSet struct {
 	design *design
 	data   records.Data

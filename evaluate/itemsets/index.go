@@ -299,7 +299,8 @@ func (x *Index) All(items ...uint32) int {
 	return count
 }
 
-// intersection appends the rows that every container has; it is fastest where the rarest comes first.
+// intersection appends the rows that every container has; it is fastest where the rarest comes
+// first.
 func intersection(rows []uint16, of []container) []uint16 {
 	rows = of[0].appendRows(rows)
 	for _, c := range of[1:] {

@@ -27,8 +27,8 @@ type Queries struct {
 	Classes   int     // length classes; 0 for 5
 	MaxLength int     // 0 for the length of the longest real record
 	Sanity    float64 // sanity bound as a part of the number of real records; 0 for 0.001
-	// Popular draws items with probabilities proportional to how many real records have them, where the
-	// papers draw them uniformly: what people ask about is rarely a random corner of the universe.
+	// Popular draws items with probabilities proportional to how many real records have them, where
+	// the papers draw them uniformly: what people ask about is rarely a random corner of the universe.
 	Popular bool
 	Seed    uint64
 }
@@ -106,8 +106,8 @@ func (q Queries) drawFor(x *Index) ([][][]uint32, error) {
 	return q.draw(x.Universe(), q.MaxLength, p.draw)
 }
 
-// popularity draws distinct items by weight: the n smallest of exponential numbers with the weights as rates
-// (Efraimidis and Spirakis 2006).
+// popularity draws distinct items by weight: the n smallest of exponential numbers with the weights
+// as rates (Efraimidis and Spirakis 2006).
 type popularity struct {
 	weights []float64
 	arrival []float64
@@ -216,8 +216,8 @@ func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, ev
 	return either, every
 }
 
-// MeanAny is the mean over the classes of the mean errors of "any of the items", the figure that compares two
-// synthesisers in one number; MeanAll is that of "all of the items".
+// MeanAny is the mean over the classes of the mean errors of "any of the items", the figure that
+// compares two synthesisers in one number; MeanAll is that of "all of the items".
 func (e QueryErrors) MeanAny() float64 {
 	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
 }

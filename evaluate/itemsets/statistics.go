@@ -16,8 +16,8 @@ import (
 )
 
 // Statistics compares what synthetic sets hold with what real ones do: how often items occur, how
-// often they occur together, how large the sets are, and which combinations are the most frequent. The zero value
-// has sound defaults.
+// often they occur together, how large the sets are, and which combinations are the most frequent.
+// The zero value has sound defaults.
 type Statistics struct {
 	Pairs int // pairs of so many of the most popular real items are compared; 0 for 100 items
 	Top   int // so many of the most frequent combinations; 0 for 100
@@ -74,7 +74,8 @@ type Difference struct {
 
 // Compare compares synthetic with real sets (or binary vectors).
 //
-// Errors: *[param.Error] for settings that make no sense, records that are not binary, different universes, or no records at all.
+// Errors: *[param.Error] for settings that make no sense, records that are not binary, different
+// universes, or no records at all.
 // Guarantee: none; see the package.
 func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 	truth, err := NewIndex(real)

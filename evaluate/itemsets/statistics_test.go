@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestIndexOverManyBlocks: items that are popular, rare, everywhere, nowhere and only in the last block,
-// over more records than one block holds.
+// TestIndexOverManyBlocks: items that are popular, rare, everywhere, nowhere and only in the last
+// block, over more records than one block holds.
 func TestIndexOverManyBlocks(t *testing.T) {
 	const n = 3*65536 + 17
 	rows := make([][]uint32, n)

@@ -14,12 +14,13 @@ type Set struct {
 	Count int
 }
 
-// TopItemsets are the k most frequent combinations of two up to size items, the most frequent first and in order of
-// their items among equals.
+// TopItemsets are the k most frequent combinations of two up to size items, the most frequent first
+// and in order of their items among equals.
 //
-// Pairs of popular items are counted in one pass over the records; larger combinations grow from the most
-// frequent pairs, depth first over ever more popular items (Zaki's Eclat, 2000), with the k-th best count so far as
-// the least support, since a combination is never more frequent than a part of it.
+// Pairs of popular items are counted in one pass over the records; larger combinations grow from
+// the most frequent pairs, depth first over ever more popular items (Zaki's Eclat, 2000), with the
+// k-th best count so far as the least support, since a combination is never more frequent than a
+// part of it.
 func (x *Index) TopItemsets(k, size int) []Set {
 	if k < 1 || size < 2 {
 		return nil

@@ -1,5 +1,6 @@
-// Command audit-ledger prints the bill of a saved privacy ledger: what was promised, what it cost, what the best attacker could do,
-// and a program that recomputes the price with an independent accountant. It draws the trade-off curve next to it.
+// Command audit-ledger prints the bill of a saved privacy ledger: what was promised, what it cost,
+// what the best attacker could do, and a program that recomputes the price with an independent
+// accountant. It draws the trade-off curve next to it.
 //
 //	go run ./examples/audit-ledger              a ledger that comes with the program, of an imaginary training run
 //	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote as JSON, as examples/own-loop does

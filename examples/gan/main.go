@@ -1,4 +1,5 @@
-// Command gan trains a generative adversarial network on labelled images under differential privacy, and samples it.
+// Command gan trains a generative adversarial network on labelled images under differential
+// privacy, and samples it.
 //
 //	go run ./examples/gan                      on digits drawn by the program: 50 s of processor time
 //	go run ./examples/gan -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
@@ -7,8 +8,9 @@
 //	go run ./examples/gan -ablation            what each of the paper's optimisations adds, at one ε
 //	go run ./examples/gan -iterations          how many iterations grouping allows at one ε
 //
-// It prints the bill before it trains, and the guarantee and the quality afterwards; it writes a picture of
-// samples over time, the generator, and while it trains a checkpoint. A run that was killed goes on from that with
+// It prints the bill before it trains, and the guarantee and the quality afterwards; it writes a
+// picture of samples over time, the generator, and while it trains a checkpoint. A run that was
+// killed goes on from that with
 // -resume: nothing is spent twice.
 package main
 

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The made-up table has what real ones have: skewed amounts that are mostly zero, levels of very different size,
-// columns that go together, missing values, and a class of one quarter that depends on several columns at once.
+// The made-up table has what real ones have: skewed amounts that are mostly zero, levels of very
+// different size, columns that go together, missing values, and a class of one quarter that depends
+// on several columns at once.
 
 var (
 	jobs      = []string{"clerk", "craft", "manager", "nurse", "sales", "teacher", "driver", "farmer", "none"}

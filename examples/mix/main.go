@@ -1,14 +1,15 @@
-// Command mix publishes noisy mixtures of images and learns from what was published, as a stranger would who has the
-// published file and nothing else.
+// Command mix publishes noisy mixtures of images and learns from what was published, as a stranger
+// would who has the published file and nothing else.
 //
 //	go run ./examples/mix                      on digits drawn by the program: 10 s of processor time
 //	go run ./examples/mix -n 60000 -mixtures 60000 -samples 60000 -epochs 5 \
 //	    -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //	    -test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// It prints the bill before it reads a record and the guarantee afterwards, writes the release (mixtures.npz), a
-// picture of mixtures (as the paper's Fig. 1) and, where class moments were learnt, of digits drawn from them, and
-// scores a convolutional network and a linear model on held-out images.
+// It prints the bill before it reads a record and the guarantee afterwards, writes the release
+// (mixtures.npz), a picture of mixtures (as the paper's Fig. 1) and, where class moments were
+// learnt, of digits drawn from them, and scores a convolutional network and a linear model on
+// held-out images.
 package main
 
 import (

@@ -61,7 +61,8 @@ func (s score) String() string {
 	return fmt.Sprintf("accuracy on held-out images (not private): network %.4f, linear model %.4f", s.network, s.linear)
 }
 
-// learn trains on one release and scores on held-out images, which are shortened as the mixed ones were.
+// learn trains on one release and scores on held-out images, which are shortened as the mixed ones
+// were.
 func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, seed uint64, show bool) (score, error) {
 	shown, err := c.seen(m, test)
 	if err != nil {
@@ -90,7 +91,8 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	return s, nil
 }
 
-// network is a small convolutional one; projected records are no images and get two dense layers, as in the paper.
+// network is a small convolutional one; projected records are no images and get two dense layers,
+// as in the paper.
 func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 	if c.project > 0 {
 		return models.MLP{Hidden: []int{200, 200}}.Classifier(device.CPU(), dim, 10, seed)
@@ -101,8 +103,8 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 				Pad: 2}}}.Classifier(device.CPU(), dim, 10, seed)
 }
 
-// fromMoments trains on images drawn from the class moments that the mixtures show, fresh ones all the time. The
-// network is then shown held-out images as moments describe images.
+// fromMoments trains on images drawn from the class moments that the mixtures show, fresh ones all
+// the time. The network is then shown held-out images as moments describe images.
 func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer, show bool,
 	test *records.Table) (*records.Table, error) {
 	moments, err := m.Moments(mix.MomentsConfig{})
@@ -120,7 +122,8 @@ func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Class
 	return moments.Described(test)
 }
 
-// fromMixtures trains on the mixtures themselves, as the paper does, stretched to vary as single images do.
+// fromMixtures trains on the mixtures themselves, as the paper does, stretched to vary as single
+// images do.
 func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer) error {
 	rows := m.Whiten()
 	if c.denoise > 0 {
@@ -133,7 +136,8 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 	return t.Fit(ctx, net, mix.Project(rows, wide))
 }
 
-// seen is how a record looks to a model learnt from the release: shortened, projected where the release is.
+// seen is how a record looks to a model learnt from the release: shortened, projected where the
+// release is.
 func (c config) seen(m *mix.Model, test *records.Table) (*records.Table, error) {
 	return m.Prepared(test)
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): what ε a million mixtures of a million records cost, by the
-// noise on their means, for several degrees; 50 features and 50 label coordinates, equal noise on both. Records
-// and labels have norm 1 at most and no negative coordinates, as the paper assumes (its theorem does not use the norms):
-// replacing a record then moves features and label by √2 each, together by 2, and removing it moves them by √2.
+// mixFigure3 draws Fig. 3 of Lee et al. (ISIT 2019): what ε a million mixtures of a million records
+// cost, by the noise on their means, for several degrees; 50 features and 50 label coordinates,
+// equal noise on both. Records and labels have norm 1 at most and no negative coordinates, as the
+// paper assumes (its theorem does not use the norms): replacing a record then moves features and
+// label by √2 each, together by 2, and removing it moves them by √2.
 func mixFigure3(out string) error {
 	const n, dim = 1_000_000, 100
 	var curves []curve
@@ -79,8 +80,8 @@ func (c *curve) descend(from float64, epsilon func(sigma float64) (float64, erro
 	return nil
 }
 
-// mixTable is Table I of Lee et al.: the accuracy of a network trained on the mixtures themselves, by degree and
-// ε, with this library's noise under either relation.
+// mixTable is Table I of Lee et al.: the accuracy of a network trained on the mixtures themselves,
+// by degree and ε, with this library's noise under either relation.
 type mixTable struct {
 	images, labels         string
 	testImages, testLabels string

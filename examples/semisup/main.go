@@ -1,16 +1,19 @@
-// Command semisup trains a classifier on few labelled images, with the help of a private generator of unlabelled ones.
+// Command semisup trains a classifier on few labelled images, with the help of a private generator
+// of unlabelled ones.
 //
 //	go run ./examples/semisup                  on digits drawn by the program, about half a minute of a core
 //	go run ./examples/semisup -n 60000 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// A generator learns, under differential privacy, from many images without labels. Two classifiers then teach each
-// other on its samples: C1 sees an image, C2 an image and the code it was made from. In each round C2 learns the
-// classes that C1 gives to fresh samples, and C1 learns from labelled images and, from a third of the way on, from
-// more and more samples with the classes that C2 gives them. Nothing of that costs privacy: the generator is
-// released. The program prints the plan and the guarantee, draws public images and samples, and compares the accuracy
-// of C1 with and without samples.
+// A generator learns, under differential privacy, from many images without labels. Two classifiers
+// then teach each other on its samples: C1 sees an image, C2 an image and the code it was made
+// from. In each round C2 learns the classes that C1 gives to fresh samples, and C1 learns from
+// labelled images and, from a third of the way on, from more and more samples with the classes that
+// C2 gives them. Nothing of that costs privacy: the generator is released. The program prints the
+// plan and the guarantee, draws public images and samples, and compares the accuracy of C1 with and
+// without samples.
 //
-// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018, Algorithm 4.
+// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
+// Algorithm 4.
 package main
 
 import (

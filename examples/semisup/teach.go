@@ -38,16 +38,17 @@ func (p *pupil) learn(x, targets device.Matrix) {
 	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
 }
 
-// judge states the probabilities of classes. The source passes on the likeliest class alone, which on samples that
-// look like no class in particular makes both classifiers sure of whatever they said first.
+// judge states the probabilities of classes. The source passes on the likeliest class alone, which
+// on samples that look like no class in particular makes both classifiers sure of whatever they
+// said first.
 func (p *pupil) judge(x device.Matrix) device.Matrix {
 	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
 	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)
 	return out
 }
 
-// teach is Algorithm 4: it trains C1 and, if there is a generator, C2 with it, and returns the accuracy of C1 on test
-// images.
+// teach is Algorithm 4: it trains C1 and, if there is a generator, C2 with it, and returns the
+// accuracy of C1 on test images.
 func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (float64, error) {
 	dim, classes := public.Schema().Dim(), public.Schema().Classes()
 	first, err := newPupil(dim, classes, seed)

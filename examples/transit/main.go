@@ -1,13 +1,15 @@
-// Command transit compares private synthesisers of item sets by counting queries, as Figs. 5 and 6 of the DPGM papers do for
-// call records and transit passengers: DPGM with one cluster and with several, MWEM, noisy item counts and a tree of noisy pairs.
+// Command transit compares private synthesisers of item sets by counting queries, as Figs. 5 and 6
+// of the DPGM papers do for call records and transit passengers: DPGM with one cluster and with
+// several, MWEM, noisy item counts and a tree of noisy pairs.
 //
 //	go run ./examples/transit                                   on generated sets, about a minute
 //	go run ./examples/transit -preset transit                   at the size of the papers' transit data
 //	go run ./examples/transit -preset cdr                       at the size of their call records: up to an hour
 //	go run ./examples/transit -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
 //
-// It prints what each run guarantees (with -v all of it, and each plan's bill), a table of errors against ε, and what the papers' own
-// accounting would print for the same noise; and it draws the errors. Errors compare with the real records and are not private.
+// It prints what each run guarantees (with -v all of it, and each plan's bill), a table of errors
+// against ε, and what the papers' own accounting would print for the same noise; and it draws the
+// errors. Errors compare with the real records and are not private.
 package main
 
 import (

@@ -109,6 +109,6 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 	return chain.Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest})
 }
 
-// rate is the learning rate of a run of so many steps. Adam makes noise a random walk of steps of one size: their
-// number must not decide how far it strays.
+// rate is the learning rate of a run of so many steps. Adam makes noise a random walk of steps of
+// one size: their number must not decide how far it strays.
 func (c config) rate(steps int) float64 { return c.lr * math.Sqrt(min(1000/float64(steps), 1)) }

@@ -16,7 +16,8 @@ func (r result) classError(class int) float64 {
 	return sum / float64(len(r.runs))
 }
 
-// meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the other reading.
+// meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the
+// other reading.
 func (r result) meanAny() (mean, spread float64) { return meanOf(r.runs, itemsets.QueryErrors.MeanAny) }
 
 func (r result) meanAll() float64 {

@@ -4,13 +4,13 @@ package counts
 
 import "math"
 
-// Shrink estimates counts of zero or more from noisy ones of noise standard deviation std: the mean of
-// what each count may be, given its noisy value and how all of them are spread.
+// Shrink estimates counts of zero or more from noisy ones of noise standard deviation std: the mean
+// of what each count may be, given its noisy value and how all of them are spread.
 //
-// Of many counts near zero, noise makes half negative and the largest ones too large; clamping them would add
-// the noise's mean to every sum of them. The spread is estimated by maximum likelihood over a grid of
-// possible counts (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes); noisy counts far above the
-// noise stay as they are.
+// Of many counts near zero, noise makes half negative and the largest ones too large; clamping them
+// would add the noise's mean to every sum of them. The spread is estimated by maximum likelihood
+// over a grid of possible counts (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes); noisy
+// counts far above the noise stay as they are.
 func Shrink(noisy []float64, std float64) []float64 {
 	out := make([]float64, len(noisy))
 	if !(std > 0) {

@@ -61,8 +61,9 @@ func Seeded(seed uint64) (*Source, error) {
 	return s, err
 }
 
-// Renumbered is Seeded where a row's words are those of another number, so that two data sets of which
-// one has a record more in the middle can agree on all other rows. A nil number changes nothing.
+// Renumbered is Seeded where a row's words are those of another number, so that two data sets of
+// which one has a record more in the middle can agree on all other rows. A nil number changes
+// nothing.
 func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
 	s, err := Seeded(seed)
 	if s != nil {

@@ -21,8 +21,8 @@ const (
 // ErrTooMuch is the refusal of a document over its limits.
 var ErrTooMuch = errors.New("the JSON document exceeds its limits")
 
-// Check counts the values of a document and how deep they are nested, without allocating. Whether the
-// document is valid JSON is left to its parser.
+// Check counts the values of a document and how deep they are nested, without allocating. Whether
+// the document is valid JSON is left to its parser.
 //
 // Errors: ErrTooMuch.
 func (l Limits) Check(document []byte) error {

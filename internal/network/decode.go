@@ -6,7 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Unit maps a schema's coordinates to [0,1], where networks work, and back. Its zero value leaves them as they are.
+// Unit maps a schema's coordinates to [0,1], where networks work, and back. Its zero value leaves
+// them as they are.
 type Unit struct{ lo, width float32 }
 
 // UnitOf is the map of a schema.
@@ -45,8 +46,9 @@ func (u Unit) Stretch(values []float32) {
 	}
 }
 
-// Records turns what a network states, numbers in [0,1] row by row, into records: binary coordinates
-// and the levels of a table are drawn, other numbers moved into their bounds. It writes to flat.
+// Records turns what a network states, numbers in [0,1] row by row, into records: binary
+// coordinates and the levels of a table are drawn, other numbers moved into their bounds. It writes
+// to flat.
 func Records(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
 	if s.Kind() == records.MixedTable {
 		Rows(rng, TableBlocks(s), flat)
@@ -64,7 +66,8 @@ func Records(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (
 	return records.FromFlat(s, flat, labels...)
 }
 
-// sets lists the items of every row. Of more than the schema allows those are left that reading such a set leaves.
+// sets lists the items of every row. Of more than the schema allows those are left that reading
+// such a set leaves.
 func sets(s records.Schema, flat []float32, labels []int32) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	for lo := 0; lo < len(flat); lo += s.Dim() {

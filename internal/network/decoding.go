@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one choice adding up to 1.
+// Heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one
+// choice adding up to 1.
 func Heads(s records.Schema) []models.Head {
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -38,8 +39,8 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	return append(list, l.Decodings...)
 }
 
-// NewGenerator builds the generator of records of a schema. The path is that of the architecture. Sizes are judged before
-// anything is allocated for them.
+// NewGenerator builds the generator of records of a schema. The path is that of the architecture.
+// Sizes are judged before anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
@@ -59,8 +60,8 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	return net, k.Err()
 }
 
-// CheckSize refuses an architecture that is not sound, or whose networks no memory holds. It asks for the number of
-// parameters of sound ones alone.
+// CheckSize refuses an architecture that is not sound, or whose networks no memory holds. It asks
+// for the number of parameters of sound ones alone.
 func CheckSize(path string, a any, params func() int64) error {
 	if v, ok := a.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
@@ -124,8 +125,9 @@ func RestoreNet(f *synth.File, be device.Backend, net models.Generator) error {
 	return nil
 }
 
-// ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the architecture asks for are
-// compared with the bytes there are before anything is allocated for them.
+// ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the
+// architecture asks for are compared with the bytes there are before anything is allocated for
+// them.
 //
 // Errors: synth.ErrFormat.
 func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema) (models.Generator, error) {

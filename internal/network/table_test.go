@@ -22,8 +22,8 @@ func TestEndsOfARangeAreReached(t *testing.T) {
 }
 
 // TestRowsAreDrawn from what a network states: levels, flags and what is missing with the stated
-// probabilities, to within 0.0104 in 100,000 rows (Hoeffding: 1e-9 each; the seed is fixed besides).
-// Numbers stay, but for those that are missing.
+// probabilities, to within 0.0104 in 100,000 rows (Hoeffding: 1e-9 each; the seed is fixed
+// besides). Numbers stay, but for those that are missing.
 func TestRowsAreDrawn(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
 		records.Numeric("x", 0, 1).WithMissing(), records.Flag("old", "no", "yes"),

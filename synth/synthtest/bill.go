@@ -79,8 +79,8 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans: a plan with one value changed is read as what it says, or refused; it never costs more
-// than its budget.
+// hostilePlans: a plan with one value changed is read as what it says, or refused; it never costs
+// more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()
 	for i, bad := range mutants(t, file) {

@@ -13,8 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testCheckpoints: a run that is interrupted anywhere goes on by the same call, on its old ledger and
-// on a fresh one, draws no more than was reserved, and when it is complete gives its result again.
+// testCheckpoints: a run that is interrupted anywhere goes on by the same call, on its old ledger
+// and on a fresh one, draws no more than was reserved, and when it is complete gives its result
+// again.
 func (s Subject) testCheckpoints(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	n, _ := s.reports(t, p, data)
@@ -109,8 +110,8 @@ func taken(ledger *accountant.Ledger) (n int) {
 	return n
 }
 
-// testTaken: a checkpoint serves one run at a time, of one plan, and a run whose file was replaced or
-// removed stops before it draws more.
+// testTaken: a checkpoint serves one run at a time, of one plan, and a run whose file was replaced
+// or removed stops before it draws more.
 func (s Subject) testTaken(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	path := filepath.Join(t.TempDir(), "run")

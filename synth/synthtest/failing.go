@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testFailingData: data of a user-defined type that panic, or that hand out other rows than they are
-// asked for, end in one error that says nothing about them, whatever goroutine reads them.
+// testFailingData: data of a user-defined type that panic, or that hand out other rows than they
+// are asked for, end in one error that says nothing about them, whatever goroutine reads them.
 func (s Subject) testFailingData(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	for what, d := range map[string]failing{

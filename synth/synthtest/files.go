@@ -43,8 +43,8 @@ func (s Subject) testFiles(t *testing.T) {
 	s.hostileCheckpoints(t, p, path)
 }
 
-// hostileCheckpoints: a run goes on from a changed checkpoint or refuses it, and never draws more than
-// is reserved.
+// hostileCheckpoints: a run goes on from a changed checkpoint or refuses it, and never draws more
+// than is reserved.
 func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 	whole, err := os.ReadFile(path)
 	if err != nil {

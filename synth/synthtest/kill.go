@@ -24,9 +24,10 @@ import (
 const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 
 // Kill runs the subject in child processes that are killed at so many random moments. All draws are
-// traced in a file outside the checkpoint: there are never more than were reserved, no noise is drawn
-// twice, every restart goes on by itself, and nothing is left behind. A child process runs the whole
-// test function that calls Kill or [Race], which must do so on every run, and for one subject.
+// traced in a file outside the checkpoint: there are never more than were reserved, no noise is
+// drawn twice, every restart goes on by itself, and nothing is left behind. A child process runs
+// the whole test function that calls Kill or [Race], which must do so on every run, and for one
+// subject.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testKinds: every kind of record under both relations is fitted, sampled, saved and loaded, or refused
-// by Plan with a mistake in a parameter.
+// testKinds: every kind of record under both relations is fitted, sampled, saved and loaded, or
+// refused by Plan with a mistake in a parameter.
 func (s Subject) testKinds(t *testing.T) {
 	handled := 0
 	for _, r := range relations {

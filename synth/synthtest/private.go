@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours. Calls are compared
-// in their order, which several workers would change.
+// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours. Calls are
+// compared in their order, which several workers would change.
 func (s Subject) testReplay(t *testing.T) {
 	oneWorker := synth.On(device.CPUWith(1))
 	for _, r := range relations {

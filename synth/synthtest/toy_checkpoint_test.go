@@ -63,7 +63,8 @@ func counted(t *testing.T, path string) []int {
 	return h.Taken
 }
 
-// TestACheckpointPromisesToOneUnit: releases that protect records are no releases that protect users.
+// TestACheckpointPromisesToOneUnit: releases that protect records are no releases that protect
+// users.
 func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	if _, err := p.Fit(t.Context(), data, keep); err != nil {
@@ -271,8 +272,8 @@ func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	}
 }
 
-// TestACheckpointKeepsWhatIsNotPrivate: a result that is read again says of its noise what the first
-// run said.
+// TestACheckpointKeepsWhatIsNotPrivate: a result that is read again says of its noise what the
+// first run said.
 func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	first, err := p.Fit(privacytest.Seeded(t, t.Context(), 7), data, keep)

@@ -17,8 +17,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// The system of this test is written as somebody outside the module would: it releases the number of
-// records once, and then, step by step, sums of Poisson samples. It draws coordinates independently.
+// The system of this test is written as somebody outside the module would: it releases the number
+// of records once, and then, step by step, sums of Poisson samples. It draws coordinates
+// independently.
 
 const (
 	stageCount = "number of records"

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// Slope has density C·e^{l/2} of P over (−a, a), and possibly atoms at both ends: the curve of the Laplace mechanism, with atoms,
-// and of all mechanisms of bounded range, without.
+// Slope has density C·e^{l/2} of P over (−a, a), and possibly atoms at both ends: the curve of the
+// Laplace mechanism, with atoms, and of all mechanisms of bounded range, without.
 type Slope struct {
 	a, c       float64
 	lowP, topP float64 // atoms at −a and a
@@ -15,7 +15,8 @@ func Laplace(scale float64) *Slope {
 	return &Slope{a: a, c: math.Exp(-a/2) / 4, lowP: math.Exp(-a) / 2, topP: 0.5}
 }
 
-// BoundedRange is the upper envelope of all pairs of bounded range ε, δ(x) = (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
+// BoundedRange is the upper envelope of all pairs of bounded range ε, δ(x) =
+// (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
 func BoundedRange(eps float64) *Slope {
 	return &Slope{a: eps, c: math.Exp(-eps/2) / (2 * -math.Expm1(-eps))}
 }

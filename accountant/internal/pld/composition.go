@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Composition is a number of adaptive uses of each of several mechanisms: their pairs of each direction, with counts.
+// Composition is a number of adaptive uses of each of several mechanisms: their pairs of each
+// direction, with counts.
 type Composition struct {
 	n           []int
 	remove, add []Pair
@@ -32,7 +33,8 @@ func (s *Composition) Append(p *Pairs, n int) {
 // Loose says that a pair is only an upper bound of its mechanism: there is no lower end.
 func (s *Composition) Loose() bool { return s.loose }
 
-// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. Without lower it skips the work that only the lower end needs.
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. Without lower it skips the work that only
+// the lower end needs.
 func (s *Composition) Epsilon(delta float64, lower bool) Answer {
 	return s.both(question{delta: delta, lower: lower})
 }
@@ -42,8 +44,9 @@ func (s *Composition) Delta(eps float64) Answer {
 	return s.both(question{eps: eps, byEps: true, lower: true})
 }
 
-// both answers for both directions: ε (or δ) is the larger. The direction that is almost always the smaller is tried on
-// a coarse grid first, which settles it when even that upper end stays below the other's.
+// both answers for both directions: ε (or δ) is the larger. The direction that is almost always the
+// smaller is tried on a coarse grid first, which settles it when even that upper end stays below
+// the other's.
 func (s *Composition) both(q question) Answer {
 	q.n = s.n
 	for _, n := range s.n {

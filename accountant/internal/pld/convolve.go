@@ -8,9 +8,9 @@ import (
 )
 
 // A channel is the tilted distribution of a sum of independent losses in a window of the grid:
-// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves the bulk to where δ is decided, so that the
-// Fourier transform's absolute error is small against the answer even for δ = 1e−12, and so that the window need not hold
-// the rest of the distribution.
+// mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves the bulk to where δ is
+// decided, so that the Fourier transform's absolute error is small against the answer even for δ =
+// 1e−12, and so that the window need not hold the rest of the distribution.
 type channel struct {
 	h, theta float64
 	base     float64 // Σ countᵢ·offsetᵢ
@@ -27,8 +27,9 @@ type channel struct {
 // lossAt is the loss of the k-th mass of the window.
 func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int64(k))*ch.h }
 
-// composer multiplies characteristic functions, one summand after the other; it owns the scratch of one size and keeps it
-// for the next grid, so that the memory of a composition does not grow with the number of its terms or of its tries.
+// composer multiplies characteristic functions, one summand after the other; it owns the scratch of
+// one size and keeps it for the next grid, so that the memory of a composition does not grow with
+// the number of its terms or of its tries.
 type composer struct {
 	view   view
 	n      int
@@ -100,7 +101,8 @@ func (c *composer) add(p *product, s summand) {
 	p.logScale += float64(s.count) * c.load(s, v.h, v.theta)
 	p.steps += float64(s.count)
 	p.base += float64(s.count) * s.offset
-	// What the window leaves out is bounded by Chernoff's inequality on the very masses that are composed.
+	// What the window leaves out is bounded by Chernoff's inequality on the very masses that are
+	// composed.
 	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
 	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
 	c.fft.Coefficients(c.coef, c.real)
@@ -119,7 +121,8 @@ func (c *composer) channel(p *product) channel {
 	return ch
 }
 
-// load places the tilted, normalised masses of p on the circle and returns the log of what normalised them.
+// load places the tilted, normalised masses of p on the circle and returns the log of what
+// normalised them.
 func (c *composer) load(p summand, h, theta float64) float64 {
 	clear(c.real)
 	scale := logMoment(p, h, theta)
@@ -251,7 +254,8 @@ func (c *composer) invert(p *product, ch *channel) []float64 {
 	return out
 }
 
-// epsilonUpper is the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false when the window does not reach far enough either way.
+// epsilonUpper is the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false when the window does
+// not reach far enough either way.
 func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 	delta -= ch.inf + ch.above
 	if !(delta > 0) {
@@ -268,11 +272,13 @@ func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
 	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 { return max(v-ch.eta, 0) }, ch.alias/(1+ch.theta))
 }
 
-// scan sums the hockey-stick curve from the top of the window down, in units of its own tilt, until it passes the target:
+// scan sums the hockey-stick curve from the top of the window down, in units of its own tilt, until
+// it passes the target:
 //
 //	u = Σ_{j≥k} P(lⱼ)e^{l_k−lⱼ},  d = δ(l_k);  δ(l_{k−1}) = d + (1−e^{−h})·u
 //
-// Every term is positive, so nothing cancels; between grid points the curve is linear in e^ε and is solved exactly.
+// Every term is positive, so nothing cancels; between grid points the curve is linear in e^ε and is
+// solved exactly.
 func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount float64) (float64, bool) {
 	fade, keep, gain := math.Exp(-ch.h*(1+ch.theta)), math.Exp(-ch.theta*ch.h), -math.Expm1(-ch.h)
 	var u, d, target float64

@@ -13,8 +13,8 @@ type Discrete struct {
 	never      float64   // Q where P is zero
 }
 
-// NewDiscrete has P-mass mass[i] at loss[i], in increasing order, mass inf of P where Q is zero and mass never of Q where
-// P is zero.
+// NewDiscrete has P-mass mass[i] at loss[i], in increasing order, mass inf of P where Q is zero and
+// mass never of Q where P is zero.
 func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 	return &Discrete{loss, mass, inf, never}
 }
@@ -84,8 +84,8 @@ func (p *Discrete) Renyi(order float64) float64 {
 	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
 }
 
-// spacing finds the first loss and the step of losses that are a whole number of steps apart; ok is false for others. A
-// single loss has step 0. Nothing rests on it but how fine a grid is needed.
+// spacing finds the first loss and the step of losses that are a whole number of steps apart; ok is
+// false for others. A single loss has step 0. Nothing rests on it but how fine a grid is needed.
 func (p *Discrete) spacing() (first, step float64, ok bool) {
 	first = p.loss[0]
 	span := p.loss[len(p.loss)-1] - first
@@ -114,8 +114,9 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 // onGrid is how far from a grid point, in steps, a loss may lie that counts as on it.
 const onGrid = 1e-9
 
-// lattice is the common spacing of the losses of all pairs, and a little less than the first loss of each, so that every
-// loss lies at or just above its grid point and keeps to it in both distributions of the grid; nil when they have none.
+// lattice is the common spacing of the losses of all pairs, and a little less than the first loss
+// of each, so that every loss lies at or just above its grid point and keeps to it in both
+// distributions of the grid; nil when they have none.
 func lattice(pairs []Pair) (step float64, offsets []float64) {
 	steps := make([]float64, len(pairs))
 	for i, p := range pairs {

@@ -1,7 +1,8 @@
-// Package pld composes privacy loss distributions. A mechanism is a dominating pair of distributions ([Pair]) for each
-// direction of the neighbouring relation ([Pairs]); a [Composition] of many has a δ(ε) that is bracketed by convolution on
-// a grid, and a [Single] use has an exact one. It knows distributions and counts, and nothing of events.
+// Package pld composes privacy loss distributions. A mechanism is a dominating pair of
+// distributions ([Pair]) for each direction of the neighbouring relation ([Pairs]); a [Composition]
+// of many has a δ(ε) that is bracketed by convolution on a grid, and a [Single] use has an exact
+// one. It knows distributions and counts, and nothing of events.
 //
-// Sources: Sommer, Meiser and Mohammadi 2019; Zhu, Dong and Wang 2022; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi
-// 2022.
+// Sources: Sommer, Meiser and Mohammadi 2019; Zhu, Dong and Wang 2022; Doroshenko, Ghazi, Kamath,
+// Kumar and Manurangsi 2022.
 package pld

@@ -2,9 +2,9 @@ package pld
 
 import "math"
 
-// GaussianDelta is δ(ε) of N(μ,1) against N(0,1): Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Source: Balle and Wang 2018, Theorem 8.
-// Both terms are written with the scaled complementary error function, so that they share the small factor and their difference
-// keeps its digits in the tail.
+// GaussianDelta is δ(ε) of N(μ,1) against N(0,1): Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Source: Balle
+// and Wang 2018, Theorem 8. Both terms are written with the scaled complementary error function, so
+// that they share the small factor and their difference keeps its digits in the tail.
 func GaussianDelta(mu, eps float64) float64 {
 	if math.IsInf(mu, 1) {
 		return 1
@@ -23,8 +23,9 @@ func GaussianDelta(mu, eps float64) float64 {
 	return math.Max(0, 0.5*math.Exp(-a*a)*(erfcx(a)-erfcx(b)))
 }
 
-// GaussianDeltaError bounds the error of GaussianDelta: some ulps of P beyond the point where the loss is ε, whose own rounding shifts it too. For a small
-// effect it is far more than an ulp of δ, which is the difference of two nearly equal probabilities.
+// GaussianDeltaError bounds the error of GaussianDelta: some ulps of P beyond the point where the
+// loss is ε, whose own rounding shifts it too. For a small effect it is far more than an ulp of δ,
+// which is the difference of two nearly equal probabilities.
 func GaussianDeltaError(mu, eps float64) float64 {
 	x := eps/mu - mu/2
 	p := normalSide(x)
@@ -41,7 +42,8 @@ func erfcx(x float64) float64 {
 	return (1 - t*(1-3*t*(1-5*t*(1-7*t*(1-9*t))))) / (x * math.Sqrt(math.Pi))
 }
 
-// bisect finds the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0; hi must satisfy it.
+// bisect finds the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0; hi
+// must satisfy it.
 func bisect(lo, hi float64, f func(float64) float64) float64 {
 	for i := 0; i < 200; i++ {
 		mid := lo + (hi-lo)/2
@@ -79,7 +81,8 @@ func (p Gauss) plan(tail float64) []float64 {
 	return nodes
 }
 
-// side holds a normal probability by its smaller tail, so that differences keep relative precision on both sides.
+// side holds a normal probability by its smaller tail, so that differences keep relative precision
+// on both sides.
 type side struct {
 	tail  float64
 	err   float64 // absolute: an ulp or two of erfc, and what the rounding of x changes, |x|·ulp·φ(x) ≤ (x²+1)·ulp·tail
@@ -143,7 +146,8 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 	}
 }
 
-// normalQuantileUpper is x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; nothing rests on its last digits.
+// normalQuantileUpper is x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; nothing rests on its
+// last digits.
 func normalQuantileUpper(p float64) float64 {
 	p = min(max(p, 1e-300), 0.5)
 	x := math.Sqrt(-2 * math.Log(2*p))

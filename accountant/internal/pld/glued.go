@@ -111,7 +111,8 @@ func (p *Glued) cutAt(nodes []float64, z int, c *cells) {
 	c.lowP = w.c.topQ
 	c.lowD = math.Exp(nodes[0]) * w.c.topE
 	c.lowErr = math.Exp(nodes[0])*w.c.topErr + 4*ulp*(c.lowP+c.lowD)
-	// The atom at zero may be booked at the bottom of the cell above its node, at the top of the cell below, or below the only node.
+	// The atom at zero may be booked at the bottom of the cell above its node, at the top of the cell
+	// below, or below the only node.
 	if z == n && n > 0 {
 		c.e[n-1] += p.atZero() * -math.Expm1(nodes[n-1])
 		c.err[n-1] += 4 * ulp * p.atZero()

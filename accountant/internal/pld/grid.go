@@ -2,8 +2,9 @@ package pld
 
 import "math"
 
-// gridded is the loss distribution of one term at the losses offset + j·h, twice: up is never easier to beat than the
-// truth (its hockey-stick curve lies above), low never harder. It is valid until its gridder makes the next one.
+// gridded is the loss distribution of one term at the losses offset + j·h, twice: up is never
+// easier to beat than the truth (its hockey-stick curve lies above), low never harder. It is valid
+// until its gridder makes the next one.
 type gridded struct {
 	first   int64     // index of the first point
 	up, low []float64 // masses of P
@@ -18,11 +19,14 @@ type gridder struct {
 	up, low []float64
 }
 
-// discretise connects the dots of the hockey-stick curve on the grid of width h from index lo to hi.
+// discretise connects the dots of the hockey-stick curve on the grid of width h from index lo to
+// hi.
 //
-// Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the best curve above with kinks on the
-// grid (Doroshenko et al. 2022). Low: the masses of neighbouring cells are merged in shares whose joint loss falls exactly on the
-// grid point between them. Merging outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
+// Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
+// best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
+// cells are merged in shares whose joint loss falls exactly on the grid point between them. Merging
+// outputs is post-processing, so the curve is below the truth; both errors are of second order in
+// h.
 func (g *gridder) discretise(p Pair, h, offset float64, lo, hi int64, never float64) gridded {
 	n := int(hi - lo)
 	g.nodes = grown(g.nodes, n+1)
@@ -55,9 +59,10 @@ func (g *gridder) connect(h float64, l *gridded) {
 	}
 }
 
-// merge walks down from the top: where masses grow the recursion for the shares damps its own error; below the peak it may run into
-// its limits, where every second grid point is skipped, at a cost that is still of second order. never is the mass of P
-// that is at infinite loss and stays there.
+// merge walks down from the top: where masses grow the recursion for the shares damps its own
+// error; below the peak it may run into its limits, where every second grid point is skipped, at a
+// cost that is still of second order. never is the mass of P that is at infinite loss and stays
+// there.
 func (g *gridder) merge(h, never float64, l *gridded) {
 	c := &g.c
 	n := len(c.e)
@@ -89,7 +94,8 @@ func (g *gridder) merge(h, never float64, l *gridded) {
 	}
 }
 
-// share is the part of a deficit that an excess can balance, at most limit; a hair less, so that rounding cannot overdraw.
+// share is the part of a deficit that an excess can balance, at most limit; a hair less, so that
+// rounding cannot overdraw.
 func share(excess, deficit, limit float64) float64 {
 	if deficit*limit <= excess {
 		return limit

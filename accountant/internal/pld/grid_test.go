@@ -36,7 +36,8 @@ func TestGridAgreesWithClosedForm(t *testing.T) {
 	}
 }
 
-// Brackets from different grids and tilts are of the same truth, so every lower end is below every upper end: a strong check on both.
+// Brackets from different grids and tilts are of the same truth, so every lower end is below every
+// upper end: a strong check on both.
 func TestBracketsAgreeAcrossGrids(t *testing.T) {
 	d := newDraws(5)
 	for i := range 36 {

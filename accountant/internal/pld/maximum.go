@@ -2,7 +2,8 @@ package pld
 
 import "math"
 
-// Maximum has the pointwise maximum of several hockey-stick curves, taken at the nodes and connected by chords.
+// Maximum has the pointwise maximum of several hockey-stick curves, taken at the nodes and
+// connected by chords.
 type Maximum struct {
 	of   []Pair
 	work *cells
@@ -43,7 +44,8 @@ func (p *Maximum) cut(nodes []float64, c *cells) {
 		c.topE, c.topErr = best[0], 16*ulp*best[0]
 		return
 	}
-	// Masses are the changes of slope in e^ε; each sits exactly on its node, at the top of the cell below.
+	// Masses are the changes of slope in e^ε; each sits exactly on its node, at the top of the cell
+	// below.
 	c.topE = best[n]
 	c.topErr = 16 * ulp * best[n]
 	below := func(i int) float64 { return (best[i-1] - best[i]) / -math.Expm1(nodes[i-1]-nodes[i]) }
@@ -69,7 +71,8 @@ func curveAt(nodes []float64, c *cells) []float64 {
 	out[n] = c.topE + c.topErr
 	q := c.topQ
 	for i := n; i > 0; i-- {
-		// δ(n_{i−1}) = e of the cell + P above − e^{n_{i−1}}·Q above, and P above = δ(n_i) + e^{n_i}·Q above.
+		// δ(n_{i−1}) = e of the cell + P above − e^{n_{i−1}}·Q above, and P above = δ(n_i) + e^{n_i}·Q
+		// above.
 		out[i-1] = c.e[i-1] + c.err[i-1] + out[i] + (math.Exp(nodes[i])-math.Exp(nodes[i-1]))*q
 		gap := math.Exp(nodes[i]) - math.Exp(nodes[i-1])
 		if gap > 0 {

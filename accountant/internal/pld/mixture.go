@@ -6,14 +6,16 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// Mixture is Σ wᵢ N(cᵢ, 1) against N(0, 1). The share at c = 0 is common to both and never subtracted.
+// Mixture is Σ wᵢ N(cᵢ, 1) against N(0, 1). The share at c = 0 is common to both and never
+// subtracted.
 type Mixture struct {
 	rest          float64 // 1 − the weight at zero
 	shift, weight []float64
 	far           float64 // largest shift
 }
 
-// NewMixture is the mixture of unit normals about each of sensitivities[i]/std, with probabilities[i], against N(0, 1).
+// NewMixture is the mixture of unit normals about each of sensitivities[i]/std, with
+// probabilities[i], against N(0, 1).
 func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	p := &Mixture{}
 	for i, s := range sensitivities {
@@ -30,7 +32,8 @@ func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	return p
 }
 
-// Constant says that no sensitivity with a positive probability is positive: the two sides are the same.
+// Constant says that no sensitivity with a positive probability is positive: the two sides are the
+// same.
 func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
 
 // lossAt is log(w₀ + Σ wᵢ e^{cᵢx − cᵢ²/2}) and its derivative.
@@ -127,7 +130,8 @@ func (p *Mixture) cell(a, b []side, lo, hi float64, c *cells, i int) {
 		sum += w * v
 		err += w * (e + 4*ulp*v)
 	}
-	// The inverse is good to a few ulps of x, which moves the cell's ends; both were counted at the same ends.
+	// The inverse is good to a few ulps of x, which moves the cell's ends; both were counted at the
+	// same ends.
 	down, up := math.Expm1(lo)+p.rest, math.Expm1(hi)+p.rest
 	c.e[i] = max(0, sum-down*q)
 	c.d[i] = max(0, up*q-sum)

@@ -7,8 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// Renyi bounds the divergence of a pair of bounded loss by that of its connected dots, which dominate it; false for others. The moment minus one
-// is E_Q[r^α − 1 − α(r − 1)], of which no part is negative and nothing cancels.
+// Renyi bounds the divergence of a pair of bounded loss by that of its connected dots, which
+// dominate it; false for others. The moment minus one is E_Q[r^α − 1 − α(r − 1)], of which no part
+// is negative and nothing cancels.
 func Renyi(p Pair, order float64) (float64, bool) {
 	if !planFits([]Pair{p}, 1e-300) {
 		return 0, false
@@ -38,7 +39,8 @@ func Renyi(p Pair, order float64) (float64, bool) {
 	return renyi.FromMomentMinusOne(s.Value(), order, 1e-8), true
 }
 
-// apart leaves out nodes so close to the next that their distance has lost its digits, and moves the last one clear of the largest loss.
+// apart leaves out nodes so close to the next that their distance has lost its digits, and moves
+// the last one clear of the largest loss.
 func apart(nodes []float64) []float64 {
 	n := len(nodes)
 	size := max(math.Abs(nodes[0]), math.Abs(nodes[n-1]))
@@ -52,7 +54,8 @@ func apart(nodes []float64) []float64 {
 	return out
 }
 
-// OppositeRenyi integrates E_Q[r^α − 1 − α(r−1)] for the ratio r of the two mixtures by the trapezoid rule.
+// OppositeRenyi integrates E_Q[r^α − 1 − α(r−1)] for the ratio r of the two mixtures by the
+// trapezoid rule.
 func OppositeRenyi(q, mu, order float64) float64 {
 	plain := 2 * order * mu * mu * (1 + 4*ulp)
 	lo, hi := -13-mu, 2*order*mu+13

@@ -4,13 +4,17 @@ import (
 	"math"
 )
 
-// Opposite is a Poisson-sampled clipped sum under ReplaceOne, dominated by (1−q)N(0,1)+qN(μ,1) against (1−q)N(0,1)+qN(−μ,1).
+// Opposite is a Poisson-sampled clipped sum under ReplaceOne, dominated by (1−q)N(0,1)+qN(μ,1)
+// against (1−q)N(0,1)+qN(−μ,1).
 //
-// Why these two: given the sample of the other records the outputs are (1−q)N(0)+qN(u) and (1−q)N(0)+qN(v) with |u|, |v| ≤ μ. For
-// t ≥ 1, δ = ∫(q·φ_u − t·q·φ_v − (t−1)(1−q)·φ_0)₊. Let S be where the integrand is positive. Along any direction w with u·w ≥ 0 and v·w ≤ u·w a
-// point of S stays in S, so S is a half-line on every line along w, and ∂δ/∂v along −w, which is tq∫_S w·(x−v)φ_v, is not negative. With w the part
-// of u orthogonal to v this turns v away from u at constant norm until they are opposite; with w = u−v it then lengthens v, and in the same way
-// u, until both norms are μ. For t < 1 swap the roles. The maximum is the same pair for every t, so it dominates.
+// Why these two: given the sample of the other records the outputs are (1−q)N(0)+qN(u) and
+// (1−q)N(0)+qN(v) with |u|, |v| ≤ μ. For t ≥ 1, δ = ∫(q·φ_u − t·q·φ_v − (t−1)(1−q)·φ_0)₊. Let S be
+// where the integrand is positive. Along any direction w with u·w ≥ 0 and v·w ≤ u·w a point of S
+// stays in S, so S is a half-line on every line along w, and ∂δ/∂v along −w, which is tq∫_S
+// w·(x−v)φ_v, is not negative. With w the part of u orthogonal to v this turns v away from u at
+// constant norm until they are opposite; with w = u−v it then lengthens v, and in the same way u,
+// until both norms are μ. For t < 1 swap the roles. The maximum is the same pair for every t, so it
+// dominates.
 type Opposite struct{ Q, Mu float64 }
 
 // lossAt is odd and increasing in x.
@@ -18,7 +22,8 @@ func (p Opposite) lossAt(x float64) float64 {
 	return logMixture(p.Q, p.Mu*x-p.Mu*p.Mu/2) - logMixture(p.Q, -p.Mu*x-p.Mu*p.Mu/2)
 }
 
-// pointAt solves qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0 for y = e^{μx}, k = e^{−μ²/2}, dividing by e^{l/2} so that it is odd in l.
+// pointAt solves qk·y² − (1−q)(e^l−1)·y − e^l·qk = 0 for y = e^{μx}, k = e^{−μ²/2}, dividing by
+// e^{l/2} so that it is odd in l.
 func (p Opposite) pointAt(l float64) float64 {
 	// y = e^{l/2}·(b + √(b² + 1)) with b = (1−q)·sinh(l/2)/qk.
 	if k := math.Exp(-p.Mu * p.Mu / 2); k > 1e-100 {

@@ -2,8 +2,9 @@ package pld
 
 import "math"
 
-// Pairs are the dominating pairs of one mechanism: any output of any data set and its neighbour is no easier to tell
-// apart than P from Q. Removing and adding a record are composed apart; where the curve is the same for both, Add is nil.
+// Pairs are the dominating pairs of one mechanism: any output of any data set and its neighbour is
+// no easier to tell apart than P from Q. Removing and adding a record are composed apart; where the
+// curve is the same for both, Add is nil.
 type Pairs struct {
 	Remove, Add Pair
 	Loose       bool // the curve lies above the event's own: sound for the upper end only
@@ -14,12 +15,14 @@ type Pairs struct {
 type Pair interface {
 	// cut fills c for increasing nodes of the loss axis.
 	cut(nodes []float64, c *cells)
-	// plan lists increasing losses that divide the bulk of P and Q about evenly and leave less than about tail outside.
+	// plan lists increasing losses that divide the bulk of P and Q about evenly and leave less than
+	// about tail outside.
 	plan(tail float64) []float64
 }
 
-// cells say how P and Q divide over intervals (nᵢ, nᵢ₊₁] of the loss axis, in the form that does not cancel:
-// e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All entries are within err[i] of the truth.
+// cells say how P and Q divide over intervals (nᵢ, nᵢ₊₁] of the loss axis, in the form that does
+// not cancel: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All entries are within err[i] of
+// the truth.
 type cells struct {
 	e, d, err []float64
 	lowP      float64 // P of losses below the first node

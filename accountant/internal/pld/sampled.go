@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// Sampled is ((1−q)Q+qP ‖ Q): the mechanism runs with probability q. In cells of the loss axis both forms of the mass are just
-// multiplied by q, so nothing is lost for small q.
+// Sampled is ((1−q)Q+qP ‖ Q): the mechanism runs with probability q. In cells of the loss axis both
+// forms of the mass are just multiplied by q, so nothing is lost for small q.
 type Sampled struct {
 	q    float64
 	base Pair
@@ -143,7 +143,8 @@ func (p *Mirror) cut(nodes []float64, c *cells) {
 	c.topErr = math.Exp(nodes[n])*b.lowErr + 4*ulp*c.topE
 }
 
-// SampledBoth subsamples under AddOrRemoveOne: ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for adding.
+// SampledBoth subsamples under AddOrRemoveOne: ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for
+// adding.
 // Source: Zhu, Dong and Wang 2022, Theorem 11.
 func SampledBoth(q float64, base *Pairs) *Pairs {
 	add := base.Add

@@ -34,7 +34,8 @@ func (o *Single) Delta(eps float64) (lower, upper float64) {
 	return max(0, lower), min(1, upper)
 }
 
-// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta; ok is false beyond losses that floating point can hold.
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta; ok is false beyond losses that floating
+// point can hold.
 func (o *Single) Epsilon(delta float64) (b Answer) {
 	upper := func(e float64) float64 { _, u := o.Delta(e); return u - delta }
 	lower := func(e float64) float64 { l, _ := o.Delta(e); return l - delta }
@@ -56,8 +57,8 @@ func (o *Single) Epsilon(delta float64) (b Answer) {
 	return b
 }
 
-// narrow brackets the zero of a decreasing f to a relative 1e−12, returning the end where f ≤ 0. False position with
-// halved weights, kept inside by bisection.
+// narrow brackets the zero of a decreasing f to a relative 1e−12, returning the end where f ≤ 0.
+// False position with halved weights, kept inside by bisection.
 func narrow(lo, hi float64, f func(float64) float64) float64 {
 	flo, fhi := f(lo), f(hi)
 	for i := 0; i < 200 && hi-lo > 1e-12*hi && hi > 1e-300; i++ {

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// A sketch is a coarse loss distribution of each term, from which the tilt, the window and the grid of a composition are chosen.
-// Nothing it says is published.
+// A sketch is a coarse loss distribution of each term, from which the tilt, the window and the grid
+// of a composition are chosen. Nothing it says is published.
 type sketch struct {
 	terms []sketchTerm
 	total float64 // Σ counts
@@ -68,14 +68,16 @@ func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	return k, k1, k2
 }
 
-// saddle approximates log δ(ε) at the ε with K′(θ) = ε: the tilted sum is nearly normal with deviation sd.
+// saddle approximates log δ(ε) at the ε with K′(θ) = ε: the tilted sum is nearly normal with
+// deviation sd.
 func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	k, k1, k2 := s.cumulants(theta)
 	sd = math.Sqrt(k2)
 	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
 }
 
-// renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the tilt.
+// renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the
+// tilt.
 func (s *sketch) renyi(theta, delta float64) float64 {
 	best := math.Inf(1)
 	for _, t := range []float64{0.6, 0.8, 1, 1.25, 1.6, 3, 10} {
@@ -114,7 +116,8 @@ func (s *sketch) tiltAt(eps float64) float64 {
 	})
 }
 
-// solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts below zero.
+// solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts
+// below zero.
 func solveTilt(f func(float64) float64) float64 {
 	lo, flo := 0.0, f(0)
 	if !(flo > 0) {
@@ -145,8 +148,9 @@ func solveTilt(f func(float64) float64) float64 {
 	return lo
 }
 
-// reach is how far above (sign +1) or below (−1) zero the tilted sum must be followed until exp(logTail) of it is left, by
-// Chernoff's bound on the sketch, and the change of tilt that proves it.
+// reach is how far above (sign +1) or below (−1) zero the tilted sum must be followed until
+// exp(logTail) of it is left, by Chernoff's bound on the sketch, and the change of tilt that proves
+// it.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

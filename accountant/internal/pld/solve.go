@@ -14,7 +14,8 @@ const (
 	guard      = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
 )
 
-// question is one side of a composition: the pairs of one direction, with counts, and either δ (find ε) or ε (find δ).
+// question is one side of a composition: the pairs of one direction, with counts, and either δ
+// (find ε) or ε (find δ).
 type question struct {
 	pairs []Pair
 	n     []int
@@ -28,7 +29,8 @@ type question struct {
 	offsets []float64 // and the first loss of each; nil when they have none
 }
 
-// Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any answer.
+// Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any
+// answer.
 type Answer struct {
 	Lower, Upper float64
 	OK           bool
@@ -36,8 +38,8 @@ type Answer struct {
 	Limited      bool // by memory
 }
 
-// solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is narrow. coarse > 1 widens the first
-// grid by that factor and is content with any sound answer.
+// solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is
+// narrow. coarse > 1 widens the first grid by that factor and is content with any sound answer.
 func (q *question) solve(w *workspace, coarse float64) Answer {
 	tail := q.tailMass()
 	if q.total > maxUses || !planFits(q.pairs, tail) {
@@ -80,9 +82,9 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	return r.best
 }
 
-// beyond answers for an ε that no sum of losses within the ends exceeds. Each use is (hi, δ(hi))-differentially private, so
-// all are (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et al. 2006; Kairouz, Oh and Viswanath 2015, Theorem 3.3,
-// for the product).
+// beyond answers for an ε that no sum of losses within the ends exceeds. Each use is (hi,
+// δ(hi))-differentially private, so all are (Σ hi, 1 − Π(1−δ(hi)))-differentially private (Dwork et
+// al. 2006; Kairouz, Oh and Viswanath 2015, Theorem 3.3, for the product).
 func (q *question) beyond(ends []span) Answer {
 	sum, keep, never := 0.0, 0.0, 0.0
 	for i, e := range ends {
@@ -124,8 +126,8 @@ func (r *refining) lookFurther() {
 	r.aim.theta *= 0.6
 }
 
-// take keeps the better of the answers, and says whether it is narrow enough: of answers without a bracket, whether it agrees with
-// what was expected.
+// take keeps the better of the answers, and says whether it is narrow enough: of answers without a
+// bracket, whether it agrees with what was expected.
 func (q *question) take(r *refining, a Answer, limited bool) bool {
 	if !r.best.OK || a.Upper < r.best.Upper {
 		r.best.Upper, r.best.Limited = a.Upper, limited
@@ -143,8 +145,8 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
-// tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of δ. A longer tail would be tilted up and
-// need a wider window without changing the answer.
+// tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of
+// δ. A longer tail would be tilted up and need a wider window without changing the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -221,7 +223,8 @@ func (q *question) aim(s *sketch) aim {
 
 func (q *question) view(s *sketch, a aim, refine float64) view {
 	best := q.viewAt(s, a, a.theta, refine)
-	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may need far fewer points.
+	// With rare large losses the tilted sum is wider than the sum that decides δ: a smaller tilt may
+	// need far fewer points.
 	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
 		t *= 0.7
 		if v := q.viewAt(s, a, t, refine); v.points < 0.6*best.points {

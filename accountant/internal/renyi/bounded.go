@@ -2,15 +2,15 @@ package renyi
 
 import "math"
 
-// BoundedRange is the largest divergence of a mechanism of bounded range eps, of which the losses of any two neighbouring
-// data sets lie in an interval [t−ε, t] for some t.
+// BoundedRange is the largest divergence of a mechanism of bounded range eps, of which the losses
+// of any two neighbouring data sets lie in an interval [t−ε, t] for some t.
 //
-// Of all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1 the one on the two ends has the largest
-// E_Q[r^α], because r^α is convex (Dong, Durfee and Rogers 2020 prove the same for every hockey-stick
-// divergence). With
-// a = e^{−ε} and b = e^{−αε} that is e^{αt}·(b−a)/(1−a) + e^{(α−1)t}·(1−b)/(1−a), which is largest at
-// e^t = (α−1)(1−b)/(α(a−b)). It is never more than α·ε²/8 (Cesar and Rogers 2021) nor than ε, and the least of the three
-// is returned: the first loses digits where ε is small.
+// Of all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1 the one on the two
+// ends has the largest E_Q[r^α], because r^α is convex (Dong, Durfee and Rogers 2020 prove the same
+// for every hockey-stick divergence). With a = e^{−ε} and b = e^{−αε} that is e^{αt}·(b−a)/(1−a) +
+// e^{(α−1)t}·(1−b)/(1−a), which is largest at e^t = (α−1)(1−b)/(α(a−b)). It is never more than
+// α·ε²/8 (Cesar and Rogers 2021) nor than ε, and the least of the three is returned: the first
+// loses digits where ε is small.
 func BoundedRange(eps, order float64) float64 {
 	least := min(eps*(1+2*ulp), order*eps*eps/8*(1+8*ulp))
 	notA, notB := -math.Expm1(-eps), -math.Expm1(-order*eps)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a larger divergence, and a pair
-// of losses at its ends comes as close as the step over t allows.
+// TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a larger
+// divergence, and a pair of losses at its ends comes as close as the step over t allows.
 func TestBoundedRangeBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0xbbb))
 	for range 3000 {
@@ -43,7 +43,8 @@ func twoLosses(t, eps, order float64) float64 {
 	return math.Log(w*math.Pow(up, order)+(1-w)*math.Pow(down, order)) / (order - 1)
 }
 
-// fewLosses is the divergence of a random distribution of five losses in [t−ε, t] with E_Q[e^L] = 1.
+// fewLosses is the divergence of a random distribution of five losses in [t−ε, t] with E_Q[e^L] =
+// 1.
 func fewLosses(rng *rand.Rand, eps, order float64) float64 {
 	t := eps * rng.Float64()
 	ratio, weight := []float64{math.Exp(t), math.Exp(t - eps)}, []float64{0, 0}

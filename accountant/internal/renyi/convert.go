@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Orders are the orders at which conversions are tried: dense below 11, all integers to 256, geometric beyond. The caller must not change them.
+// Orders are the orders at which conversions are tried: dense below 11, all integers to 256,
+// geometric beyond. The caller must not change them.
 func Orders() []float64 { return orders() }
 
 var orders = sync.OnceValue(func() []float64 {
@@ -23,7 +24,8 @@ var orders = sync.OnceValue(func() []float64 {
 })
 
 // Epsilon converts one order. Below order 1.01 the bound's terms are too large to be useful and too
-// delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and Huber).
+// delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and
+// Huber).
 func Epsilon(order, rdp, delta float64) float64 {
 	if !(rdp >= 0) || !(delta > 0) {
 		return math.Inf(1)

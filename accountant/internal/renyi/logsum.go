@@ -12,7 +12,8 @@ func LogExpm1(x float64) float64 {
 	return math.Log(math.Expm1(x))
 }
 
-// FromMomentMinusOne turns s = log(A−1) into log(A)/(α−1), with relative error rel of A−1 rounded outward.
+// FromMomentMinusOne turns s = log(A−1) into log(A)/(α−1), with relative error rel of A−1 rounded
+// outward.
 func FromMomentMinusOne(s, order, rel float64) float64 {
 	s += rel + 1e-15
 	if s > 36 {

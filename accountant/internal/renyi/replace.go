@@ -2,8 +2,9 @@ package renyi
 
 import "math"
 
-// Glued is the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q: with u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is
-// ∫ φ(x)·((1+u)^α + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
+// Glued is the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q: with
+// u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is ∫ φ(x)·((1+u)^α
+// + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
 func Glued(q, mu, order float64) float64 {
 	const points = 8
 	width := min(0.5, 1.5/mu)
@@ -41,7 +42,8 @@ func logGluedGap(q, l, order float64) float64 {
 	}
 	u := q * math.Expm1(l)
 	if u*order < 1e-4 {
-		// Second and third order: α(α−1)u² − α(α−1)u³/2·… ; the third-order terms of the two powers nearly cancel.
+		// Second and third order: α(α−1)u² − α(α−1)u³/2·… ; the third-order terms of the two powers
+		// nearly cancel.
 		c := order * (order - 1)
 		return 2*math.Log(u) + math.Log(c*(1-0.5*u+c*u*u/12+u*u))
 	}

@@ -2,21 +2,23 @@ package renyi
 
 import "math"
 
-// SampledGaussian is the Rényi divergence D_α((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)), the larger of the two directions
-// (Mironov, Talwar and Zhang 2019, Theorem 5), rounded outward.
+// SampledGaussian is the Rényi divergence D_α((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)), the larger of the two
+// directions (Mironov, Talwar and Zhang 2019, Theorem 5), rounded outward.
 func SampledGaussian(q, mu, order float64) float64 {
 	if order == math.Floor(order) && order <= 1<<20 {
 		return sampledInteger(q, mu, order)
 	}
 	if order > 1<<12 {
-		// Divergences grow with the order: the next integer bounds what quadrature would have to resolve at great length.
+		// Divergences grow with the order: the next integer bounds what quadrature would have to resolve
+		// at great length.
 		return SampledGaussian(q, mu, math.Ceil(order))
 	}
 	return sampledFractional(q, mu, order)
 }
 
-// sampledInteger sums the binomial expansion with 1 subtracted from every term, Σ_{k≥2} C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1),
-// because the moments of small q are 1 + 1e−13 and the digits are all behind the 1.
+// sampledInteger sums the binomial expansion with 1 subtracted from every term, Σ_{k≥2}
+// C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1), because the moments of small q are 1 + 1e−13 and the
+// digits are all behind the 1.
 func sampledInteger(q, mu, order float64) float64 {
 	var sum LogSum
 	logRest, logQ := math.Log1p(-q), math.Log(q)
@@ -35,9 +37,10 @@ func sampledInteger(q, mu, order float64) float64 {
 	return FromMomentMinusOne(sum.Value(), order, 4e-16*(size+order+8))
 }
 
-// sampledFractional integrates E_Q[r^α − 1 − α(r−1)] for r = 1 + q(e^{μx−μ²/2} − 1): the same moment minus one, because E_Q[r] = 1,
-// with an integrand that is never negative. The trapezoid rule converges exponentially on such integrands; its step resolves both
-// the normal density and the nearest singularity, at distance π/μ from the real line.
+// sampledFractional integrates E_Q[r^α − 1 − α(r−1)] for r = 1 + q(e^{μx−μ²/2} − 1): the same
+// moment minus one, because E_Q[r] = 1, with an integrand that is never negative. The trapezoid
+// rule converges exponentially on such integrands; its step resolves both the normal density and
+// the nearest singularity, at distance π/μ from the real line.
 func sampledFractional(q, mu, order float64) float64 {
 	step := math.Min(0.2, math.Pi/mu/6)
 	lo, hi := -13.0, order*mu+13

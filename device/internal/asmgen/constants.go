@@ -8,7 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// constants are 32-bit patterns repeated over a vector of sixteen, so that any instruction can take them from memory.
+// constants are 32-bit patterns repeated over a vector of sixteen, so that any instruction can take
+// them from memory.
 type constants struct {
 	at    map[uint32]int
 	order []uint32

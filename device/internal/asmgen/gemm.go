@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it walks along k. It
-// does so for several tiles that lie below each other, all against the same panel of B.
+// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it walks
+// along k. It does so for several tiles that lie below each other, all against the same panel of B.
 //
 //	tiles  how many tiles
 //	k      length of the products, at least 1
@@ -53,8 +53,8 @@ func (t tile) vector() VecVirtual {
 	return YMM()
 }
 
-// rowsOf addresses consecutive rows of a matrix from few registers: x86 scales an index by 1, 2 and 4,
-// and a register of three strides adds the third row.
+// rowsOf addresses consecutive rows of a matrix from few registers: x86 scales an index by 1, 2 and
+// 4, and a register of three strides adds the third row.
 type rowsOf struct {
 	base           []GPVirtual // one per five rows (three without triple)
 	stride, triple GPVirtual
@@ -213,7 +213,8 @@ func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
 	t.move("store", acc, c, cr, true)
 }
 
-// harvest turns the tile into the whole numbers of C plus those that the tile's bits are above the origin's.
+// harvest turns the tile into the whole numbers of C plus those that the tile's bits are above the
+// origin's.
 func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)

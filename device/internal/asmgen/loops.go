@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The loops take n ≥ 0 numbers, eight at a time; the last ones are read and written through a mask, so that
-// nothing beyond the operands is touched.
+// The loops take n ≥ 0 numbers, eight at a time; the last ones are read and written through a mask,
+// so that nothing beyond the operands is touched.
 
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
@@ -40,7 +40,8 @@ func single(name string) VecVirtual {
 	return x
 }
 
-// lanes is the access of a loop's body to the next numbers of each operand: a bundle, or what is left at the end.
+// lanes is the access of a loop's body to the next numbers of each operand: a bundle, or what is
+// left at the end.
 type lanes struct {
 	at   GPVirtual
 	mask VecVirtual    // nil for all
@@ -108,7 +109,8 @@ func tailBits(n GPVirtual) OpmaskVirtual {
 	return k
 }
 
-// over runs body over n numbers, two vectors at a time, then one, then the rest, and falls through behind it.
+// over runs body over n numbers, two vectors at a time, then one, then the rest, and falls through
+// behind it.
 func over(body func(l lanes)) {
 	n, at := pointer("n"), GP64()
 	XORQ(at, at)
@@ -180,8 +182,8 @@ func axpy() {
 	})
 }
 
-// units adds the whole numbers that w·x is nearest to, in units of the origin's last place, to total: the bits of origin +
-// w·x, which one multiply-add rounds, less those of the origin.
+// units adds the whole numbers that w·x is nearest to, in units of the origin's last place, to
+// total: the bits of origin + w·x, which one multiply-add rounds, less those of the origin.
 func units() {
 	begin("units", "func(n int, w, origin float32, x *float32, total *int32)")
 	w, origin, x, total := single("w"), single("origin"), pointer("x"), pointer("total")
@@ -194,7 +196,8 @@ func units() {
 	})
 }
 
-// scaleOdd sets dst to w·src with the last bit of every number set, but to zero where that is not a normal number.
+// scaleOdd sets dst to w·src with the last bit of every number set, but to zero where that is not a
+// normal number.
 func scaleOdd() {
 	begin("scaleOdd", "func(n int, w float32, dst, src *float32)")
 	w, dst, src := single("w"), pointer("dst"), pointer("src")
@@ -211,7 +214,8 @@ func scale() {
 	loop(func(l lanes) { l.store(mul(l.load(x), alpha), x) })
 }
 
-// clamp moves numbers into [lo, hi] by comparisons that NaN fails: it becomes lo. Adding zero turns −0 into 0.
+// clamp moves numbers into [lo, hi] by comparisons that NaN fails: it becomes lo. Adding zero turns
+// −0 into 0.
 func clamp() {
 	begin("clamp", "func(n int, lo, hi float32, dst, src *float32)")
 	lo, hi, dst, src := single("lo"), single("hi"), pointer("dst"), pointer("src")
@@ -233,8 +237,9 @@ func threshold() {
 // widest is the largest argument the reduction of cosSin is exact for.
 const widest = 65536
 
-// cosSin reduces x by multiples n of π/2 in three parts. The products are exact inside the fused operations and
-// the first difference is too, since n·first and x share a grid. The polynomials are those of Cephes (Moshier).
+// cosSin reduces x by multiples n of π/2 in three parts. The products are exact inside the fused
+// operations and the first difference is too, since n·first and x share a grid. The polynomials are
+// those of Cephes (Moshier).
 func cosSin() {
 	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
 	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
@@ -386,7 +391,8 @@ func adam() {
 	})
 }
 
-// gather adds count ≥ 1 rows of w, stride bytes apart, to n numbers; up to sixty-four stay in registers at a time.
+// gather adds count ≥ 1 rows of w, stride bytes apart, to n numbers; up to sixty-four stay in
+// registers at a time.
 func gather() {
 	begin("gather", "func(n int, dst, w *float32, stride int, items *uint32, count int)")
 	n, dst, w, stride := pointer("n"), pointer("dst"), pointer("w"), pointer("stride")
@@ -407,7 +413,8 @@ func gather() {
 		MOVL(Mem{Base: items}, row.As32())
 		IMULQ(stride, row)
 		for line := 0; line < vectors/2 && vectors == 8; line++ {
-			// The next strip of this row: too many rows are on their way for the hardware to follow them all.
+			// The next strip of this row: too many rows are on their way for the hardware to follow them
+			// all.
 			PREFETCHT0(Mem{Base: w, Index: row, Scale: 1, Disp: 32*vectors + 64*line})
 		}
 		for i, sum := range sums {

@@ -1,5 +1,5 @@
-// Asmgen writes the assembly of packages device and mechanism/internal/sampler. It is a module of its own so that users of the
-// library never download the assembler generator.
+// Asmgen writes the assembly of packages device and mechanism/internal/sampler. It is a module of
+// its own so that users of the library never download the assembler generator.
 //
 // Run it by go generate in the folder of the package.
 package main

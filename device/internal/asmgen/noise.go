@@ -10,7 +10,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// noise writes the kernels of package sampler. What they must compute, to the bit, their Go twins there say.
+// noise writes the kernels of package sampler. What they must compute, to the bit, their Go twins
+// there say.
 func noise() {
 	for _, lanes := range []int{4, 8} {
 		addSum(lanes, "addSum", "sum *float32", VCVTPS2PD)
@@ -56,8 +57,8 @@ func repeated(lanes int, m Mem) VecVirtual {
 
 func number(lanes int, v float64) VecVirtual { return repeated(lanes, wides.bits(math.Float64bits(v))) }
 
-// addSum adds sums, rounded to whole steps, to noise in steps. Sums are float32 or int32 numbers, which one instruction
-// makes float64.
+// addSum adds sums, rounded to whole steps, to noise in steps. Sums are float32 or int32 numbers,
+// which one instruction makes float64.
 func addSum(lanes int, name, param string, convert func(...Op)) {
 	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
 	TEXT(name+level, NOSPLIT, "func(n int, noisy *float64, "+param+", inverse, grid float64)")
@@ -110,7 +111,8 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 	VMAXPD(low, x, x)
 }
 
-// steps reads eight draws at a time off eight words. It stops at the first word that it does not decide.
+// steps reads eight draws at a time off eight words. It stops at the first word that it does not
+// decide.
 //
 //	layers  512 pairs: a layer's width and the bound on words that lie inside
 //	half, mask, edge, shift  as in type coarse
@@ -166,7 +168,8 @@ func steps() {
 	RET()
 }
 
-// layer looks up the pairs of eight words. Sixteen-byte loads put together are faster than gathering.
+// layer looks up the pairs of eight words. Sixteen-byte loads put together are faster than
+// gathering.
 func layer(words, at, layers GPVirtual) (width, inner VecVirtual) {
 	var halves [2]VecVirtual // even words, odd words
 	for odd := range halves {

@@ -8,8 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// copyRows writes the packer of operands whose rows are contiguous: k rows of whole vectors, stride bytes apart, end up
-// next to each other. Where a mask is given, of the last vector only what it allows is read, and zeros stand for the rest.
+// copyRows writes the packer of operands whose rows are contiguous: k rows of whole vectors, stride
+// bytes apart, end up next to each other. Where a mask is given, of the last vector only what it
+// allows is read, and zeros stand for the rest.
 func copyRows(level string, lanes, vecs int) {
 	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT, "func(k int, src *float32, stride int, dst *float32, mask *int32)")
 	Pragma("noescape")
@@ -56,8 +57,8 @@ func copyRows(level string, lanes, vecs int) {
 	rows("masked", func(from Mem, x VecVirtual) { VMASKMOVPS(from, keep, x) })
 }
 
-// transposeRows writes the packer of operands whose columns are contiguous: eight rows, stride bytes apart and
-// 8·blocks long, end up as 8·blocks rows of eight, width bytes apart.
+// transposeRows writes the packer of operands whose columns are contiguous: eight rows, stride
+// bytes apart and 8·blocks long, end up as 8·blocks rows of eight, width bytes apart.
 func transposeRows() {
 	TEXT("packColumnsAVX2", NOSPLIT, "func(blocks int, src *float32, stride int, dst *float32, width int)")
 	Pragma("noescape")
@@ -74,7 +75,8 @@ func transposeRows() {
 	MOVQ(width, step)
 	SHLQ(U8(3), step)
 	Label("block")
-	// Rows i and i+4 share a register from the start, so that the last step, crossing halves, comes for free.
+	// Rows i and i+4 share a register from the start, so that the last step, crossing halves, comes
+	// for free.
 	var r [8]VecVirtual
 	for i := range 4 {
 		for h := range 2 {

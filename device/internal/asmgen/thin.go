@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A thin kernel multiplies rows of a row-major A with a matrix of one to four columns. Lanes run along k: a result is the
-// sum of eight interleaved chains, added crosswise at the end.
+// A thin kernel multiplies rows of a row-major A with a matrix of one to four columns. Lanes run
+// along k: a result is the sum of eight interleaved chains, added crosswise at the end.
 //
 //	tiles  how many tiles of so many rows
 //	k      length of the products, at least 1
@@ -99,7 +99,8 @@ func thinStep(acc [][]VecVirtual, a, b rowsOf, mask VecVirtual) {
 	b.step(U8(32))
 }
 
-// acrossLanes adds a vector's eight numbers up into its first: 0+4, 1+5, … then neighbours two apart, then the last two.
+// acrossLanes adds a vector's eight numbers up into its first: 0+4, 1+5, … then neighbours two
+// apart, then the last two.
 func acrossLanes(x VecVirtual) {
 	other := XMM()
 	VEXTRACTF128(U8(1), x, other)

@@ -8,8 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Vectors of this file are eight float32 (AVX2) or sixteen (AVX-512), which take the same steps. Every function handles NaN, infinities, zeros and subnormal
-// numbers; what it makes of a number does not depend on where in the vector it stands.
+// Vectors of this file are eight float32 (AVX2) or sixteen (AVX-512), which take the same steps.
+// Every function handles NaN, infinities, zeros and subnormal numbers; what it makes of a number
+// does not depend on where in the vector it stands.
 
 var c constants
 
@@ -57,8 +58,8 @@ func vector() {
 	writeTailMask()
 }
 
-// bundle is one vector or two that take the same steps side by side: the chains of operations below are long, and the
-// processor cannot look far enough ahead to find the next vector's by itself.
+// bundle is one vector or two that take the same steps side by side: the chains of operations below
+// are long, and the processor cannot look far enough ahead to find the next vector's by itself.
 type bundle []VecVirtual
 
 // width is how many vectors the function being written handles at a time.
@@ -240,7 +241,8 @@ func polynomial(z bundle, coefficients ...float64) bundle {
 	return y
 }
 
-// reduced is eˣ = 2ⁿ y with x = n log 2 + r and y = eʳ, |r| ≤ ½ log 2. The coefficients are those of Cephes (Moshier).
+// reduced is eˣ = 2ⁿ y with x = n log 2 + r and y = eʳ, |r| ≤ ½ log 2. The coefficients are those
+// of Cephes (Moshier).
 func reduced(x bundle) (n, y bundle) {
 	n = mul(x, c.f(math.Log2E))
 	round(n)
@@ -254,7 +256,8 @@ func reduced(x bundle) (n, y bundle) {
 	return n, y
 }
 
-// exp applies the power of two in two halves, so that results may be subnormal and overflow becomes infinity.
+// exp applies the power of two in two halves, so that results may be subnormal and overflow becomes
+// infinity.
 func exp(x bundle) bundle {
 	// The minimum of a bound and NaN is the second operand, NaN.
 	limited := result(VMINPS, x, constant(c.f(89)))
@@ -272,7 +275,8 @@ func exp(x bundle) bundle {
 	return y
 }
 
-// expMinus is e⁻ᵃ for a = |x|. Its result is built 2⁶⁴ times too large, where nothing is subnormal, and scaled back.
+// expMinus is e⁻ᵃ for a = |x|. Its result is built 2⁶⁴ times too large, where nothing is subnormal,
+// and scaled back.
 func expMinus(x bundle) bundle {
 	limited := or(x, c.bits(0x80000000))
 	emit(VMAXPS, limited, constant(c.f(-105)), limited)
@@ -287,7 +291,8 @@ func expMinus(x bundle) bundle {
 	return blend(y, x, nan)
 }
 
-// expPlus is eᵇ for 0 ≤ b, cut off at b = 40 where its users no longer see a difference. NaN is for them to treat.
+// expPlus is eᵇ for 0 ≤ b, cut off at b = 40 where its users no longer see a difference. NaN is for
+// them to treat.
 func expPlus(b bundle) bundle {
 	n, y := reduced(result(VMINPS, constant(c.f(40)), b))
 	emit(VCVTPS2DQ, n, n)
@@ -296,7 +301,8 @@ func expPlus(b bundle) bundle {
 	return y
 }
 
-// logarithm is log x = e log 2 + log m with m in [√½, √2). The polynomial is that of Cephes (Moshier).
+// logarithm is log x = e log 2 + log m with m in [√½, √2). The polynomial is that of Cephes
+// (Moshier).
 func logarithm(x bundle) bundle {
 	tiny := compare(less, x, c.f(0x1p-126))
 	scaled := blend(x, mul(x, c.f(0x1p23)), tiny)
@@ -326,7 +332,8 @@ func logarithm(x bundle) bundle {
 	return blend(y, x, compare(unordered, x, x))
 }
 
-// tanh is an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of Cephes (Moshier).
+// tanh is an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of Cephes
+// (Moshier).
 func tanh(x bundle) bundle {
 	a := absolute(x)
 	e := expPlus(add(a, a))
@@ -342,7 +349,8 @@ func tanh(x bundle) bundle {
 	return blend(near, far, compare(atLeast, a, c.f(0.625)))
 }
 
-// sigmoid is e⁻ᵃ/(1+e⁻ᵃ) left of zero and 1/(1+e⁻ᵃ) right of it, a = |x|: no overflow, no cancellation.
+// sigmoid is e⁻ᵃ/(1+e⁻ᵃ) left of zero and 1/(1+e⁻ᵃ) right of it, a = |x|: no overflow, no
+// cancellation.
 func sigmoid(x bundle) bundle {
 	e := expMinus(x)
 	top := blend(one(), e, negative(x))
@@ -396,7 +404,8 @@ func sigmoidGradient(d, y bundle) {
 	emit(VMULPS, rest, d, d)
 }
 
-// softplusGradient multiplies by 1 − e⁻ʸ = 2t/(1+t), t = tanh(y/2), which loses nothing for small y.
+// softplusGradient multiplies by 1 − e⁻ʸ = 2t/(1+t), t = tanh(y/2), which loses nothing for small
+// y.
 func softplusGradient(d, y bundle) {
 	t := tanh(mul(y, c.f(0.5)))
 	emit(VMULPS, div(add(t, t), add(t, c.f(1))), d, d)

@@ -1,5 +1,5 @@
-// Package images gives the examples their images: from idx files that the command line names, such as those of MNIST
-// and its relatives, or else digits drawn by the program.
+// Package images gives the examples their images: from idx files that the command line names, such
+// as those of MNIST and its relatives, or else digits drawn by the program.
 package images
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Files name idx files of images of 28×28 pixels and of their labels, plain or gz. Without Images, digits are drawn.
+// Files name idx files of images of 28×28 pixels and of their labels, plain or gz. Without Images,
+// digits are drawn.
 type Files struct {
 	Images, Labels         string
 	TestImages, TestLabels string
@@ -33,8 +34,8 @@ type Drawing struct {
 	TrainSeed, TestSeed uint64
 }
 
-// Load reads the files, or draws digits where none are named. Where there are no files of held-out images, the last
-// tenth of the others is held out.
+// Load reads the files, or draws digits where none are named. Where there are no files of held-out
+// images, the last tenth of the others is held out.
 func (s Files) Load(d Drawing) (train, test *records.Table, err error) {
 	if s.Images == "" {
 		return d.draw()

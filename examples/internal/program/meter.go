@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 )
 
-// Meter shows progress on one line of a terminal, which it writes again and again. Show is for privgen.OnProgress.
+// Meter shows progress on one line of a terminal, which it writes again and again. Show is for
+// privgen.OnProgress.
 type Meter struct {
 	To     io.Writer
 	Layout string        // of the line; its operands are stage, step, steps in all, ε so far and time so far

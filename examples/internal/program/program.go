@@ -1,5 +1,5 @@
-// Package program holds what every example does around the library and none is about: to start and be interrupted, to
-// take a budget from the command line, to show progress and to save a file.
+// Package program holds what every example does around the library and none is about: to start and
+// be interrupted, to take a budget from the command line, to show progress and to save a file.
 package program
 
 import (
@@ -12,8 +12,9 @@ import (
 	"os/signal"
 )
 
-// Main runs a program until it is done or interrupted. It prints the error, if any, under the program's name and ends
-// with status 1. An interrupt cancels ctx, so that a run ends between two steps; what was spent stays spent.
+// Main runs a program until it is done or interrupted. It prints the error, if any, under the
+// program's name and ends with status 1. An interrupt cancels ctx, so that a run ends between two
+// steps; what was spent stays spent.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

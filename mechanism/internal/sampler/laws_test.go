@@ -162,8 +162,8 @@ func TestExpNegBrackets(t *testing.T) {
 	}
 }
 
-// TestUniformBelowIsExact: 2^64 words are spread over 3·2^62 numbers by throwing back one word in four; otherwise
-// some numbers would come twice as often as others.
+// TestUniformBelowIsExact: 2^64 words are spread over 3·2^62 numbers by throwing back one word in
+// four; otherwise some numbers would come twice as often as others.
 func TestUniformBelowIsExact(t *testing.T) {
 	const n = 3 << 62
 	thrown := 0

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFloydTriples: every triple is as likely as any other, though a row that was taken already comes up often.
+// TestFloydTriples: every triple is as likely as any other, though a row that was taken already
+// comes up often.
 func TestFloydTriples(t *testing.T) {
 	const population, triples, n = 7, 35, 40000
 	src := secureBits(t)
