@@ -65,7 +65,8 @@ func specDocs(d *ast.GenDecl) string {
 // obvious methods implement an interface of the standard library that says what they do.
 func obvious(name string) bool {
 	switch name {
-	case "Error", "String", "Unwrap", "MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "Format", "LogValue", "Len", "Less", "Swap":
+	case "Error", "String", "Unwrap", "MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText",
+		"Format", "LogValue", "Len", "Less", "Swap":
 		return true
 	}
 	return false

@@ -39,7 +39,8 @@ func ExampleDPGM_plan() {
 // From records to synthetic records in one chain.
 func ExampleDPGM() {
 	ctx := context.Background()
-	shopping, err := records.FromItems(records.Sets(50, 5), [][]uint32{{1, 2}, {2, 3, 7}, {1}, {40, 41}, {40, 42}, {7}})
+	shopping, err := records.FromItems(records.Sets(50, 5),
+		[][]uint32{{1, 2}, {2, 3, 7}, {1}, {40, 41}, {40, 42}, {7}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -30,16 +30,19 @@ func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Pl
 		}
 		list = append(list, p)
 	}
-	dpgm, err := privgen.DPGM(s, b).Cluster(kmeans.Config{K: 1}).Model(models.VAE{Hidden: []int{4}, Latent: 2}).
+	dpgm, err := privgen.DPGM(s,
+		b).Cluster(kmeans.Config{K: 1}).Model(models.VAE{Hidden: []int{4}, Latent: 2}).
 		Train(train).Plan()
 	add(dpgm, err)
 	embedding, err := privgen.MERF(s, b).Embed(merf.Config{Features: 20}).
 		Train(merf.GeneratorConfig{Steps: 3, Batch: 8, Latent: 2}).Plan()
 	add(embedding, err)
-	critic, err := privgen.GAN(s, b).Critic(models.MLP{Hidden: []int{4}}).Generator(models.MLP{Hidden: []int{4}}, 2).
+	critic, err := privgen.GAN(s,
+		b).Critic(models.MLP{Hidden: []int{4}}).Generator(models.MLP{Hidden: []int{4}}, 2).
 		Train(gan.Config{Train: train}).Plan()
 	add(critic, err)
-	mixtures, err := privgen.Mix(s, b).Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 20, Degree: 2}, Mixtures: 30,
+	mixtures, err := privgen.Mix(s,
+		b).Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 20, Degree: 2}, Mixtures: 30,
 		ClipNorm: 2}).Plan()
 	add(mixtures, err)
 	items, err := baselines.Independent{Common: common}.Plan()
@@ -94,7 +97,8 @@ func TestSystemsAreExchangeable(t *testing.T) {
 
 // TestZeroValuesPrint: what nothing has filled says so, and refuses to run.
 func TestZeroValuesPrint(t *testing.T) {
-	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{}, &mix.Plan{}, &gan.Plan{},
+	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
+		&mix.Plan{}, &gan.Plan{},
 		&baselines.Plan{}, &merf.Embedding{}, &mix.Model{}, &merf.Model{}, &gan.Model{}, privgen.Stage{},
 		privgen.Progress{}, privgen.Interrupted{Err: context.Canceled}} {
 		if text := fmt.Sprintf("%v %+v %s", zero, zero, zero); text == "" {

@@ -111,7 +111,8 @@ func ExampleGAN() {
 		Critic(models.VectorCritic()).
 		Generator(models.VectorGenerator(), 8).
 		Train(gan.Config{CriticSteps: 10, Average: 0.99,
-			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 50, Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)}}).
+			Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 50,
+				Optimizer: sgd.AdamWith(1e-3, 0.5, 0.9, 1e-8)}}).
 		Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)

@@ -23,42 +23,57 @@ const module = "github.com/seed7ba64551/privgen"
 // arithmetic and matrices know nothing of it, and nothing below the systems
 // knows which system uses it.
 var policy = map[string][]string{
-	"param":                        {},
-	"accountant":                   {"accountant/internal/pld", "accountant/internal/renyi"},
-	"device":                       {},
-	"internal/entropy":             {},
-	"internal/durable":             {},
-	"internal/jsonlimit":           {},
-	"internal/optim":               {"device"},
-	"records":                      {"device"},
-	"records/tensors":              {"device", "records"},
-	"mechanism":                    {"accountant", "internal/entropy", "mechanism/internal/sampler"},
-	"models":                       {"device"},
-	"rff":                          {"device"},
-	"kmeans":                       {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
-	"draft":                        {"accountant", "mechanism", "records"},
-	"sgd":                          {"accountant", "mechanism", "records", "device", "models", "internal/optim"},
-	"internal/counts":              {},
-	"synth":                        {"accountant", "mechanism", "records", "device", "models", "internal/durable", "internal/jsonlimit"},
-	"synth/synthtest":              {"synth", "accountant", "mechanism", "records", "device", "models", "privacytest", "internal/entropy"},
-	"internal/network":             {"synth", "records", "device", "models", "rff"},
-	"dpgm":                         {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
-	"merf":                         {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"mix":                          {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"gan":                          {"accountant", "mechanism", "records", "device", "models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"baselines":                    {"accountant", "mechanism", "records", "device", "internal/counts", "internal/network", "synth"},
-	"evaluate":                     {"records", "device", "models", "internal/optim", "evaluate/classify", "evaluate/internal/assignment", "evaluate/internal/notprivate", "evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
-	"privacytest":                  {"accountant", "mechanism", "records", "internal/entropy", "device"},
-	"device/devicetest":            {"device"},
-	"device/cuda":                  {"device"},
-	"":                             {"synth", "baselines", "accountant", "mechanism", "records", "device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan"},
-	"accountant/internal/pld":      {"accountant/internal/renyi"},
-	"accountant/internal/renyi":    {},
-	"demo":                         {"records"},
-	"internal/enum":                {},
-	"mechanism/internal/sampler":   {"internal/entropy"},
-	"evaluate/classify":            {"records", "device", "models", "evaluate/internal/notprivate", "evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
-	"evaluate/itemsets":            {"records", "device", "evaluate/internal/notprivate", "evaluate/internal/parallel", "evaluate/internal/recordset"},
+	"param":              {},
+	"accountant":         {"accountant/internal/pld", "accountant/internal/renyi"},
+	"device":             {},
+	"internal/entropy":   {},
+	"internal/durable":   {},
+	"internal/jsonlimit": {},
+	"internal/optim":     {"device"},
+	"records":            {"device"},
+	"records/tensors":    {"device", "records"},
+	"mechanism":          {"accountant", "internal/entropy", "mechanism/internal/sampler"},
+	"models":             {"device"},
+	"rff":                {"device"},
+	"kmeans": {"accountant", "mechanism", "records", "device", "models",
+		"internal/optim"},
+	"draft": {"accountant", "mechanism", "records"},
+	"sgd": {"accountant", "mechanism", "records", "device", "models",
+		"internal/optim"},
+	"internal/counts": {},
+	"synth": {"accountant", "mechanism", "records", "device", "models",
+		"internal/durable", "internal/jsonlimit"},
+	"synth/synthtest": {"synth", "accountant", "mechanism", "records", "device", "models",
+		"privacytest", "internal/entropy"},
+	"internal/network": {"synth", "records", "device", "models", "rff"},
+	"dpgm": {"internal/counts", "accountant", "mechanism", "records", "device",
+		"models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
+	"merf": {"accountant", "mechanism", "records", "device", "models", "rff",
+		"sgd", "internal/optim", "internal/network", "synth"},
+	"mix": {"internal/counts", "accountant", "mechanism", "records", "device",
+		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
+	"gan": {"accountant", "mechanism", "records", "device", "models", "rff",
+		"sgd", "internal/optim", "internal/network", "synth"},
+	"baselines": {"accountant", "mechanism", "records", "device", "internal/counts",
+		"internal/network", "synth"},
+	"evaluate": {"records", "device", "models", "internal/optim",
+		"evaluate/classify", "evaluate/internal/assignment", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
+	"privacytest": {"accountant", "mechanism", "records",
+		"internal/entropy", "device"},
+	"device/devicetest": {"device"},
+	"device/cuda":       {"device"},
+	"": {"synth", "baselines", "accountant", "mechanism", "records",
+		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan"},
+	"accountant/internal/pld":    {"accountant/internal/renyi"},
+	"accountant/internal/renyi":  {},
+	"demo":                       {"records"},
+	"internal/enum":              {},
+	"mechanism/internal/sampler": {"internal/entropy"},
+	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},
+	"evaluate/itemsets": {"records", "device", "evaluate/internal/notprivate",
+		"evaluate/internal/parallel", "evaluate/internal/recordset"},
 	"evaluate/internal/assignment": {},
 	"evaluate/internal/notprivate": {},
 	"evaluate/internal/parallel":   {},
@@ -201,8 +216,10 @@ func checkFile(t *testing.T, pkg string, f source) {
 	}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains([]string{"Exit", "Getenv", "LookupEnv", "Environ"}, sel.Sel.Name) {
-				t.Errorf("%s uses os.%s: a library neither ends the process nor reads its environment", f.name, sel.Sel.Name)
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" &&
+				slices.Contains([]string{"Exit", "Getenv", "LookupEnv", "Environ"}, sel.Sel.Name) {
+				t.Errorf("%s uses os.%s: a library neither ends the process nor reads its environment", f.name,
+					sel.Sel.Name)
 			}
 		}
 		return true
@@ -210,7 +227,8 @@ func checkFile(t *testing.T, pkg string, f source) {
 }
 
 // testHelpers are imported by tests alone.
-var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true, "device/devicetest": true}
+var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
+	"device/devicetest": true}
 
 func isExample(pkg string) bool { return pkg == "examples" || strings.HasPrefix(pkg, "examples/") }
 

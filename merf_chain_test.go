@@ -30,7 +30,9 @@ func earners(t testing.TB) (records.Schema, *records.Frame) {
 	}
 	var rows [][]any
 	for i := range 300 {
-		rows = append(rows, []any{20 + i%60, []string{"private", "self", "state", "none"}[i%4], []string{"<=50K", ">50K"}[i%60/40]})
+		rows = append(rows,
+			[]any{20 + i%60, []string{"private", "self", "state", "none"}[i%4],
+				[]string{"<=50K", ">50K"}[i%60/40]})
 	}
 	f, err := records.FromValues(schema, rows...)
 	if err != nil {
@@ -57,7 +59,9 @@ func TestMERFChain(t *testing.T) {
 		t.Errorf("the bill: %s", s)
 	}
 	steps := map[string]int{}
-	gen, err := plan.Fit(context.Background(), data, privgen.OnProgress(func(p privgen.Progress) { steps[p.Stage]++ }), privgen.On(device.CPUWith(1)))
+	gen, err := plan.Fit(context.Background(), data, privgen.OnProgress(func(p privgen.Progress) {
+		steps[p.Stage]++
+	}), privgen.On(device.CPUWith(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +76,11 @@ func TestMERFChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := draws(t, gen, 100, privgen.Seed(3), privgen.OfClass(1)), draws(t, back, 100, privgen.Seed(3), privgen.OfClass(1)); a != b || !strings.Contains(a, ">50K") || strings.Contains(a, "<=50K") {
-		t.Errorf("saved and loaded, the generator draws other records, or those of another class:\n%s\n%s", a, b)
+	if a, b := draws(t, gen, 100, privgen.Seed(3), privgen.OfClass(1)),
+		draws(t, back, 100, privgen.Seed(3), privgen.OfClass(1)); a != b ||
+		!strings.Contains(a, ">50K") || strings.Contains(a, "<=50K") {
+		t.Errorf("saved and loaded, the generator draws other records, or those of another "+
+			"class:\n%s\n%s", a, b)
 	}
 	if back.Guarantee().Epsilon != plan.Total().Upper || back.Clusters() != 1 {
 		t.Errorf("guarantee %v", back.Guarantee())
@@ -120,13 +127,17 @@ func TestMERFPlanJSON(t *testing.T) {
 	if _, err := privgen.ReadPlan(cheaper); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a plan that claims to cost less than it does: %v", err)
 	}
-	for _, bad := range []string{`{}`, `{"version":2}`, `{"version":2,"system":"merf"}`, `{"version":9,"system":"merf"}`} {
+	for _, bad := range []string{`{}`, `{"version":2}`, `{"version":2,"system":"merf"}`,
+		`{"version":9,"system":"merf"}`} {
 		if _, err := privgen.ReadPlan([]byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
 		}
 	}
-	_, err = privgen.MERF(records.Schema{}, accountant.Budget{}).Embed(merf.Config{CountShare: 2}).Train(merf.GeneratorConfig{Steps: -1}).Plan()
-	for _, want := range []string{"records.Schema", "Epsilon", "merf.Config.CountShare", "merf.GeneratorConfig.Steps"} {
+	_, err = privgen.MERF(records.Schema{},
+		accountant.Budget{}).Embed(merf.Config{CountShare: 2}).Train(
+		merf.GeneratorConfig{Steps: -1}).Plan()
+	for _, want := range []string{"records.Schema", "Epsilon", "merf.Config.CountShare",
+		"merf.GeneratorConfig.Steps"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not reported: %v", want, err)
 		}
@@ -175,10 +186,12 @@ func TestMERFStreamAndRefit(t *testing.T) {
 	if _, err := plan.FitStream(context.Background(), ledger, stream); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.FitOn(context.Background(), ledger, data); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := plan.FitOn(context.Background(), ledger, data); !errors.Is(err,
+		accountant.ErrBudgetExceeded) {
 		t.Errorf("a spent ledger: %v", err)
 	}
-	e, err := plan.Embed(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
+	e, err := plan.Embed(context.Background(),
+		accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
 	if err != nil {
 		t.Fatal(err)
 	}

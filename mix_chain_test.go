@@ -159,7 +159,8 @@ func TestWhatMixCannotDrawHasATaker(t *testing.T) {
 			return err
 		},
 	}
-	for _, s := range []records.Schema{table, records.Sets(2100, 5), records.Sets(2100, 5).WithLabels("a", "b")} {
+	for _, s := range []records.Schema{table, records.Sets(2100, 5),
+		records.Sets(2100, 5).WithLabels("a", "b")} {
 		_, err := privgen.Mix(s, b).Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 60, Degree: 6},
 			Mixtures: 50, ClipNorm: 1}).Plan()
 		if !errors.As(err, &wrong) {
@@ -184,7 +185,8 @@ func TestWhatMixCannotDrawHasATaker(t *testing.T) {
 // TestMixPlanIsAValue: chains fork, plans survive JSON, and options cannot change them.
 func TestMixPlanIsAValue(t *testing.T) {
 	chain := mixChain()
-	other := chain.Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 60, Degree: 6}, Mixtures: 500, ClipNorm: 1})
+	other := chain.Mixtures(mix.Config{Sampling: mix.Poisson{Nominal: 60, Degree: 6}, Mixtures: 500,
+		ClipNorm: 1})
 	a, errA := chain.Plan()
 	b, errB := other.Plan()
 	if errA != nil || errB != nil {

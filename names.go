@@ -54,7 +54,9 @@ func On(b device.Backend) Option { return synth.On(b) }
 func OnProgress(f func(Progress)) Option { return synth.OnProgress(f) }
 
 // OnPreview is handed the generator as it is, every so many steps: see synth.OnPreview.
-func OnPreview(every int, f func(step int, g *Generator)) Option { return synth.OnPreview(every, f) }
+func OnPreview(every int, f func(step int, g *Generator)) Option {
+	return synth.OnPreview(every, f)
+}
 
 // Checkpoint keeps the run in a file, from which the same call goes on after an interruption: see
 // synth.Checkpoint.
@@ -86,7 +88,8 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.With
 
 // Systems are the module's systems, baselines included, for reading their files.
 func Systems() synth.Systems {
-	return append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()}, baselines.Systems()...)
+	return append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
+		baselines.Systems()...)
 }
 
 // Load reads a generator that any of the systems saved.

@@ -108,7 +108,8 @@ func TestForksDoNotSeeEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fork := base.Cluster(kmeans.Config{K: 2, Iterations: 5, Share: 0.5}).Model(models.RBM{Hidden: 3, Chains: 2}).Seed(9)
+	fork := base.Cluster(kmeans.Config{K: 2, Iterations: 5, Share: 0.5}).Model(
+		models.RBM{Hidden: 3, Chains: 2}).Seed(9)
 	if _, err := fork.Plan(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +132,10 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("a chain of mistakes was planned")
 	}
-	for _, path := range []string{"records.Schema", "Budget.Epsilon", "Budget.Delta", "kmeans.Config.K", "kmeans.Config.Iterations",
-		"kmeans.Config.Share", "dpgm.Config.Model", "sgd.Config.ClipNorm", "sgd.Config.SamplingProbability", "sgd.Config.Steps", "sgd.Config.Optimizer"} {
+	for _, path := range []string{"records.Schema", "Budget.Epsilon", "Budget.Delta",
+		"kmeans.Config.K", "kmeans.Config.Iterations",
+		"kmeans.Config.Share", "dpgm.Config.Model", "sgd.Config.ClipNorm",
+		"sgd.Config.SamplingProbability", "sgd.Config.Steps", "sgd.Config.Optimizer"} {
 		if !strings.Contains(err.Error(), path) {
 			t.Errorf("no mention of %s in:\n%v", path, err)
 		}
@@ -146,16 +149,21 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 func TestContradictionsAreRefused(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, Optimizer: sgd.Adam(1e-3)}
-	base := privgen.DPGM(records.Binary(4), budget).Model(models.VAE{Hidden: []int{2}, Latent: 1}).Train(train)
+	base := privgen.DPGM(records.Binary(4),
+		budget).Model(models.VAE{Hidden: []int{2}, Latent: 1}).Train(train)
 	for name, c := range map[string]privgen.DPGMChain{
-		"features without clusters":  base.Features(rff.RBF{Dim: 4, Bandwidth: 1}).Cluster(kmeans.Config{K: 1}),
-		"a share without clusters":   base.Cluster(kmeans.Config{K: 1, Share: 0.1}),
-		"share and noise":            base.Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.1, NoiseMultiplier: 3}),
+		"features without clusters": base.Features(rff.RBF{Dim: 4, Bandwidth: 1}).Cluster(
+			kmeans.Config{K: 1}),
+		"a share without clusters": base.Cluster(kmeans.Config{K: 1, Share: 0.1}),
+		"share and noise": base.Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.1,
+			NoiseMultiplier: 3}),
 		"neither share nor noise":    base.Cluster(kmeans.Config{K: 2, Iterations: 1}),
 		"the whole budget clustered": base.Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 1}),
-		"no divisor for plain steps": base.Cluster(kmeans.Config{K: 1}).Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, Optimizer: sgd.SGD(0.1)}),
-		"binary units, real records": privgen.DPGM(records.Interval(4, -1, 1), budget).Cluster(kmeans.Config{K: 1}).Model(models.RBM{Hidden: 2, Chains: 2}).Train(train),
-		"an average of weight one":   base.Cluster(kmeans.Config{K: 1}).Average(1),
+		"no divisor for plain steps": base.Cluster(kmeans.Config{K: 1}).Train(
+			sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, Optimizer: sgd.SGD(0.1)}),
+		"binary units, real records": privgen.DPGM(records.Interval(4, -1, 1),
+			budget).Cluster(kmeans.Config{K: 1}).Model(models.RBM{Hidden: 2, Chains: 2}).Train(train),
+		"an average of weight one": base.Cluster(kmeans.Config{K: 1}).Average(1),
 	} {
 		if _, err := c.Plan(); err == nil {
 			t.Errorf("%s: planned", name)
@@ -163,7 +171,8 @@ func TestContradictionsAreRefused(t *testing.T) {
 	}
 	noisy := train
 	noisy.NoiseMultiplier = 0.1
-	if _, err := base.Cluster(kmeans.Config{K: 1}).Train(noisy).Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := base.Cluster(kmeans.Config{K: 1}).Train(noisy).Plan(); !errors.Is(err,
+		accountant.ErrBudgetExceeded) {
 		t.Errorf("too little noise for the budget: %v", err)
 	}
 }
@@ -192,7 +201,8 @@ func TestPlanSurvivesJSON(t *testing.T) {
 
 func TestSamplesAreRepeatableAndOfAnyNumber(t *testing.T) {
 	g := fitted(t, chain())
-	if a, b := sample(t, g, 3000, privgen.Seed(4)), sample(t, g, 3000, privgen.Seed(4)); !reflect.DeepEqual(a, b) {
+	if a, b := sample(t, g, 3000, privgen.Seed(4)),
+		sample(t, g, 3000, privgen.Seed(4)); !reflect.DeepEqual(a, b) {
 		t.Error("the same seed gives other records")
 	}
 	if a, b := sample(t, g, 100), sample(t, g, 100); reflect.DeepEqual(a, b) {
@@ -214,7 +224,8 @@ func TestSamplesAreRepeatableAndOfAnyNumber(t *testing.T) {
 	for _, bad := range []struct {
 		n    int
 		opts []privgen.DrawOption
-	}{{-1, nil}, {1, []privgen.DrawOption{privgen.FromCluster(3)}}, {1, []privgen.DrawOption{privgen.FromCluster(-2)}}} {
+	}{{-1, nil}, {1, []privgen.DrawOption{privgen.FromCluster(3)}},
+		{1, []privgen.DrawOption{privgen.FromCluster(-2)}}} {
 		var p *param.Error
 		if _, err := g.Sample(context.Background(), bad.n, bad.opts...); !errors.As(err, &p) {
 			t.Errorf("n = %d: %v", bad.n, err)
@@ -243,9 +254,12 @@ func TestConcurrentDraws(t *testing.T) {
 
 func TestSaveAndLoad(t *testing.T) {
 	for name, c := range map[string]privgen.DPGMChain{
-		"vae":         chain(),
-		"rbm":         chain().Model(models.RBM{Hidden: 5, Chains: 3}),
-		"one cluster": privgen.DPGM(records.Binary(width), accountant.Budget{Epsilon: 8, Delta: 1e-5}).Cluster(kmeans.Config{K: 1}).Model(models.VAE{Hidden: []int{4}, Latent: 1}).Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 2, Optimizer: sgd.Adam(0.01)}),
+		"vae": chain(),
+		"rbm": chain().Model(models.RBM{Hidden: 5, Chains: 3}),
+		"one cluster": privgen.DPGM(records.Binary(width),
+			accountant.Budget{Epsilon: 8,
+				Delta: 1e-5}).Cluster(kmeans.Config{K: 1}).Model(models.VAE{Hidden: []int{4}, Latent: 1}).Train(
+			sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 2, Optimizer: sgd.Adam(0.01)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := fitted(t, c)
@@ -257,10 +271,12 @@ func TestSaveAndLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(sample(t, g, 300, privgen.Seed(2)), sample(t, read, 300, privgen.Seed(2))) {
+			if !reflect.DeepEqual(sample(t, g, 300, privgen.Seed(2)),
+				sample(t, read, 300, privgen.Seed(2))) {
 				t.Error("a loaded generator draws other records")
 			}
-			if g.Guarantee().String() != read.Guarantee().String() || !reflect.DeepEqual(g.Weights(), read.Weights()) || !g.Schema().Equal(read.Schema()) {
+			if g.Guarantee().String() != read.Guarantee().String() ||
+				!reflect.DeepEqual(g.Weights(), read.Weights()) || !g.Schema().Equal(read.Schema()) {
 				t.Error("guarantee, weights or schema changed")
 			}
 			if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {

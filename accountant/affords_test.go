@@ -24,14 +24,17 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 		return parts[0]
 	}
 	for name, open := range map[string]func() *accountant.Ledger{
-		"plain":  func() *accountant.Ledger { return accountant.NewLedger(budget) },
-		"filter": func() *accountant.Ledger { return accountant.NewLedger(budget, accountant.WithFilter(30)) },
-		"child":  child,
-		"fault":  func() *accountant.Ledger { return accountant.NewLedger(accountant.Budget{}) },
+		"plain": func() *accountant.Ledger { return accountant.NewLedger(budget) },
+		"filter": func() *accountant.Ledger {
+			return accountant.NewLedger(budget, accountant.WithFilter(30))
+		},
+		"child": child,
+		"fault": func() *accountant.Ledger { return accountant.NewLedger(accountant.Budget{}) },
 	} {
 		yes, no := 0, 0
 		for z := 2.0; z < 12; z *= 1.1 {
-			e := accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: z}, accountant.Laplace{Scale: 40}}}
+			e := accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: z},
+				accountant.Laplace{Scale: 40}}}
 			ledger := open()
 			before := len(ledger.Entries())
 			asked := ledger.Affords(e)
@@ -39,7 +42,9 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 				t.Fatalf("%s: asking has set something aside", name)
 			}
 			_, reserved := ledger.Reserve("all", e, 1)
-			if (asked == nil) != (reserved == nil) || errors.Is(asked, accountant.ErrBudgetExceeded) != errors.Is(reserved, accountant.ErrBudgetExceeded) {
+			if (asked == nil) != (reserved == nil) ||
+				errors.Is(asked, accountant.ErrBudgetExceeded) !=
+					errors.Is(reserved, accountant.ErrBudgetExceeded) {
 				t.Errorf("%s: noise %.3g: asked: %v; reserved: %v", name, z, asked, reserved)
 			}
 			if asked == nil {

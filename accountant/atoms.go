@@ -53,12 +53,14 @@ func (a zcdpAtom) key() string                       { return fmt.Sprintf("zcdp 
 func (a zcdpAtom) rdp(order float64) (float64, bool) { return order * a.rho * (1 + 4e-16), true }
 func (a zcdpAtom) pairs() *pld.Pairs                 { return nil }
 func (a approximateAtom) slack() float64             { return a.delta }
-func (a sampledAtom) key() string                    { return fmt.Sprintf("sampled %b of %s", a.q, a.within.key()) }
-func (a sampledAtom) pairs() *pld.Pairs              { return pld.SampledBoth(a.q, a.within.pairs()) }
-func (a mixtureAtom) key() string                    { return fmt.Sprintf("mixture %+v", a.GaussianMixture) }
-func (a laplaceAtom) key() string                    { return fmt.Sprintf("laplace %b", a.scale) }
-func (a laplaceAtom) pairs() *pld.Pairs              { return &pld.Pairs{Remove: pld.Laplace(a.scale)} }
-func (a exponentialAtom) key() string                { return fmt.Sprintf("exponential %b", a.eps) }
+func (a sampledAtom) key() string {
+	return fmt.Sprintf("sampled %b of %s", a.q, a.within.key())
+}
+func (a sampledAtom) pairs() *pld.Pairs { return pld.SampledBoth(a.q, a.within.pairs()) }
+func (a mixtureAtom) key() string       { return fmt.Sprintf("mixture %+v", a.GaussianMixture) }
+func (a laplaceAtom) key() string       { return fmt.Sprintf("laplace %b", a.scale) }
+func (a laplaceAtom) pairs() *pld.Pairs { return &pld.Pairs{Remove: pld.Laplace(a.scale)} }
+func (a exponentialAtom) key() string   { return fmt.Sprintf("exponential %b", a.eps) }
 func (a exponentialAtom) pairs() *pld.Pairs {
 	return &pld.Pairs{Remove: pld.BoundedRange(a.eps), Envelope: true}
 }
@@ -66,8 +68,10 @@ func (a discreteGaussianAtom) key() string {
 	return fmt.Sprintf("dgauss %b %d", a.sigma, a.sensitivity)
 }
 func (a discreteLaplaceAtom) key() string { return fmt.Sprintf("dlap %b %d", a.a, a.sensitivity) }
-func (a responseAtom) key() string        { return fmt.Sprintf("response %b %d", a.noise, a.categories) }
-func (a approximateAtom) key() string     { return fmt.Sprintf("approximate %b %b", a.eps, a.delta) }
+func (a responseAtom) key() string {
+	return fmt.Sprintf("response %b %d", a.noise, a.categories)
+}
+func (a approximateAtom) key() string { return fmt.Sprintf("approximate %b %b", a.eps, a.delta) }
 
 // sampledAtom is a Poisson sample of a mechanism that is not Gaussian, under AddOrRemoveOne.
 type sampledAtom struct {
@@ -94,7 +98,8 @@ func (a laplaceAtom) rdp(order float64) (float64, bool) {
 	first := order / (2*order - 1)
 	second := (order - 1) / (2*order - 1)
 	if x > 30 {
-		return (x + math.Log(first) + math.Log1p(second/first*math.Exp(-order/a.scale-x))) / (order - 1) * (1 + 8*ulp), true
+		return (x + math.Log(first) + math.Log1p(second/first*math.Exp(-order/a.scale-x))) / (order - 1) *
+			(1 + 8*ulp), true
 	}
 	t1, t2 := first*math.Expm1(x), second*math.Expm1(-order/a.scale)
 	return math.Log1p(max(0, t1+t2)+4*ulp*(t1-t2)) / (order - 1) * (1 + 4*ulp), true
@@ -116,7 +121,8 @@ func (a approximateAtom) rdp(order float64) (float64, bool) {
 	}
 	// The moment minus one is (e^{αε}−e^ε)(1−e^{−αε})/(1+e^ε), where nothing cancels.
 	x := (order - 1) * a.eps
-	s := renyi.LogExpm1(x) + a.eps + math.Log(-math.Expm1(-order*a.eps)) - math.Log1p(math.Exp(-math.Abs(a.eps))) - a.eps
+	s := renyi.LogExpm1(x) + a.eps + math.Log(-math.Expm1(-order*a.eps)) -
+		math.Log1p(math.Exp(-math.Abs(a.eps))) - a.eps
 	return min(a.eps*(1+2*ulp), renyi.FromMomentMinusOne(s, order, 8*ulp*(1+math.Abs(s)))), true
 }
 
@@ -127,7 +133,8 @@ func (a approximateAtom) pairs() *pld.Pairs {
 	if a.eps == 0 {
 		return &pld.Pairs{Remove: pld.NewDiscrete([]float64{0}, []float64{keep}, a.delta, a.delta)}
 	}
-	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-a.eps, a.eps}, []float64{down, up}, a.delta, a.delta)}
+	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-a.eps, a.eps}, []float64{down, up},
+		a.delta, a.delta)}
 }
 
 type responseAtom struct {
@@ -143,7 +150,8 @@ func (a responseAtom) pairs() *pld.Pairs {
 	if gap == 0 {
 		return &pld.Pairs{Remove: pld.NewDiscrete([]float64{0}, []float64{1}, 0, 0)}
 	}
-	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-gap, 0, gap}, []float64{other, rest, own}, 0, 0)}
+	return &pld.Pairs{Remove: pld.NewDiscrete([]float64{-gap, 0, gap},
+		[]float64{other, rest, own}, 0, 0)}
 }
 
 func (a responseAtom) rdp(order float64) (float64, bool) {
@@ -213,10 +221,13 @@ func (a discreteGaussianAtom) pairs() *pld.Pairs {
 	}
 	reach := int(14*a.sigma) + 2
 	d := float64(a.sensitivity)
-	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 || d*14/a.sigma+d*d/(a.sigma*a.sigma) > 1000 {
+	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 ||
+		d*14/a.sigma+d*d/(a.sigma*a.sigma) > 1000 {
 		return nil
 	}
-	weight := func(x int) float64 { return math.Exp(-float64(x) * float64(x) / (2 * a.sigma * a.sigma)) }
+	weight := func(x int) float64 {
+		return math.Exp(-float64(x) * float64(x) / (2 * a.sigma * a.sigma))
+	}
 	total := 0.0
 	for x := reach; x > 0; x-- {
 		total += 2 * weight(x)

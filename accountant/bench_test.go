@@ -23,7 +23,9 @@ func BenchmarkEpsilonTinyRate(b *testing.B) {
 func BenchmarkCalibrateNoise(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := CalibrateNoise(Budget{Epsilon: 1, Delta: 1e-5}, func(s float64) Event { return poissonSteps(0.01, s, 10000) }); err != nil {
+		if _, _, err := CalibrateNoise(Budget{Epsilon: 1, Delta: 1e-5}, func(s float64) Event {
+			return poissonSteps(0.01, s, 10000)
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -13,21 +13,24 @@ import (
 // Guarantee: achieved.Upper ≤ target.Epsilon, always.
 // Errors: ErrBudgetExceeded when no noise is enough, for example because fixed parts alone exceed
 // the target.
-func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
+func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64,
+	achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateNoise.event", event, false, math.Inf(1))
 }
 
 // CalibrateSampling finds the largest tested sampling probability whose event fits the target.
 //
 // Guarantee and Errors: as CalibrateNoise.
-func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64, achieved Bound, err error) {
+func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64,
+	achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
 }
 
 // CalibrateSteps finds the largest number of steps, at most limit, whose event fits the target.
 //
 // Guarantee and Errors: as CalibrateNoise.
-func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int, achieved Bound, err error) {
+func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int,
+	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
 }
 
@@ -35,7 +38,8 @@ func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (step
 // target.
 //
 // Guarantee and Errors: as CalibrateNoise.
-func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int, achieved Bound, err error) {
+func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int,
+	achieved Bound, err error) {
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
@@ -43,7 +47,8 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 // target's ε on its own: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
 // Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
 // joint composition costs less than the sum of the shares.
-func CalibrateShare(target Budget, share float64, event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
+func CalibrateShare(target Budget, share float64,
+	event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {
 		return 0, Bound{}, param.New("accountant.CalibrateShare.share", share, "a number in (0, 1)")
 	}
@@ -117,7 +122,8 @@ const (
 )
 
 // calibrate searches a positive real parameter, at most cap.
-func calibrate(target Budget, path string, event func(float64) Event, costs bool, cap float64) (float64, Bound, error) {
+func calibrate(target Budget, path string, event func(float64) Event, costs bool,
+	cap float64) (float64, Bound, error) {
 	if err := target.Validate(); err != nil {
 		return 0, Bound{}, err
 	}
@@ -239,7 +245,8 @@ func (s *search) start(ceiling float64) (y, slope float64) {
 }
 
 // calibrateCount searches a whole number between 1 and limit.
-func calibrateCount(target Budget, path string, limit int, event func(int) Event) (int, Bound, error) {
+func calibrateCount(target Budget, path string, limit int, event func(int) Event) (int,
+	Bound, error) {
 	if err := target.Validate(); err != nil {
 		return 0, Bound{}, err
 	}

@@ -12,7 +12,8 @@ import (
 // the given increasing losses. remove and add are the curves of the two directions; a nil add means
 // that they are the same. Between the points chords are used, which never lie below a hockey-stick
 // curve; put points where the curve bends.
-func Tabulate(name string, epsilons []float64, remove, add func(epsilon float64) float64) (Curve, error) {
+func Tabulate(name string, epsilons []float64, remove,
+	add func(epsilon float64) float64) (Curve, error) {
 	if remove == nil {
 		return Curve{}, param.New("accountant.Tabulate.remove", nil, "a curve")
 	}

@@ -11,7 +11,8 @@ func Describe(e Event) string {
 	case Gaussian:
 		return fmt.Sprintf("Gaussian release, noise multiplier %.6g", v.NoiseMultiplier)
 	case SameBatch:
-		return fmt.Sprintf("joint Gaussian release of %d parts, effective noise multiplier %.6g", len(v.NoiseMultipliers), EffectiveMultiplier(v.NoiseMultipliers...))
+		return fmt.Sprintf("joint Gaussian release of %d parts, effective noise multiplier %.6g",
+			len(v.NoiseMultipliers), EffectiveMultiplier(v.NoiseMultipliers...))
 	case Laplace:
 		return fmt.Sprintf("Laplace release, scale %.6g", v.Scale)
 	case DiscreteGaussian:
@@ -31,13 +32,19 @@ func Describe(e Event) string {
 	case PoissonSampled:
 		return fmt.Sprintf("on a Poisson sample at rate %.6g: %s", v.Probability, Describe(v.Event))
 	case SampledSum:
-		return fmt.Sprintf("on a Poisson sample at rate %.6g: Gaussian release of a clipped sum, standard deviation %.6g clip norms", v.Probability, v.NoiseMultiplier)
+		return fmt.Sprintf(
+			"on a Poisson sample at rate %.6g: Gaussian release of a clipped sum, standard deviation %.6g "+
+				"clip norms", v.Probability, v.NoiseMultiplier)
 	case SampledWithoutReplacement:
-		return fmt.Sprintf("on a random subset of %d of %d records: %s", v.Sample, v.Population, Describe(v.Event))
+		return fmt.Sprintf("on a random subset of %d of %d records: %s", v.Sample, v.Population,
+			Describe(v.Event))
 	case TruncatedPoisson:
-		return fmt.Sprintf("on a Poisson sample at rate %.6g of %d records, at most %d: Gaussian release, standard deviation %.6g clip norms", v.Probability, v.Population, v.MaxBatch, v.NoiseMultiplier)
+		return fmt.Sprintf(
+			"on a Poisson sample at rate %.6g of %d records, at most %d: Gaussian release, standard "+
+				"deviation %.6g clip norms", v.Probability, v.Population, v.MaxBatch, v.NoiseMultiplier)
 	case GaussianMixture:
-		return fmt.Sprintf("Gaussian release with one of %d sensitivities, noise multiplier %.6g", len(v.Sensitivities), v.NoiseMultiplier)
+		return fmt.Sprintf("Gaussian release with one of %d sensitivities, noise multiplier %.6g",
+			len(v.Sensitivities), v.NoiseMultiplier)
 	case Repeated:
 		return fmt.Sprintf("%d × [%s]", v.Count, Describe(v.Event))
 	case Composed:

@@ -29,7 +29,8 @@ func TestMovingBothWays(t *testing.T) {
 	}
 	most := max(ab.Lower, ba.Lower)
 	for _, moving := range [][]Event{{a, b}, {b, a}} {
-		e := Disjoint{Parts: []Event{still, still}, Moving: []Event{Repeated{moving[0], n}, Repeated{moving[1], n}}}
+		e := Disjoint{Parts: []Event{still, still},
+			Moving: []Event{Repeated{moving[0], n}, Repeated{moving[1], n}}}
 		if v := upper(t, e, 1e-5, ReplaceOne); v < most || v > most*1.02 {
 			t.Errorf("%v: %g, the dearer order costs at least %g", moving, v, most)
 		}
@@ -68,7 +69,8 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 			if v := upper(t, Repeated{e, n}, 1e-5, AddOrRemoveOne); v < more.Lower {
 				t.Errorf("%d uses: %g, the worse direction alone %v", n, v, more)
 			}
-			one, both := must[Bound](t)(Delta(Repeated{curve(large, nil), n}, 2, AddOrRemoveOne)), must[Bound](t)(Delta(Repeated{e, n}, 2, AddOrRemoveOne))
+			one, both := must[Bound](t)(Delta(Repeated{curve(large, nil), n}, 2, AddOrRemoveOne)),
+				must[Bound](t)(Delta(Repeated{e, n}, 2, AddOrRemoveOne))
 			if both.Upper < one.Lower {
 				t.Errorf("%d uses: δ(2) = %v, the worse direction alone %v", n, both, one)
 			}
@@ -80,14 +82,17 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 // have.
 func TestDivergenceOfTheAddDirection(t *testing.T) {
 	response := func(eps float64) func(float64) float64 {
-		return func(x float64) float64 { return max(0, 1-math.Exp(x), (math.Exp(eps)-math.Exp(x))/(math.Exp(eps)+1)) }
+		return func(x float64) float64 {
+			return max(0, 1-math.Exp(x), (math.Exp(eps)-math.Exp(x))/(math.Exp(eps)+1))
+		}
 	}
 	points := []float64{-1.01, -1, 0, 1, 1.01}
 	worse := must[Curve](t)(Tabulate("worse", points, response(1.01), nil))
 	for _, both := range []Curve{must[Curve](t)(Tabulate("add", points, response(1), response(1.01))),
 		must[Curve](t)(Tabulate("remove", points, response(1.01), response(1)))} {
 		for _, order := range []float64{1.5, 4, 50} {
-			v, w := must[float64](t)(RDP(both, order, AddOrRemoveOne)), must[float64](t)(RDP(worse, order, AddOrRemoveOne))
+			v, w := must[float64](t)(RDP(both, order, AddOrRemoveOne)),
+				must[float64](t)(RDP(worse, order, AddOrRemoveOne))
 			if v < w || math.IsInf(w, 1) {
 				t.Errorf("order %g: %g, the worse direction alone %g", order, v, w)
 			}
@@ -166,7 +171,8 @@ func TestSelectionBruteForce(t *testing.T) {
 	without := map[string]int{} // how often the claim without a part is refuted
 	for range 3000 {
 		eps := d.between(0.05, 2)
-		e := RepeatAndSelect{Event: Pure{eps}, Mean: d.between(1.05, 3000), Shape: []float64{-0.5, 0, 0.5, 1, 2}[d.IntN(5)]}
+		e := RepeatAndSelect{Event: Pure{eps}, Mean: d.between(1.05, 3000),
+			Shape: []float64{-0.5, 0, 0.5, 1, 2}[d.IntN(5)]}
 		if d.IntN(4) == 0 {
 			e.Poisson, e.Shape, e.Mean = true, 0, d.between(0.05, 300)
 		}
@@ -215,7 +221,8 @@ func TestSelectionBruteForce(t *testing.T) {
 	}
 	for _, part := range []string{"the other runs", "η of the other runs"} {
 		if without[part] == 0 {
-			t.Errorf("%d checks, none of which misses %s: the test shows nothing (%v)", checked, part, without)
+			t.Errorf("%d checks, none of which misses %s: the test shows nothing (%v)", checked,
+				part, without)
 		}
 	}
 	t.Logf("%d checked, refuted without: %v", checked, without)

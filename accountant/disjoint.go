@@ -157,7 +157,9 @@ type oneWayAtom struct {
 	add    bool
 }
 
-func (a oneWayAtom) key() string                       { return fmt.Sprintf("oneway %t %s", a.add, a.within.key()) }
+func (a oneWayAtom) key() string {
+	return fmt.Sprintf("oneway %t %s", a.add, a.within.key())
+}
 func (a oneWayAtom) rdp(order float64) (float64, bool) { return a.within.rdp(order) }
 func (a oneWayAtom) pairs() *pld.Pairs {
 	p := a.within.pairs()

@@ -40,23 +40,28 @@ func dpName(e Event, r Relation) (string, error) {
 	case Gaussian:
 		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*v.NoiseMultiplier)), nil
 	case SameBatch:
-		return dpCall("GaussianDpEvent", "noise_multiplier", pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
+		return dpCall("GaussianDpEvent", "noise_multiplier",
+			pyFloat(clip*EffectiveMultiplier(v.NoiseMultipliers...))), nil
 	case SampledSum:
 		return dpName(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier / clip}}, r)
 	case Laplace:
 		return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(v.Scale)), nil
 	case DiscreteLaplace:
-		return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(v.A), "sensitivity", strconv.Itoa(v.Sensitivity)), nil
+		return dpCall("DiscreteLaplaceDpEvent", "noise_parameter", pyFloat(v.A), "sensitivity",
+			strconv.Itoa(v.Sensitivity)), nil
 	case RandomizedResponse:
-		return dpCall("RandomizedResponseDpEvent", "noise_parameter", pyFloat(v.Noise), "num_buckets", strconv.Itoa(v.Categories)), nil
+		return dpCall("RandomizedResponseDpEvent", "noise_parameter", pyFloat(v.Noise), "num_buckets",
+			strconv.Itoa(v.Categories)), nil
 	case ZCDP:
 		return dpCall("ZCDpEvent", "rho", pyFloat(v.Rho)), nil
 	case GaussianMixture:
 		return dpCall("MixtureOfGaussiansDpEvent", "standard_deviation", pyFloat(v.NoiseMultiplier),
 			"sensitivities", pyList(v.Sensitivities), "sampling_probs", pyList(v.Probabilities)), nil
 	case TruncatedPoisson:
-		return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(v.Population), "sampling_probability", pyFloat(v.Probability),
-			"truncated_batch_size", strconv.Itoa(v.MaxBatch), "noise_multiplier", pyFloat(v.NoiseMultiplier)), nil
+		return dpCall("TruncatedSubsampledGaussianDpEvent", "dataset_size", strconv.Itoa(v.Population),
+			"sampling_probability", pyFloat(v.Probability),
+			"truncated_batch_size", strconv.Itoa(v.MaxBatch), "noise_multiplier",
+			pyFloat(v.NoiseMultiplier)), nil
 	}
 	return dpNested(e, r)
 }
@@ -65,11 +70,13 @@ func dpNested(e Event, r Relation) (string, error) {
 	switch v := e.(type) {
 	case PoissonSampled:
 		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("PoissonSampledDpEvent", "sampling_probability", pyFloat(v.Probability), "event", s)
+			return dpCall("PoissonSampledDpEvent", "sampling_probability", pyFloat(v.Probability),
+				"event", s)
 		})
 	case SampledWithoutReplacement:
 		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size", strconv.Itoa(v.Population), "sample_size", strconv.Itoa(v.Sample), "event", s)
+			return dpCall("SampledWithoutReplacementDpEvent", "source_dataset_size",
+				strconv.Itoa(v.Population), "sample_size", strconv.Itoa(v.Sample), "event", s)
 		})
 	case Repeated:
 		return dpAround(v.Event, r, func(s string) string {
@@ -81,7 +88,8 @@ func dpNested(e Event, r Relation) (string, error) {
 			shape = math.Inf(1)
 		}
 		return dpAround(v.Event, r, func(s string) string {
-			return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(v.Mean), "shape", pyFloat(shape))
+			return dpCall("RepeatAndSelectDpEvent", "event", s, "mean", pyFloat(v.Mean), "shape",
+				pyFloat(shape))
 		})
 	case Composed:
 		var parts []string

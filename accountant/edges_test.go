@@ -20,7 +20,8 @@ func TestSampledSumOfAll(t *testing.T) {
 			t.Errorf("q = %v: ε = %v, want %v", q, got, want)
 		}
 	}
-	if got, want := upper(t, SampledSum{1, 2}, 1e-5, AddOrRemoveOne), upper(t, Gaussian{2}, 1e-5, AddOrRemoveOne); got != want {
+	if got, want := upper(t, SampledSum{1, 2}, 1e-5, AddOrRemoveOne),
+		upper(t, Gaussian{2}, 1e-5, AddOrRemoveOne); got != want {
 		t.Errorf("add or remove: ε = %v, want %v", got, want)
 	}
 }

@@ -282,10 +282,12 @@ func (e DiscreteLaplace) Validate() error {
 func (e RandomizedResponse) Validate() error {
 	var errs []error
 	if !(e.Noise > 0 && e.Noise <= 1) {
-		errs = append(errs, param.New("accountant.RandomizedResponse.Noise", e.Noise, "a number in (0, 1]"))
+		errs = append(errs,
+			param.New("accountant.RandomizedResponse.Noise", e.Noise, "a number in (0, 1]"))
 	}
 	if e.Categories < 2 {
-		errs = append(errs, param.New("accountant.RandomizedResponse.Categories", e.Categories, "at least 2"))
+		errs = append(errs,
+			param.New("accountant.RandomizedResponse.Categories", e.Categories, "at least 2"))
 	}
 	return errors.Join(errs...)
 }
@@ -302,7 +304,8 @@ func (e Pure) Validate() error { return positive("accountant.Pure.Epsilon", e.Ep
 func (e Approximate) Validate() error {
 	var errs []error
 	if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 0) {
-		errs = append(errs, param.New("accountant.Approximate.Epsilon", e.Epsilon, "a finite number, zero or more"))
+		errs = append(errs,
+			param.New("accountant.Approximate.Epsilon", e.Epsilon, "a finite number, zero or more"))
 	}
 	if !(e.Delta >= 0 && e.Delta < 1) {
 		errs = append(errs, param.New("accountant.Approximate.Delta", e.Delta, "a number in [0, 1)"))
@@ -322,10 +325,13 @@ func (e PoissonSampled) Validate() error {
 // Validate implements Event.
 func (e SampledWithoutReplacement) Validate() error {
 	var errs []error
-	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err != nil {
+	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err !=
+		nil {
 		errs = append(errs, err)
 	} else if e.Sample < 1 || e.Sample > e.Population {
-		errs = append(errs, param.New("accountant.SampledWithoutReplacement.Sample", e.Sample, "between 1 and the population"))
+		errs = append(errs,
+			param.New("accountant.SampledWithoutReplacement.Sample", e.Sample,
+				"between 1 and the population"))
 	}
 	return errors.Join(append(errs, inner("accountant.SampledWithoutReplacement.Event", e.Event))...)
 }
@@ -347,7 +353,8 @@ func (e TruncatedPoisson) Validate() error {
 // Validate implements Event.
 func (e SameBatch) Validate() error {
 	if len(e.NoiseMultipliers) == 0 {
-		return param.New("accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers, "at least one noise multiplier")
+		return param.New("accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers,
+			"at least one noise multiplier")
 	}
 	var errs []error
 	for i, s := range e.NoiseMultipliers {
@@ -360,14 +367,20 @@ func (e SameBatch) Validate() error {
 func (e GaussianMixture) Validate() error {
 	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
 	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
-		return errors.Join(append(errs, param.New("accountant.GaussianMixture.Sensitivities", len(e.Sensitivities), "as many as probabilities, at least one"))...)
+		return errors.Join(
+			append(errs,
+				param.New("accountant.GaussianMixture.Sensitivities", len(e.Sensitivities),
+					"as many as probabilities, at least one"))...)
 	}
 	sum := 0.0
 	for i, s := range e.Sensitivities {
 		if !(s >= 0) || math.IsInf(s, 0) {
-			errs = append(errs, param.New(fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s, "a finite number, zero or more"))
+			errs = append(errs,
+				param.New(fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s,
+					"a finite number, zero or more"))
 		}
-		errs = append(errs, probability(fmt.Sprintf("accountant.GaussianMixture.Probabilities[%d]", i), e.Probabilities[i]))
+		errs = append(errs,
+			probability(fmt.Sprintf("accountant.GaussianMixture.Probabilities[%d]", i), e.Probabilities[i]))
 		sum += e.Probabilities[i]
 	}
 	if !(math.Abs(sum-1) <= 1e-12) {
@@ -378,7 +391,8 @@ func (e GaussianMixture) Validate() error {
 
 // Validate implements Event.
 func (e Repeated) Validate() error {
-	return errors.Join(inner("accountant.Repeated.Event", e.Event), positiveInt("accountant.Repeated.Count", e.Count))
+	return errors.Join(inner("accountant.Repeated.Event", e.Event),
+		positiveInt("accountant.Repeated.Count", e.Count))
 }
 
 // Validate implements Event.
@@ -400,7 +414,8 @@ func (e Disjoint) Validate() error {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Parts[%d]", i), p))
 	}
 	if len(e.Moving) != 0 && len(e.Moving) != len(e.Parts) {
-		errs = append(errs, param.New("accountant.Disjoint.Moving", len(e.Moving), "none, or one for each part"))
+		errs = append(errs,
+			param.New("accountant.Disjoint.Moving", len(e.Moving), "none, or one for each part"))
 	}
 	for i, p := range e.Moving {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Disjoint.Moving[%d]", i), p))
@@ -410,13 +425,16 @@ func (e Disjoint) Validate() error {
 
 // Validate implements Event.
 func (e RepeatAndSelect) Validate() error {
-	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event), positive("accountant.RepeatAndSelect.Mean", e.Mean)}
+	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
+		positive("accountant.RepeatAndSelect.Mean", e.Mean)}
 	if !e.Poisson {
 		if e.Mean < 1 {
-			errs = append(errs, param.New("accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"))
+			errs = append(errs,
+				param.New("accountant.RepeatAndSelect.Mean", e.Mean, "at least 1 unless Poisson"))
 		}
 		if !(e.Shape > -1) || math.IsInf(e.Shape, 0) {
-			errs = append(errs, param.New("accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"))
+			errs = append(errs,
+				param.New("accountant.RepeatAndSelect.Shape", e.Shape, "a finite number above −1"))
 		}
 	}
 	return errors.Join(errs...)
@@ -430,13 +448,15 @@ func (e Curve) Validate() error {
 	}
 	for i, x := range e.Epsilons {
 		if math.IsNaN(x) || math.Abs(x) > 700 || (i > 0 && !(x > e.Epsilons[i-1])) {
-			return param.New(fmt.Sprintf("accountant.Curve.Epsilons[%d]", i), x, "increasing numbers within ±700")
+			return param.New(fmt.Sprintf("accountant.Curve.Epsilons[%d]", i), x,
+				"increasing numbers within ±700")
 		}
 	}
 	for _, deltas := range [][]float64{e.Deltas, e.AddDeltas} {
 		for i, d := range deltas {
 			if !(d >= 0 && d <= 1) || (i > 0 && d > deltas[i-1]) {
-				return param.New(fmt.Sprintf("accountant.Curve.Deltas[%d]", i), d, "probabilities that do not increase")
+				return param.New(fmt.Sprintf("accountant.Curve.Deltas[%d]", i), d,
+					"probabilities that do not increase")
 			}
 		}
 	}

@@ -204,7 +204,8 @@ func decodeAll(raw []json.RawMessage, depth int) ([]Event, error) {
 
 func decodeEvent(data []byte, depth int) (Event, error) {
 	if depth > maxEventDepth {
-		return nil, param.New("accountant.Event", depth, fmt.Sprintf("events nested at most %d deep", maxEventDepth))
+		return nil, param.New("accountant.Event", depth,
+			fmt.Sprintf("events nested at most %d deep", maxEventDepth))
 	}
 	var head struct {
 		Kind string `json:"kind"`

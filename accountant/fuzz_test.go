@@ -20,7 +20,8 @@ func FuzzUnmarshalLedger(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(`{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[{"purpose":"a","event":{"kind":"sampled_sum","probability":0.1,"noise_multiplier":1},"reserved":3,"spent":1}],"parts":[{"purpose":"p","ledgers":[]}]}`))
+	f.Add([]byte(
+		`{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[{"purpose":"a","event":{"kind":"sampled_sum","probability":0.1,"noise_multiplier":1},"reserved":3,"spent":1}],"parts":[{"purpose":"p","ledgers":[]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := UnmarshalLedger(data)
 		if err != nil {
@@ -83,9 +84,12 @@ func FuzzEpsilon(f *testing.F) {
 			e Event
 			r Relation
 		}{
-			{PoissonSampled{q, Gaussian{sigma}}, AddOrRemoveOne}, {PoissonSampled{q, Gaussian{sigma}}, ReplaceOne}, {SampledSum{q, sigma}, ReplaceOne},
-			{Laplace{sigma}, AddOrRemoveOne}, {Gaussian{sigma}, AddOrRemoveOne}, {PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
-			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne}, {DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
+			{PoissonSampled{q, Gaussian{sigma}}, AddOrRemoveOne},
+			{PoissonSampled{q, Gaussian{sigma}}, ReplaceOne}, {SampledSum{q, sigma}, ReplaceOne},
+			{Laplace{sigma}, AddOrRemoveOne}, {Gaussian{sigma}, AddOrRemoveOne},
+			{PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
+			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne},
+			{DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
 		}
 		x := events[uint(kind)%uint(len(events))]
 		if steps < 1 {
@@ -96,7 +100,8 @@ func FuzzEpsilon(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if math.IsNaN(b.Upper) || math.IsNaN(b.Lower) || math.IsNaN(b.Estimate) || !(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
+		if math.IsNaN(b.Upper) || math.IsNaN(b.Lower) || math.IsNaN(b.Estimate) ||
+			!(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
 			t.Fatalf("%s δ=%g: %+v", Describe(e), delta, b)
 		}
 		// One use costs no more than all of them.
@@ -105,7 +110,8 @@ func FuzzEpsilon(f *testing.F) {
 			t.Fatal(err)
 		}
 		if one.Lower > b.Upper*(1+1e-9) {
-			t.Fatalf("%s δ=%g: one use costs at least %g, %d at most %g", Describe(x.e), delta, one.Lower, steps, b.Upper)
+			t.Fatalf("%s δ=%g: one use costs at least %g, %d at most %g", Describe(x.e), delta, one.Lower,
+				steps, b.Upper)
 		}
 	})
 }

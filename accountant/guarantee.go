@@ -23,7 +23,8 @@ type Guarantee struct {
 	NoiseClass []NoiseClass     `json:"noise_class"`
 	Entries    []GuaranteeEntry `json:"entries"`
 	NotCovered []string         `json:"not_covered"`
-	NotPrivate string           `json:"not_private,omitempty"` // not empty: there is no guarantee at all
+	// not empty: there is no guarantee at all
+	NotPrivate string `json:"not_private,omitempty"`
 }
 
 // GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so
@@ -35,7 +36,8 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	Late        bool            `json:"late,omitempty"` // reserved, at least in part, after something had been released
+	// reserved, at least in part, after something had been released
+	Late bool `json:"late,omitempty"`
 }
 
 // Guarantee states what the ledger can promise about everything set aside so far.
@@ -43,7 +45,8 @@ func (l *Ledger) Guarantee() Guarantee {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
-	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation, Unit: l.shared.root.unitName(), Lower: r.Lower,
+	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
+		Unit: l.shared.root.unitName(), Lower: r.Lower,
 		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.root.notPrivate}
 	if err != nil {
 		g.Accountant = "none: " + err.Error()
@@ -68,26 +71,31 @@ func (l *Ledger) Guarantee() Guarantee {
 	return g
 }
 
-func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool, classes map[NoiseClass]bool) {
+func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
+	classes map[NoiseClass]bool) {
 	for _, en := range l.entries {
 		samplers(en.event, found)
 		for _, c := range en.notes {
 			classes[c] = true
 		}
-		g.Entries = append(g.Entries, GuaranteeEntry{prefix + en.purpose, Describe(en.event), json.RawMessage(en.key),
-			en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late})
+		g.Entries = append(g.Entries,
+			GuaranteeEntry{prefix + en.purpose, Describe(en.event), json.RawMessage(en.key),
+				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late})
 	}
 	for _, p := range l.groups {
 		for i, c := range p.children {
-			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.purpose, i+1, len(p.children)), found, classes)
+			g.collect(c, fmt.Sprintf("%s%s, part %d of %d: ", prefix, p.purpose, i+1, len(p.children)),
+				found, classes)
 		}
 	}
 }
 
 func (g *Guarantee) exceptions(filtered bool) []string {
 	out := []string{
-		"inputs declared public: schema, bounds, levels, vocabulary, nominal sizes, sampling rates, numbers of steps, initial and pre-trained values",
-		"choices of hyper-parameters, models or seeds that were made by looking at results on these records outside this ledger",
+		"inputs declared public: schema, bounds, levels, vocabulary, nominal sizes, sampling rates, " +
+			"numbers of steps, initial and pre-trained values",
+		"choices of hyper-parameters, models or seeds that were made by looking at results on these " +
+			"records outside this ledger",
 		"quality reports that compare with the real records",
 		"running time, memory use and other side channels",
 		"anything computed from these records outside this ledger",
@@ -97,7 +105,9 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 		late = late || e.Late
 	}
 	if late && !filtered {
-		out = append(out, "events reserved after a first release (marked *): covered if their parameters and their number were fixed before it")
+		out = append(out,
+			"events reserved after a first release (marked *): covered if their parameters and their "+
+				"number were fixed before it")
 	}
 	return out
 }
@@ -122,7 +132,9 @@ func (g Guarantee) String() string {
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
-		fmt.Fprintf(&b, "%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret noise.\n%s\n", bar, g.NotPrivate, bar)
+		fmt.Fprintf(&b,
+			"%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret "+
+				"noise.\n%s\n", bar, g.NotPrivate, bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
@@ -133,7 +145,8 @@ func (g Guarantee) String() string {
 	case math.IsInf(m, 1):
 		line("accountant", "%s; upper bound", g.Accountant)
 	default:
-		line("accountant", "%s; upper bound, at most %.2g%% above the smallest ε that holds", g.Accountant, 100*m)
+		line("accountant", "%s; upper bound, at most %.2g%% above the smallest ε that holds",
+			g.Accountant, 100*m)
 	}
 	for _, s := range g.Samplers {
 		line("sampler", "%s", s)
@@ -165,7 +178,8 @@ func (e GuaranteeEntry) lines() string {
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved, e.Description, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved,
+		e.Description, e.Spent)
 	for _, c := range e.NoiseClass {
 		fmt.Fprintf(&b, "; noise: %s", c)
 	}
@@ -214,13 +228,15 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, k := range []string{"epsilon", "delta", "relation"} { // that are not there must not read as 0
+	// that are not there must not read as 0
+	for _, k := range []string{"epsilon", "delta", "relation"} {
 		if x, ok := fields[k]; !ok || string(x) == "null" {
 			return param.New("accountant.Guarantee."+k, nil, "a value")
 		}
 	}
 	if !(v.Epsilon >= 0) || !(g.Delta >= 0 && g.Delta < 1) {
-		return param.New("accountant.Guarantee.epsilon", float64(v.Epsilon), "a number, zero or more, at a delta in [0, 1)")
+		return param.New("accountant.Guarantee.epsilon", float64(v.Epsilon),
+			"a number, zero or more, at a delta in [0, 1)")
 	}
 	g.Epsilon, g.Lower = float64(v.Epsilon), float64(v.Lower)
 	return nil

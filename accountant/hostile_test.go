@@ -69,7 +69,11 @@ func TestLossesThatHardlyVary(t *testing.T) {
 // Small effects: δ is a difference of nearly equal numbers. The truth is from 50-digit arithmetic.
 func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	for _, x := range []struct{ sigma, delta, want float64 }{
-		{1e6, 1e-12, 4.4248927590894822538e-6}, {1e8, 1e-12, 3.3630153302891917229e-8}, {1e10, 1e-12, 1.9383563073269673744e-10}, {1e11, 1e-12, 9.0234634751249408248e-12}, {3e11, 1e-12, 7.2171165897453015502e-13}, {0.001, 1e-5, 504263.89292065408002}, {2, 0.1, 0.28649610175682590251}, {1000, 1e-12, 0.0056995464684262820959}, {1, 1e-12, 7.2384944201788583599}, {0.05, 0.5, 199.00082757178817968},
+		{1e6, 1e-12, 4.4248927590894822538e-6}, {1e8, 1e-12, 3.3630153302891917229e-8},
+		{1e10, 1e-12, 1.9383563073269673744e-10}, {1e11, 1e-12, 9.0234634751249408248e-12},
+		{3e11, 1e-12, 7.2171165897453015502e-13}, {0.001, 1e-5, 504263.89292065408002},
+		{2, 0.1, 0.28649610175682590251}, {1000, 1e-12, 0.0056995464684262820959},
+		{1, 1e-12, 7.2384944201788583599}, {0.05, 0.5, 199.00082757178817968},
 	} {
 		b := must[Bound](t)(Epsilon(Gaussian{x.sigma}, x.delta, AddOrRemoveOne))
 		if !(b.Lower <= x.want && x.want <= b.Upper) || b.Upper > x.want*1.01 {
@@ -101,7 +105,8 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 			for _, x := range []struct {
 				me, you float64
 				r       Relation
-			}{{1, math.NaN(), AddOrRemoveOne}, {math.NaN(), 1, AddOrRemoveOne}, {1, -1, ReplaceOne}, {-1, 1, ReplaceOne}, {1, 0, ReplaceOne}} {
+			}{{1, math.NaN(), AddOrRemoveOne}, {math.NaN(), 1, AddOrRemoveOne}, {1, -1, ReplaceOne},
+				{-1, 1, ReplaceOne}, {1, 0, ReplaceOne}} {
 				truth := curve(x.me, x.you, eps)
 				if b := must[Bound](t)(Delta(e, eps, x.r)); b.Upper < truth*(1-1e-6)-1e-9 {
 					t.Errorf("%+v ε=%g %v→%v: truth %g, published %g", c, eps, x.me, x.you, truth, b.Upper)
@@ -112,7 +117,9 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 }
 
 func truncatedDensity(n, most int, q, me, sd, x float64) float64 {
-	phi := func(m float64) float64 { return math.Exp(-(x-m)*(x-m)/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi)) }
+	phi := func(m float64) float64 {
+		return math.Exp(-(x-m)*(x-m)/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi))
+	}
 	sum := 0.0
 	for k := 0; k < n; k++ {
 		p := binomialTerm(k, n-1, q)
@@ -153,7 +160,8 @@ func TestLedgerPricesWhatWasReserved(t *testing.T) {
 	noise := []float64{2, 2}
 	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
 	r := must[*Reservation](t)(l.Reserve("batch", SameBatch{noise}, 3))
-	want := must[Bound](t)(Epsilon(Repeated{SameBatch{[]float64{2, 2}}, 3}, 1e-5, AddOrRemoveOne)).Upper
+	want := must[Bound](t)(Epsilon(Repeated{SameBatch{[]float64{2, 2}}, 3}, 1e-5,
+		AddOrRemoveOne)).Upper
 	noise[0] = 1e9
 	r.Event().(SameBatch).NoiseMultipliers[1] = 1e9
 	l.Entries()[0].Event.(SameBatch).NoiseMultipliers[1] = 1e9
@@ -186,7 +194,8 @@ func TestSpendingOneByOneIsMarked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !l.Entries()[0].Late || !strings.Contains(l.Guarantee().String(), "their number were fixed before it") {
+	if !l.Entries()[0].Late ||
+		!strings.Contains(l.Guarantee().String(), "their number were fixed before it") {
 		t.Error(l.Guarantee())
 	}
 	whole := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
@@ -218,7 +227,8 @@ func TestReadersWantEveryField(t *testing.T) {
 	for _, bad := range []string{
 		`{"kind":"poisson_sampled","event":{"kind":"gaussian","noise_multiplier":1}}`,
 		`{"kind":"poisson_sampled","probability":null,"event":{"kind":"gaussian","noise_multiplier":1}}`,
-		`{"kind":"sampled_sum","noise_multiplier":1}`, `{"kind":"approximate","epsilon":1}`, `{"kind":"composed"}`,
+		`{"kind":"sampled_sum","noise_multiplier":1}`, `{"kind":"approximate","epsilon":1}`,
+		`{"kind":"composed"}`,
 		`{"kind":"truncated_poisson","population":9,"max_batch":3,"noise_multiplier":1}`,
 		`{"kind":"composed","events":[{"kind":"sampled_sum","noise_multiplier":1}]}`,
 		`{"kind":"gaussian","noise_multiplier":1}{"kind":"gaussian"}`,
@@ -228,11 +238,13 @@ func TestReadersWantEveryField(t *testing.T) {
 		}
 	}
 	entry := `{"purpose":"a","event":{"kind":"gaussian","noise_multiplier":9},"reserved":3,"spent":1}`
-	good := `{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[` + entry + `]}`
+	good := `{"version":1,"budget":{"epsilon":1,"delta":1e-5,"relation":"replace_one"},"entries":[` +
+		entry + `]}`
 	if _, err := UnmarshalLedger([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
-	for _, cut := range []string{`,"relation":"replace_one"`, `,"entries":[` + entry + `]`, `,"spent":1`, `"purpose":"a",`} {
+	for _, cut := range []string{`,"relation":"replace_one"`, `,"entries":[` + entry + `]`,
+		`,"spent":1`, `"purpose":"a",`} {
 		if l, err := UnmarshalLedger([]byte(strings.Replace(good, cut, "", 1))); err == nil || l != nil {
 			t.Errorf("a ledger without %s is read", cut)
 		}
@@ -240,7 +252,8 @@ func TestReadersWantEveryField(t *testing.T) {
 	if _, err := UnmarshalLedger([]byte(good + good)); err == nil {
 		t.Error("two ledgers read as one")
 	}
-	for _, bad := range []string{`{}`, `{"epsilon":null,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":-1,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":1,"delta":1e-5}`} {
+	for _, bad := range []string{`{}`, `{"epsilon":null,"delta":1e-5,"relation":"replace_one"}`,
+		`{"epsilon":-1,"delta":1e-5,"relation":"replace_one"}`, `{"epsilon":1,"delta":1e-5}`} {
 		var g Guarantee
 		if json.Unmarshal([]byte(bad), &g) == nil {
 			t.Errorf("%s is a guarantee of ε = %g", bad, g.Epsilon)
@@ -251,7 +264,8 @@ func TestReadersWantEveryField(t *testing.T) {
 // A rare sample of a release that gives much away: T uses at least add up, but for the chance of
 // two at once.
 func TestRareSampleOfLaplace(t *testing.T) {
-	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3}, {1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {
+	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3},
+		{1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {
 		e := PoissonSampled{c.q, Laplace{c.scale}}
 		one := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne)).Lower
 		both := must[Bound](t)(Delta(Repeated{e, 5}, c.eps, AddOrRemoveOne))

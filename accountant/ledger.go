@@ -48,9 +48,10 @@ type ledgerShared struct {
 
 type entry struct {
 	purpose string
-	event   Event  // the ledger's own copy, never handed out: what is priced cannot be changed from outside
-	key     string // of the event
-	spent   int
+	// the ledger's own copy, never handed out: what is priced cannot be changed from outside
+	event Event
+	key   string // of the event
+	spent int
 	// reserved never shrinks.
 	reserved int
 	late     bool
@@ -91,7 +92,9 @@ func (c NoiseClass) Meaning() string {
 	case ExactNoise:
 		return "exact: sums in fixed point, noise sampled exactly on a public grid"
 	case RealNoise:
-		return "real: float32 sums or results on a device that does not promise a record's apart from other records': one record may move a gradient sum over B records by up to 2^-23·B² of what the noise is for beyond that, and assignments and features without a bound"
+		return "real: float32 sums or results on a device that does not promise a record's apart from " +
+			"other records': one record may move a gradient sum over B records by up to 2^-23·B² of what " +
+			"the noise is for beyond that, and assignments and features without a bound"
 	}
 	return string(c)
 }
@@ -372,7 +375,8 @@ func (l *Ledger) Entries() []Entry {
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))
 	for i, en := range l.entries {
-		out[i] = Entry{en.purpose, en.copied(), en.reserved, en.spent, en.late, append([]NoiseClass(nil), en.notes...)}
+		out[i] = Entry{en.purpose, en.copied(), en.reserved, en.spent, en.late,
+			append([]NoiseClass(nil), en.notes...)}
 	}
 	return out
 }

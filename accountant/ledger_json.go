@@ -53,7 +53,8 @@ func (l *Ledger) snapshot() (savedLedger, error) {
 func (l *Ledger) save() (savedLedger, error) {
 	s := savedLedger{Budget: l.budget, FilterOrder: l.filter, Entries: []savedEntry{}}
 	for _, en := range l.entries {
-		s.Entries = append(s.Entries, savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes})
+		s.Entries = append(s.Entries,
+			savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes})
 	}
 	for _, g := range l.groups {
 		p := savedParts{Purpose: g.purpose, Ledgers: []savedLedger{}}
@@ -92,7 +93,8 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 		return nil, fmt.Errorf("accountant: ledger: %w", err)
 	}
 	if s.Version != ledgerVersion {
-		return nil, param.New("accountant.Ledger.version", s.Version, fmt.Sprintf("version %d", ledgerVersion))
+		return nil, param.New("accountant.Ledger.version", s.Version,
+			fmt.Sprintf("version %d", ledgerVersion))
 	}
 	whole, err := json.Marshal(s)
 	if err != nil {
@@ -109,7 +111,8 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 		return nil, l.fault
 	}
 	if l.filter != s.FilterOrder {
-		return nil, param.New("accountant.WithFilter.order", l.filter, "the order the ledger was kept with")
+		return nil, param.New("accountant.WithFilter.order", l.filter,
+			"the order the ledger was kept with")
 	}
 	l.notPrivate = s.NotPrivate
 	l.unit = s.Unit
@@ -129,7 +132,8 @@ const maxPartDepth = 8
 // a run that goes on there sets its uses aside anew, which counts more.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
-		return param.New("accountant.Ledger.parts", depth, fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
+		return param.New("accountant.Ledger.parts", depth,
+			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
 	var errs []error
 	for i, en := range s.Entries {
@@ -140,8 +144,11 @@ func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	for _, p := range s.Parts {
 		g := &partGroup{purpose: p.Purpose}
 		for _, sc := range p.Ledgers {
-			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget || sc.FilterOrder != s.FilterOrder {
-				errs = append(errs, param.New("accountant.Ledger.parts", p.Purpose, "the budget and the filter of the ledger they belong to, and no version"))
+			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget ||
+				sc.FilterOrder != s.FilterOrder {
+				errs = append(errs,
+					param.New("accountant.Ledger.parts", p.Purpose,
+						"the budget and the filter of the ledger they belong to, and no version"))
 				continue
 			}
 			c := l.child()

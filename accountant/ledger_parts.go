@@ -39,7 +39,8 @@ func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 }
 
 func (l *Ledger) child() *Ledger {
-	return &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy, index: map[string]*entry{}}
+	return &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
+		index: map[string]*entry{}}
 }
 
 // PartGroup is what was opened by one call of Disjoint.

@@ -95,7 +95,8 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 	if c.orders == nil {
 		c.orders = []float64{l.filter}
 		if l.filter == 0 {
-			c.orders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
+			c.orders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20,
+				24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
 		}
 	}
 	if c.offset == nil { // all that a conversion adds to the divergence, rounded outward

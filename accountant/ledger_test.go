@@ -30,7 +30,8 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	if err := l.Spend("more", Gaussian{10}); !errors.Is(err, ErrBudgetExceeded) {
 		t.Error(err)
 	}
-	if err := l.Spend("an event without noise to speak of", Gaussian{1e9}); err != nil && !errors.Is(err, ErrBudgetExceeded) {
+	if err := l.Spend("an event without noise to speak of", Gaussian{1e9}); err != nil &&
+		!errors.Is(err, ErrBudgetExceeded) {
 		t.Error(err)
 	}
 	for range n {
@@ -38,7 +39,8 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Spend(); !errors.Is(err, ErrReservationExhausted) || r.Remaining() != 0 || r.Spent() != n {
+	if err := r.Spend(); !errors.Is(err, ErrReservationExhausted) || r.Remaining() != 0 ||
+		r.Spent() != n {
 		t.Error(err, r.Remaining(), r.Spent())
 	}
 	if !EqualEvents(r.Event(), step) {
@@ -149,9 +151,12 @@ func TestLedgerRoundTrip(t *testing.T) {
 	if _, err := back.Resume("gaussian", Gaussian{3}); !errors.Is(err, ErrReservationExhausted) {
 		t.Error(err)
 	}
-	for _, bad := range []string{`{}`, `{"version":2}`, `null`, strings.Replace(string(data), `"version":1`, `"version":3`, 1),
-		strings.Replace(string(data), `"spent":1`, `"spent":7`, 1), strings.Replace(string(data), `"reserved":2`, `"reserved":0`, 1),
-		strings.Replace(string(data), `"kind":"gaussian"`, `"kind":"gauss"`, 1), strings.Replace(string(data), `"noise_multiplier"`, `"noise_multplier"`, 1)} {
+	for _, bad := range []string{`{}`, `{"version":2}`, `null`,
+		strings.Replace(string(data), `"version":1`, `"version":3`, 1),
+		strings.Replace(string(data), `"spent":1`, `"spent":7`, 1),
+		strings.Replace(string(data), `"reserved":2`, `"reserved":0`, 1),
+		strings.Replace(string(data), `"kind":"gaussian"`, `"kind":"gauss"`, 1),
+		strings.Replace(string(data), `"noise_multiplier"`, `"noise_multplier"`, 1)} {
 		if _, err := UnmarshalLedger([]byte(bad)); err == nil {
 			t.Errorf("accepted %.60s", bad)
 		}
@@ -167,7 +172,8 @@ func TestLedgerMerge(t *testing.T) {
 		}
 	}
 	same := must[*Ledger](t)(Merge(b, one, two))
-	if got, want := same.Epsilon().Upper, upper(t, Repeated{step, 1000}, 1e-5, AddOrRemoveOne); got > want || got < want*0.999 {
+	if got, want := same.Epsilon().Upper,
+		upper(t, Repeated{step, 1000}, 1e-5, AddOrRemoveOne); got > want || got < want*0.999 {
 		t.Errorf("the same records: %g, want %g", got, want)
 	}
 	apart := must[*Ledger](t)(MergeDisjoint(b, "shards", one, two))
@@ -247,8 +253,10 @@ func TestGuaranteeSaysEverything(t *testing.T) {
 	s.Note(RealNoise)
 	g := l.Guarantee()
 	text := g.String()
-	for _, want := range []string{"ε = ", "δ = 1e-05", "presence of one record", "one record", "privacy loss distribution", "Poisson", "k-means", "training", "1000 ×",
-		"2^-23·B²", "exact: ", "Not covered", "hyper-parameters", "quality reports", "running time", "declared public", "*"} {
+	for _, want := range []string{"ε = ", "δ = 1e-05", "presence of one record", "one record",
+		"privacy loss distribution", "Poisson", "k-means", "training", "1000 ×",
+		"2^-23·B²", "exact: ", "Not covered", "hyper-parameters", "quality reports", "running time",
+		"declared public", "*"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the guarantee does not say %q:\n%s", want, text)
 		}
@@ -257,11 +265,13 @@ func TestGuaranteeSaysEverything(t *testing.T) {
 		t.Error("says it is not private")
 	}
 	var back Guarantee
-	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil || !reflect.DeepEqual(g, back) {
+	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil ||
+		!reflect.DeepEqual(g, back) {
 		t.Errorf("%v\n%+v\n%+v", err, g, back)
 	}
 	l.MarkNotPrivate("deterministic test noise: not private")
-	if text := l.Guarantee().String(); !strings.Contains(text, "NOT PRIVATE: deterministic test noise") {
+	if text := l.Guarantee().String(); !strings.Contains(text,
+		"NOT PRIVATE: deterministic test noise") {
 		t.Error(text)
 	}
 }
@@ -290,7 +300,8 @@ func TestDPAccountingNames(t *testing.T) {
 func TestQueries(t *testing.T) {
 	curve := must[[]TradeOffPoint](t)(TradeOff(poissonSteps(0.01, 1.5, 1000), AddOrRemoveOne))
 	for i, p := range curve {
-		if p.TruePositive < p.FalsePositive || p.TruePositive > 1 || (i > 0 && p.TruePositive < curve[i-1].TruePositive-1e-9) {
+		if p.TruePositive < p.FalsePositive || p.TruePositive > 1 ||
+			(i > 0 && p.TruePositive < curve[i-1].TruePositive-1e-9) {
 			t.Errorf("%+v", curve)
 		}
 	}

@@ -93,7 +93,8 @@ func (p *priced) improve(b Bound, engine string) {
 
 // byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact
 // says that nothing can be smaller.
-func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool, err error) {
+func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool,
+	err error) {
 	if o := single(terms); o != nil {
 		if a := o.Epsilon(delta); a.OK {
 			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
@@ -105,7 +106,8 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 		}
 	}
 	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
-		*p = priced{engine: engineRDP} // total variation alone settles it, and the grid is spared losses too small for it
+		// total variation alone settles it, and the grid is spared losses too small for it
+		*p = priced{engine: engineRDP}
 		return true, nil
 	}
 	c := compositionOf(terms)

@@ -44,7 +44,8 @@ func TestMonotone(t *testing.T) {
 			"δ": upper(t, poissonSteps(q, sigma, steps), min(0.5, delta*grow), AddOrRemoveOne),
 		} {
 			if less > base*(1+jitter)+1e-12 {
-				t.Errorf("q=%g σ=%g T=%d δ=%g: a smaller %s·%g raises ε from %g to %g", q, sigma, steps, delta, name, grow, base, less)
+				t.Errorf("q=%g σ=%g T=%d δ=%g: a smaller %s·%g raises ε from %g to %g", q, sigma, steps, delta,
+					name, grow, base, less)
 			}
 		}
 	}
@@ -91,7 +92,8 @@ func TestCompositionIsOrderFreeAndCountsSplit(t *testing.T) {
 		forms := []Event{
 			Composed{[]Event{Repeated{a, steps + k}, Repeated{b, 3}}},
 			Composed{[]Event{Repeated{b, 2}, Repeated{a, k}, b, Repeated{Repeated{a, 1}, steps}}},
-			Repeated{Composed{[]Event{Composed{[]Event{Repeated{a, k}, Repeated{b, 3}}}, Repeated{a, steps}}}, 1},
+			Repeated{Composed{[]Event{Composed{[]Event{Repeated{a, k}, Repeated{b, 3}}},
+				Repeated{a, steps}}}, 1},
 		}
 		first := upper(t, forms[0], delta, AddOrRemoveOne)
 		for _, f := range forms[1:] {
@@ -111,8 +113,10 @@ func TestBracketsAndRDP(t *testing.T) {
 		if !(0 <= b.Lower && b.Lower <= b.Estimate && b.Estimate <= b.Upper) {
 			t.Errorf("%+v", b)
 		}
-		if rep := must[RDPReport](t)(RDPEpsilon(e, delta, AddOrRemoveOne)); b.Upper > rep.Epsilon*(1+1e-4)+1e-12 {
-			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper, rep.Epsilon)
+		if rep := must[RDPReport](t)(RDPEpsilon(e, delta, AddOrRemoveOne)); b.Upper >
+			rep.Epsilon*(1+1e-4)+1e-12 {
+			t.Errorf("q=%g σ=%g T=%d δ=%g: PLD %g above RDP %g", q, sigma, steps, delta, b.Upper,
+				rep.Epsilon)
 		}
 		// δ at the published ε is at most δ; at the lower end at least.
 		if b.Upper == 0 {
@@ -129,15 +133,19 @@ func TestCalibrationNeverOvershoots(t *testing.T) {
 	for range 12 {
 		target := Budget{d.between(0.05, 8), d.between(1e-9, 1e-4), Relation(d.IntN(2))}
 		q, steps := d.between(1e-3, 0.2), int(d.between(10, 5000))
-		sigma, b, err := CalibrateNoise(target, func(s float64) Event { return Repeated{SampledSum{q, s}, steps} })
+		sigma, b, err := CalibrateNoise(target, func(s float64) Event {
+			return Repeated{SampledSum{q, s}, steps}
+		})
 		if err != nil {
 			t.Fatal(target, q, steps, err)
 		}
-		if b.Upper > target.Epsilon || upper(t, Repeated{SampledSum{q, sigma}, steps}, target.Delta, target.Relation) > target.Epsilon {
+		if b.Upper > target.Epsilon ||
+			upper(t, Repeated{SampledSum{q, sigma}, steps}, target.Delta, target.Relation) > target.Epsilon {
 			t.Errorf("%v q=%g T=%d: σ=%g gives %+v", target, q, steps, sigma, b)
 		}
 		// A little less noise must not fit, or the answer was not the smallest.
-		if v := upper(t, Repeated{SampledSum{q, sigma * 0.995}, steps}, target.Delta, target.Relation); v <= target.Epsilon {
+		if v := upper(t, Repeated{SampledSum{q, sigma * 0.995}, steps}, target.Delta,
+			target.Relation); v <= target.Epsilon {
 			t.Errorf("%v q=%g T=%d: σ=%g was not needed, 0.5%% less gives %g", target, q, steps, sigma, v)
 		}
 	}
@@ -149,10 +157,14 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	if err != nil || b.Upper > 1 || b.Upper < 0.999 || q <= 0 || q >= 1 {
 		t.Error("sampling", q, b, err)
 	}
-	if q, _, err = CalibrateSampling(target, func(q float64) Event { return poissonSteps(q, 1000, 10) }); err != nil || q != 1 {
+	if q, _, err = CalibrateSampling(target, func(q float64) Event {
+		return poissonSteps(q, 1000, 10)
+	}); err != nil || q != 1 {
 		t.Error("sampling everything is allowed", q, err)
 	}
-	n, b, err := CalibrateSteps(target, 1_000_000, func(n int) Event { return poissonSteps(0.01, 1.5, n) })
+	n, b, err := CalibrateSteps(target, 1_000_000, func(n int) Event {
+		return poissonSteps(0.01, 1.5, n)
+	})
 	if err != nil || b.Upper > 1 || upper(t, poissonSteps(0.01, 1.5, n+20), 1e-5, AddOrRemoveOne) < 1 {
 		t.Error("steps", n, b, err)
 	}
@@ -168,7 +180,9 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	}); err != ErrBudgetExceeded {
 		t.Error("a fixed part above the target:", err)
 	}
-	sigma, b, err := CalibrateShare(Budget{Epsilon: 2, Delta: 1e-5}, 0.2, func(s float64) Event { return Repeated{Gaussian{s}, 20} })
+	sigma, b, err := CalibrateShare(Budget{Epsilon: 2, Delta: 1e-5}, 0.2, func(s float64) Event {
+		return Repeated{Gaussian{s}, 20}
+	})
 	if err != nil || b.Upper > 0.4 || b.Upper < 0.39 {
 		t.Error("share", sigma, b, err)
 	}
@@ -246,7 +260,8 @@ func TestOppositePairIsWorst(t *testing.T) {
 		}
 	}
 	b := must[Bound](t)(Delta(SampledSum{0.3, sd}, 0.3, ReplaceOne))
-	if delta := planeHockey(0.3, [2]float64{1, 0}, [2]float64{-1, 0}, sd, 0.3, 0.01); math.Abs(delta-b.Upper) > 1e-6 {
+	if delta := planeHockey(0.3, [2]float64{1, 0}, [2]float64{-1, 0}, sd, 0.3,
+		0.01); math.Abs(delta-b.Upper) > 1e-6 {
 		t.Errorf("opposite vectors give %g, the bound is %g", delta, b.Upper)
 	}
 }

@@ -41,7 +41,8 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 		all := must[RDPReport](t)(RDPEpsilon(e, delta, relation, orders...))
 		// The grid may be a ten-thousandth above where the two nearly meet.
 		if got > all.Epsilon*(1+2e-4) || got > own*float64(n)*(1+1e-9) {
-			t.Errorf("%s δ=%g: %g is published, order %g proves %g, the sum is %g", Describe(e), delta, got, all.Order,
+			t.Errorf("%s δ=%g: %g is published, order %g proves %g, the sum is %g", Describe(e), delta,
+				got, all.Order,
 				all.Epsilon, own*float64(n))
 		}
 		if both := must[Bound](t)(Epsilon(e, delta, relation)); both.Lower > got*(1+1e-9) {
@@ -49,7 +50,8 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 		}
 		searched := must[RDPReport](t)(RDPEpsilon(e, delta, relation))
 		if searched.Epsilon > all.Epsilon*(1+1e-12)+1e-15 {
-			t.Errorf("%s δ=%g: the search finds %g, all orders %g", Describe(e), delta, searched.Epsilon, all.Epsilon)
+			t.Errorf("%s δ=%g: the search finds %g, all orders %g", Describe(e), delta, searched.Epsilon,
+				all.Epsilon)
 		}
 	}
 }
@@ -58,9 +60,12 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 // infinite, and that is known before any grid is made.
 func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	curve := Curve{"flat", []float64{0, 1}, []float64{0.1, 0.01}, nil}
-	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3}, Repeated{Approximate{1, 1e-7}, 100000},
-		Composed{[]Event{Gaussian{3}, Approximate{0.1, 1e-3}, poissonSteps(0.01, 1, 1000)}}, Repeated{curve, 2},
-		Repeated{PoissonSampled{0.1, Approximate{1, 0.01}}, 5}, Disjoint{Parts: []Event{Laplace{3}, Approximate{0.1, 0.1}}}} {
+	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3},
+		Repeated{Approximate{1, 1e-7}, 100000},
+		Composed{[]Event{Gaussian{3}, Approximate{0.1, 1e-3}, poissonSteps(0.01, 1, 1000)}},
+		Repeated{curve, 2},
+		Repeated{PoissonSampled{0.1, Approximate{1, 0.01}}, 5},
+		Disjoint{Parts: []Event{Laplace{3}, Approximate{0.1, 0.1}}}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		b, err := Epsilon(e, 1e-5, AddOrRemoveOne)
@@ -80,7 +85,8 @@ func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	if b := must[Bound](t)(Epsilon(Approximate{1, 1e-5}, 1e-5, AddOrRemoveOne)); b.Upper > 1+1e-12 {
 		t.Errorf("at its own δ: %v", b)
 	}
-	if b := must[Bound](t)(Epsilon(Repeated{Approximate{1, 1e-7}, 100}, 1e-5, AddOrRemoveOne)); math.IsInf(b.Upper, 1) {
+	if b := must[Bound](t)(Epsilon(Repeated{Approximate{1, 1e-7}, 100}, 1e-5,
+		AddOrRemoveOne)); math.IsInf(b.Upper, 1) {
 		t.Errorf("a hundred of a hundredth: %v", b)
 	}
 }
@@ -119,7 +125,8 @@ func TestHugeCountsCostMore(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("counts are small")
 	}
-	for _, e := range []Event{PoissonSampled{1e-9, Gaussian{2}}, Pure{1e-9}, ExponentialMechanism{1e-9}, PoissonSampled{1e-9, Laplace{3}}} {
+	for _, e := range []Event{PoissonSampled{1e-9, Gaussian{2}}, Pure{1e-9},
+		ExponentialMechanism{1e-9}, PoissonSampled{1e-9, Laplace{3}}} {
 		last := 0.0
 		for shift := 30; shift <= 60; shift += 5 {
 			b := must[Bound](t)(Epsilon(Repeated{e, 1 << shift}, 1e-5, AddOrRemoveOne))
@@ -128,7 +135,8 @@ func TestHugeCountsCostMore(t *testing.T) {
 			}
 			last = max(last, b.Lower)
 		}
-		if b := must[Bound](t)(Epsilon(Repeated{e, math.MaxInt >> 3}, 1e-5, AddOrRemoveOne)); b.Upper < 0.5 {
+		if b := must[Bound](t)(Epsilon(Repeated{e, math.MaxInt >> 3}, 1e-5, AddOrRemoveOne)); b.Upper <
+			0.5 {
 			t.Errorf("%s: 2^60 uses cost %v", Describe(e), b)
 		}
 	}
@@ -177,11 +185,16 @@ func TestPureBudgets(t *testing.T) {
 		r    Relation
 		want float64
 	}{
-		{Laplace{2}, AddOrRemoveOne, 0.5}, {Repeated{ExponentialMechanism{0.1}, 30}, ReplaceOne, 3}, {Pure{2}, ReplaceOne, 2},
-		{Approximate{2, 0}, ReplaceOne, 2}, {DiscreteLaplace{0.5, 3}, AddOrRemoveOne, 1.5}, {RandomizedResponse{0.75, 2}, ReplaceOne, math.Log(5. / 3)},
-		{Composed{[]Event{Laplace{4}, Repeated{Pure{0.5}, 2}}}, AddOrRemoveOne, 1.25}, {Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, AddOrRemoveOne, 0.5},
-		{Repeated{Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, 3}, AddOrRemoveOne, 1.5}, {curve, ReplaceOne, 1},
-		{PoissonSampled{0.25, Pure{1}}, AddOrRemoveOne, math.Log(0.75 + 0.25*math.E)}, {RepeatAndSelect{Pure{0.5}, 5, 1, false}, ReplaceOne, 1.5},
+		{Laplace{2}, AddOrRemoveOne, 0.5}, {Repeated{ExponentialMechanism{0.1}, 30}, ReplaceOne, 3},
+		{Pure{2}, ReplaceOne, 2},
+		{Approximate{2, 0}, ReplaceOne, 2}, {DiscreteLaplace{0.5, 3}, AddOrRemoveOne, 1.5},
+		{RandomizedResponse{0.75, 2}, ReplaceOne, math.Log(5. / 3)},
+		{Composed{[]Event{Laplace{4}, Repeated{Pure{0.5}, 2}}}, AddOrRemoveOne, 1.25},
+		{Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, AddOrRemoveOne, 0.5},
+		{Repeated{Disjoint{Parts: []Event{Laplace{4}, Laplace{2}}}, 3}, AddOrRemoveOne, 1.5},
+		{curve, ReplaceOne, 1},
+		{PoissonSampled{0.25, Pure{1}}, AddOrRemoveOne, math.Log(0.75 + 0.25*math.E)},
+		{RepeatAndSelect{Pure{0.5}, 5, 1, false}, ReplaceOne, 1.5},
 		{Composed{}, ReplaceOne, 0},
 	} {
 		b, err := Epsilon(c.e, 0, c.r)
@@ -205,9 +218,12 @@ func TestPureBudgets(t *testing.T) {
 			t.Errorf("%s: δ beyond the sum of ε is %v", Describe(c.e), d)
 		}
 	}
-	for _, e := range []Event{Gaussian{5}, Approximate{1, 1e-9}, ZCDP{0.1}, DiscreteGaussian{3, 1}, Composed{[]Event{Pure{1}, Gaussian{100}}},
-		PoissonSampled{0.1, Gaussian{5}}, RepeatAndSelect{Pure{0.5}, 5, 0, true}, RepeatAndSelect{Gaussian{5}, 5, 1, false},
-		Curve{"x", []float64{0, 1}, []float64{0.5, 1e-9}, nil}, Disjoint{Parts: []Event{Laplace{4}, Gaussian{2}}}} {
+	for _, e := range []Event{Gaussian{5}, Approximate{1, 1e-9}, ZCDP{0.1}, DiscreteGaussian{3, 1},
+		Composed{[]Event{Pure{1}, Gaussian{100}}},
+		PoissonSampled{0.1, Gaussian{5}}, RepeatAndSelect{Pure{0.5}, 5, 0, true},
+		RepeatAndSelect{Gaussian{5}, 5, 1, false},
+		Curve{"x", []float64{0, 1}, []float64{0.5, 1e-9}, nil},
+		Disjoint{Parts: []Event{Laplace{4}, Gaussian{2}}}} {
 		if b, err := Epsilon(e, 0, AddOrRemoveOne); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %v, %v", Describe(e), b, err)
 		}
@@ -215,11 +231,15 @@ func TestPureBudgets(t *testing.T) {
 			t.Errorf("%s: %v", Describe(e), err)
 		}
 	}
-	scale, b, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event { return Repeated{Laplace{s}, 10} })
+	scale, b, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event {
+		return Repeated{Laplace{s}, 10}
+	})
 	if err != nil || b.Upper > 1 || scale > 10.001 {
 		t.Error(scale, b, err)
 	}
-	if _, _, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event { return Gaussian{s} }); !errors.Is(err, ErrUnsupported) {
+	if _, _, err := CalibrateNoise(Budget{Epsilon: 1}, func(s float64) Event {
+		return Gaussian{s}
+	}); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
 	for _, delta := range []float64{-1e-300, 1e-300, 1e-13} {

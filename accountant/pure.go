@@ -43,8 +43,10 @@ func basicComposition(terms []term) (eps, lost float64) {
 func pricePure(terms []term) (priced, error) {
 	eps, lost := basicComposition(terms)
 	if lost > 0 || math.IsInf(eps, 1) {
-		return priced{}, fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure events only",
-			ErrUnsupported)
+		return priced{},
+			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
+				"events only",
+				ErrUnsupported)
 	}
 	b := Bound{0, eps, eps}
 	if attained(terms) {

@@ -43,7 +43,8 @@ func profileOf(e Event, r Relation) (profile, error) {
 func (p profile) truePositive(falsePositive float64) float64 {
 	best := 1.0
 	for i, eps := range p.eps {
-		best = min(best, math.Exp(eps)*falsePositive+p.delta[i], 1-math.Exp(-eps)*(1-p.delta[i]-falsePositive))
+		best = min(best, math.Exp(eps)*falsePositive+p.delta[i],
+			1-math.Exp(-eps)*(1-p.delta[i]-falsePositive))
 	}
 	return min(1, max(best, falsePositive))
 }
@@ -57,7 +58,8 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 		}
 	}
 	if len(falsePositives) == 0 {
-		falsePositives = []float64{0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1}
+		falsePositives = []float64{0, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15,
+			0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1}
 	}
 	p, err := profileOf(e, r)
 	if err != nil {
@@ -74,9 +76,11 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 // algorithm, can achieve at most.
 type Attack struct {
 	TruePositiveAt1Percent float64 // share of members recognised while accusing 1 % of non-members
-	BestAccuracy           float64 // of guessing membership when it is a coin toss: 50 % is no better than the coin
-	Posterior              float64 // highest belief in membership after seeing the output, from a 50 % prior …
-	PosteriorExcept        float64 // … except with this probability over the output
+	// of guessing membership when it is a coin toss: 50 % is no better than the coin
+	BestAccuracy float64
+	// highest belief in membership after seeing the output, from a 50 % prior …
+	Posterior       float64
+	PosteriorExcept float64 // … except with this probability over the output
 }
 
 // AttackBounds answers in terms a person understands. delta is the probability left out of
@@ -115,7 +119,9 @@ func lossQuantile(p profile, eps, delta float64) float64 {
 
 // String explains the bounds in a sentence each.
 func (a Attack) String() string {
-	return fmt.Sprintf("best attack: recognises at most %.3g%% of members while accusing 1%% of non-members; is right about membership at most %.4g%% of the time (a coin: 50%%); "+
-		"from a 50%% prior believes at most %.4g%% (except with probability %.2g)",
+	return fmt.Sprintf(
+		"best attack: recognises at most %.3g%% of members while accusing 1%% of non-members; is right "+
+			"about membership at most %.4g%% of the time (a coin: 50%%); "+
+			"from a 50%% prior believes at most %.4g%% (except with probability %.2g)",
 		100*a.TruePositiveAt1Percent, 100*a.BestAccuracy, 100*a.Posterior, a.PosteriorExcept)
 }

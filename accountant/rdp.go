@@ -204,7 +204,8 @@ func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
 	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
 		return 0, err
 	}
-	if err := positive("accountant.RDPWithoutReplacement.noiseMultiplier", noiseMultiplier); err != nil {
+	if err := positive("accountant.RDPWithoutReplacement.noiseMultiplier", noiseMultiplier); err !=
+		nil {
 		return 0, err
 	}
 	if !(order > 1 && order <= 4096) {

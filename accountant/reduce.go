@@ -84,7 +84,8 @@ func (c *collector) alternatives() ([][]term, error) {
 	alts := [][]term{nil}
 	for _, choice := range c.choices {
 		if len(alts)*len(choice) > maxAlternatives {
-			return nil, unsupported(fmt.Sprintf("more than %d combinations of disjoint parts", maxAlternatives), c.relation)
+			return nil, unsupported(fmt.Sprintf("more than %d combinations of disjoint parts",
+				maxAlternatives), c.relation)
 		}
 		var next [][]term
 		for _, a := range alts {
@@ -292,8 +293,9 @@ func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q,
 // ((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)) and for ε < 0 the mirror image, 1 − e^ε + e^ε·δ(−ε). Source: Zhu,
 // Dong and Wang 2022, Theorem 11; for Poisson samples under replace-one the same curve holds.
 type gluedAtom struct {
-	q, mu     float64
-	fixedSize bool // a subset of public size, for which the bound of Wang, Balle and Kasiviswanathan holds too
+	q, mu float64
+	// a subset of public size, for which the bound of Wang, Balle and Kasiviswanathan holds too
+	fixedSize bool
 }
 
 func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu, a.fixedSize) }

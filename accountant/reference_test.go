@@ -151,12 +151,15 @@ func TestReference(t *testing.T) {
 					within(t, "theorem 27", w, float64(r.Rdp)*(1-1e-6), float64(r.Rdp)*(1+1e-6))
 				}
 			case "eps_wor_gaussian":
-				b := must[Bound](t)(Epsilon(Repeated{SampledWithoutReplacement{p.N, p.M, Gaussian{p.Sigma}}, steps}, p.Delta, ReplaceOne))
+				b := must[Bound](t)(Epsilon(Repeated{SampledWithoutReplacement{p.N, p.M, Gaussian{p.Sigma}},
+					steps}, p.Delta, ReplaceOne))
 				brackets(t, b, r.EpsTight, r.EpsTight*r.EpsTightRelTol, 0.003)
 			case "convert_single_order":
-				within(t, "eps", renyi.Epsilon(p.Order, p.Rdp, p.Delta), float64(r.EpsImproved)*(1-1e-15), float64(r.EpsImproved)*(1+1e-12)+1e-15)
+				within(t, "eps", renyi.Epsilon(p.Order, p.Rdp, p.Delta), float64(r.EpsImproved)*(1-1e-15),
+					float64(r.EpsImproved)*(1+1e-12)+1e-15)
 			case "convert_single_order_delta":
-				within(t, "delta", renyi.Delta(p.Order, p.Rdp, p.Epsilon), r.DeltaImproved*(1-1e-12), r.DeltaImproved*(1+1e-12))
+				within(t, "delta", renyi.Delta(p.Order, p.Rdp, p.Epsilon), r.DeltaImproved*(1-1e-12),
+					r.DeltaImproved*(1+1e-12))
 			case "convert_zcdp_default_orders":
 				rep := must[RDPReport](t)(RDPEpsilon(ZCDP{p.Rho}, p.Delta, AddOrRemoveOne, orders...))
 				within(t, "eps", rep.Epsilon, float64(r.EpsImproved)*(1-1e-15), float64(r.EpsImproved)*(1+1e-9))
@@ -172,13 +175,16 @@ func TestReference(t *testing.T) {
 				e := Repeated{PoissonSampled{p.Q, SameBatch{p.SigmasSameBatch}}, steps}
 				brackets(t, must[Bound](t)(Epsilon(e, p.Delta, r.relation())), r.EpsTight, r.EpsTightTol, 0.002)
 			case "gaussian_analytic_sigma":
-				s, b, err := CalibrateNoise(Budget{p.Epsilon, p.Delta, r.relation()}, func(s float64) Event { return Gaussian{s} })
+				s, b, err := CalibrateNoise(Budget{p.Epsilon, p.Delta, r.relation()}, func(s float64) Event {
+					return Gaussian{s}
+				})
 				if err != nil || b.Upper > p.Epsilon {
 					t.Fatal(s, b, err)
 				}
 				within(t, "sigma", s, r.SigmaExact*(1-1e-11), r.SigmaExact*(1+1e-6))
 			case "gaussian_analytic_eps":
-				brackets(t, must[Bound](t)(Epsilon(Gaussian{p.Sigma}, p.Delta, r.relation())), r.EpsilonExact, 1e-13*r.EpsilonExact, 1e-11)
+				brackets(t, must[Bound](t)(Epsilon(Gaussian{p.Sigma}, p.Delta, r.relation())), r.EpsilonExact,
+					1e-13*r.EpsilonExact, 1e-11)
 			case "gaussian_analytic_delta":
 				b := must[Bound](t)(Delta(Gaussian{p.Sigma}, p.Epsilon, r.relation()))
 				brackets(t, b, r.DeltaExact, 1e-14*r.DeltaExact, 1e-10)
@@ -193,13 +199,17 @@ func TestReference(t *testing.T) {
 				b := must[Bound](t)(Delta(DiscreteGaussian{p.Sigma, p.Sensitivity}, p.Epsilon, r.relation()))
 				brackets(t, b, r.DeltaExact, 1e-12*r.DeltaExact, 1e-9)
 			case "eps_discrete_gaussian":
-				b := must[Bound](t)(Epsilon(Repeated{DiscreteGaussian{p.Sigma, p.Sensitivity}, steps}, p.Delta, r.relation()))
+				b := must[Bound](t)(Epsilon(Repeated{DiscreteGaussian{p.Sigma, p.Sensitivity}, steps}, p.Delta,
+					r.relation()))
 				within(t, "upper", b.Upper, r.Optimistic, r.Pessimistic*(1+5e-4))
 			case "eps_discrete_laplace":
-				b := must[Bound](t)(Epsilon(Repeated{DiscreteLaplace{p.A, p.Sensitivity}, steps}, p.Delta, r.relation()))
+				b := must[Bound](t)(Epsilon(Repeated{DiscreteLaplace{p.A, p.Sensitivity}, steps}, p.Delta,
+					r.relation()))
 				within(t, "upper", b.Upper, r.Pessimistic*(1-1e-3), min(r.Pessimistic, r.PureEps)*(1+5e-4))
 			case "calibrate_sigma":
-				s, b, err := CalibrateNoise(Budget{p.Epsilon, p.Delta, r.relation()}, func(s float64) Event { return poissonSteps(p.Q, s, steps) })
+				s, b, err := CalibrateNoise(Budget{p.Epsilon, p.Delta, r.relation()}, func(s float64) Event {
+					return poissonSteps(p.Q, s, steps)
+				})
 				if err != nil || b.Upper > p.Epsilon {
 					t.Fatal(s, b, err)
 				}
@@ -212,15 +222,19 @@ func TestReference(t *testing.T) {
 				b = must[Bound](t)(Epsilon(poissonSteps(p.Q, p.SigmaClip/2, steps), p.Delta, ReplaceOne))
 				within(t, "upper", b.Upper, r.PldEps, 3*r.PldEps)
 			case "eps_gaussian_replace_one":
-				brackets(t, must[Bound](t)(Epsilon(Gaussian{p.SigmaClip / 2}, p.Delta, ReplaceOne)), r.EpsilonExact, 1e-13*r.EpsilonExact, 1e-11)
+				brackets(t, must[Bound](t)(Epsilon(Gaussian{p.SigmaClip / 2}, p.Delta, ReplaceOne)),
+					r.EpsilonExact, 1e-13*r.EpsilonExact, 1e-11)
 			case "eps_truncated_poisson":
-				b := must[Bound](t)(Epsilon(Repeated{TruncatedPoisson{p.Q, p.N, p.MaxBatch, p.SigmaClip}, steps}, p.Delta, r.relation()))
+				b := must[Bound](t)(Epsilon(Repeated{TruncatedPoisson{p.Q, p.N, p.MaxBatch, p.SigmaClip},
+					steps}, p.Delta, r.relation()))
 				within(t, "upper", b.Upper, 0, r.PldEps*1.002)
 			case "eps_mixture_of_gaussians":
-				b := must[Bound](t)(Epsilon(Repeated{GaussianMixture{p.Sigma, p.Sensitivities, p.Probs}, steps}, p.Delta, r.relation()))
+				b := must[Bound](t)(Epsilon(Repeated{GaussianMixture{p.Sigma, p.Sensitivities, p.Probs}, steps},
+					p.Delta, r.relation()))
 				within(t, "upper", b.Upper, r.PldEps*(1-1e-3), r.PldEps*(1+5e-4))
 			case "delta_wor_gaussian_one_step":
-				b := must[Bound](t)(Delta(SampledWithoutReplacement{p.N, p.M, Gaussian{p.SigmaReplace}}, p.Epsilon, ReplaceOne))
+				b := must[Bound](t)(Delta(SampledWithoutReplacement{p.N, p.M, Gaussian{p.SigmaReplace}},
+					p.Epsilon, ReplaceOne))
 				brackets(t, b, r.DeltaExact, 1e-11*r.DeltaExact, 1e-8)
 			default:
 				t.Errorf("family %q has no test", r.Family)

@@ -37,6 +37,8 @@ func (a oppositeAtom) rdp(order float64) (float64, bool) {
 	return pld.OppositeRenyi(a.q, a.mu, order), true
 }
 
-func (a oppositeAtom) pairs() *pld.Pairs { return &pld.Pairs{Remove: pld.Opposite{Q: a.q, Mu: a.mu}} }
+func (a oppositeAtom) pairs() *pld.Pairs {
+	return &pld.Pairs{Remove: pld.Opposite{Q: a.q, Mu: a.mu}}
+}
 
 func (a gluedAtom) rdp(order float64) (float64, bool) { return renyi.Glued(a.q, a.mu, order), true }

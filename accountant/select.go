@@ -17,7 +17,8 @@ type selectAtom struct {
 	gamma   float64 // of the truncated negative binomial
 	second  float64 // Theorem 2's second term, minimised
 	curve   []float64
-	known   map[float64]float64 // divergences found before, because nested selections ask for the same again and again
+	// divergences found before, because nested selections ask for the same again and again
+	known map[float64]float64
 }
 
 func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
@@ -28,7 +29,8 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape, poisson: v.Poisson}
+	a := selectAtom{known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape,
+		poisson: v.Poisson}
 	if v.Poisson {
 		for _, order := range renyi.Orders() {
 			d, _ := rdpTerms(within, order)

@@ -16,7 +16,8 @@ func TestCalibratedEventsFit(t *testing.T) {
 					target := Budget{Epsilon: epsilon, Delta: 1e-5, Relation: relation}
 					event := func(z float64) Event {
 						return Composed{Events: []Event{Gaussian{NoiseMultiplier: first * 3 / epsilon},
-							Repeated{Event: PoissonSampled{Probability: q, Event: Gaussian{NoiseMultiplier: z}}, Count: 300}}}
+							Repeated{Event: PoissonSampled{Probability: q, Event: Gaussian{NoiseMultiplier: z}},
+								Count: 300}}}
 					}
 					z, achieved, err := CalibrateNoise(target, event)
 					if err != nil {
@@ -24,7 +25,8 @@ func TestCalibratedEventsFit(t *testing.T) {
 					}
 					again, err := Epsilon(event(z), target.Delta, relation)
 					if err != nil || again.Upper > epsilon || achieved.Upper > epsilon {
-						t.Errorf("%v, ε %v, q %v: calibrated to %v, priced at %v (%v)", relation, epsilon, q, achieved.Upper, again.Upper, err)
+						t.Errorf("%v, ε %v, q %v: calibrated to %v, priced at %v (%v)", relation, epsilon, q,
+							achieved.Upper, again.Upper, err)
 					}
 					l := NewLedger(target)
 					if err := l.Spend("all", event(z)); err != nil {

@@ -176,7 +176,8 @@ func TestSampledSumsBruteForce(t *testing.T) {
 							}
 						}
 					}
-					tight := name == "subset" || name == "opposite" && !nonNegative // the worst neighbours are among those tried
+					// the worst neighbours are among those tried
+					tight := name == "subset" || name == "opposite" && !nonNegative
 					if tight && !refuted {
 						t.Error("noise wider by 1.3 than it is would be believed: the test shows nothing")
 					}

@@ -142,6 +142,8 @@ func (l *Ledger) restoreLine(s savedTransaction, line savedLine) (*placedLine, e
 	if en == nil || line.Reserved < 1 || line.Spent < 0 || line.Spent > line.Reserved {
 		return nil, param.New(path, line.Purpose, "a line that the ledger's entries hold")
 	}
-	return &placedLine{key: key, entry: en, ledger: at, spent: line.Spent, identified: true, line: Line{
-		Purpose: line.Purpose, Event: en.event, Count: line.Reserved, Group: line.Group, Part: line.Part}}, nil
+	return &placedLine{key: key, entry: en, ledger: at, spent: line.Spent, identified: true,
+		line: Line{
+			Purpose: line.Purpose, Event: en.event, Count: line.Reserved, Group: line.Group,
+			Part: line.Part}}, nil
 }

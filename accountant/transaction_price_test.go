@@ -25,7 +25,8 @@ func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 		fits  bool
 	}{
 		{[]int{12}, true}, {[]int{13}, false},
-		{[]int{12, 12, 12}, true}, {[]int{13, 1, 1}, false}, {[]int{1, 13, 1}, false}, {[]int{1, 1, 13}, false},
+		{[]int{12, 12, 12}, true}, {[]int{13, 1, 1}, false}, {[]int{1, 13, 1}, false},
+		{[]int{1, 1, 13}, false},
 	} {
 		var tx accountant.Transaction
 		for part, n := range c.parts {

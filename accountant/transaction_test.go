@@ -21,12 +21,15 @@ func run(id string, z float64) accountant.Transaction {
 	t := accountant.Transaction{ID: id, Groups: []accountant.Parts{{Purpose: "by class", N: 3}},
 		Lines: []accountant.Line{
 			{Purpose: "counts", Event: gaussianEvent(z), Count: 1},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)}, Count: 50},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)}, Count: 20},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+				Count: 50},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+				Count: 20},
 		}}
 	for part := range 3 {
-		t.Lines = append(t.Lines, accountant.Line{Purpose: "mixtures", Event: gaussianEvent(3 * z), Count: 4,
-			Group: 1, Part: part})
+		t.Lines = append(t.Lines,
+			accountant.Line{Purpose: "mixtures", Event: gaussianEvent(3 * z), Count: 4,
+				Group: 1, Part: part})
 	}
 	return t
 }
@@ -95,7 +98,8 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 // TestConcurrentTransactionsNeverStrandEachOther: of twelve on a ledger that can pay six, six are
 // had whole.
 func TestConcurrentTransactionsNeverStrandEachOther(t *testing.T) {
-	one, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5, accountant.AddOrRemoveOne)
+	one, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
+		accountant.AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
 	}

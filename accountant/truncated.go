@@ -100,7 +100,8 @@ func binomialTerm(j, n int, q float64) float64 {
 		return math.Exp(float64(n) * math.Log(q))
 	}
 	a, b, all := float64(j), float64(n-j), float64(n)
-	s := stirlingRest(all) - stirlingRest(a) - stirlingRest(b) - deviance(a, all*q) - deviance(b, all*(1-q))
+	s := stirlingRest(all) - stirlingRest(a) - stirlingRest(b) - deviance(a, all*q) -
+		deviance(b, all*(1-q))
 	return math.Exp(s) * math.Sqrt(all/(2*math.Pi*a*b))
 }
 

@@ -12,8 +12,10 @@ import (
 // claims no more than its weakest part.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil), accountant.NewLedger(budget)
-	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "one user") || rows.Guarantee().Unit != "record" {
+	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
+		accountant.NewLedger(budget)
+	if g := users.Guarantee(); g.Unit != "user" || !strings.Contains(g.String(), "one user") ||
+		rows.Guarantee().Unit != "record" {
 		t.Errorf("units %q and %q", g.Unit, rows.Guarantee().Unit)
 	}
 	if err := users.Spend("x", accountant.Gaussian{NoiseMultiplier: 20}); err != nil {
@@ -34,7 +36,8 @@ func TestUnit(t *testing.T) {
 		if m, err := accountant.Merge(budget, parts...); err != nil || m.Unit() != want {
 			t.Errorf("merged: %v, unit %q, want %q", err, m.Unit(), want)
 		}
-		if m, err := accountant.MergeDisjoint(budget, "shards", parts...); err != nil || m.Unit() != want {
+		if m, err := accountant.MergeDisjoint(budget, "shards", parts...); err != nil ||
+			m.Unit() != want {
 			t.Errorf("merged shards: %v, unit %q, want %q", err, m.Unit(), want)
 		}
 	}

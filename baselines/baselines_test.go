@@ -40,7 +40,8 @@ func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*base
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
 // visible returns all that leaves a fit.
-func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger,
+	records.Data) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 		g, err := p.FitOn(ctx, l, d)
 		if err != nil {
@@ -67,7 +68,8 @@ func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%v/%v/%s/%s", r, s, name, pair.Name), func(t *testing.T) {
-						privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+						privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: pair.Data,
+							Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 					})
 				}
 			}
@@ -105,7 +107,8 @@ func TestForeignRowsMoveNothingTooFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range [][]uint32{{3, 3, 3, 3, 3, 3}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, {99, 1 << 31}, {0, 1, 2, 3, 4, 5, 6, 7, 8}} {
+	for _, row := range [][]uint32{{3, 3, 3, 3, 3, 3}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, {99, 1 << 31},
+		{0, 1, 2, 3, 4, 5, 6, 7, 8}} {
 		for _, r := range relations {
 			budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
 			other := records.Data(table.Slice(0, 7))
@@ -114,7 +117,8 @@ func TestForeignRowsMoveNothingTooFar(t *testing.T) {
 			}
 			for name, p := range plans(t, s, budget) {
 				t.Run(fmt.Sprintf("%v/%s/%v", r, name, row), func(t *testing.T) {
-					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: foreign{table, row}, Neighbour: other, Seeds: 1}.Check(t)
+					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: foreign{table, row},
+						Neighbour: other, Seeds: 1}.Check(t)
 				})
 			}
 		}
@@ -160,7 +164,8 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
-		g, err := p.FitOn(privacytest.Seeded(t, context.Background(), 1), accountant.NewLedger(budget), table)
+		g, err := p.FitOn(privacytest.Seeded(t, context.Background(), 1),
+			accountant.NewLedger(budget), table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +184,8 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 			}
 		}
 		if name == "tree" && (math.Abs(got[8]-real[8]) > 0.02 || math.Abs(got[9]-real[9]) > 0.02) {
-			t.Errorf("tree: pairs have frequencies %.3f and %.3f, want %.3f and %.3f", got[8], got[9], real[8], real[9])
+			t.Errorf("tree: pairs have frequencies %.3f and %.3f, want %.3f and %.3f", got[8], got[9],
+				real[8], real[9])
 		}
 	}
 }

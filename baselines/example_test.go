@@ -11,13 +11,15 @@ import (
 )
 
 func Example() {
-	visits, err := demo.SetSource{Records: 5000, Universe: 40, MeanItems: 4, MaxItems: 12, Skew: 1, Seed: 1}.Make()
+	visits, err := demo.SetSource{Records: 5000, Universe: 40, MeanItems: 4, MaxItems: 12, Skew: 1,
+		Seed: 1}.Make()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	plan, err := baselines.Tree{Common: baselines.Common{Schema: visits.Schema(), Budget: budget}}.Plan()
+	plan, err :=
+		baselines.Tree{Common: baselines.Common{Schema: visits.Schema(), Budget: budget}}.Plan()
 	if err != nil {
 		fmt.Println(err)
 		return

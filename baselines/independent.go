@@ -34,12 +34,14 @@ func (m independent) common() Common { return m.Common }
 func (m independent) config() any    { return setJSON{MaxItems: m.MaxItems} }
 
 func (m independent) stages(noise float64) []synth.Stage {
-	return []synth.Stage{{Purpose: purposeItems, Event: accountant.Gaussian{NoiseMultiplier: noise}, Count: 1,
+	return []synth.Stage{{Purpose: purposeItems,
+		Event: accountant.Gaussian{NoiseMultiplier: noise}, Count: 1,
 		NoiseMultiplier: noise, Once: true}}
 }
 
 func (m independent) counts() itemCounts {
-	return itemCounts{dim: m.Schema.Dim(), limit: orDefault(m.MaxItems, m.Schema.MaxItems()), relation: m.Budget.Relation}
+	return itemCounts{dim: m.Schema.Dim(), limit: orDefault(m.MaxItems, m.Schema.MaxItems()),
+		relation: m.Budget.Relation}
 }
 
 func orDefault(value, fallback int) int {
@@ -83,7 +85,8 @@ func eachHit(rng *rand.Rand, p float64, n int, hit func(int)) {
 		return
 	}
 	rate := -math.Log1p(-p)
-	for at := rng.ExpFloat64() / rate; at < float64(n); at = math.Floor(at) + 1 + rng.ExpFloat64()/rate {
+	for at := rng.ExpFloat64() / rate; at < float64(n); at = math.Floor(at) + 1 +
+		rng.ExpFloat64()/rate {
 		hit(int(at))
 	}
 }

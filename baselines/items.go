@@ -56,7 +56,8 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 }
 
 // sums are the private numbers.
-func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items, rows *mechanism.FixedSum, err error) {
+func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items,
+	rows *mechanism.FixedSum, err error) {
 	itemStd, rowStd := c.std(noise)
 	items = mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
 	rows = mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
@@ -70,7 +71,8 @@ func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) 
 }
 
 // release returns released counts, made the best of, and the number of records, at least one.
-func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (perItem []float64, n float64, err error) {
+func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (perItem []float64,
+	n float64, err error) {
 	itemStd, rowStd := c.std(noise)
 	out, err := r.Once(purposeItems, []int{c.dim, 1}, func() (float64, []mechanism.Part, error) {
 		items, rows, err := c.sums(ctx, r.Data, noise)

@@ -144,7 +144,8 @@ func readBranches(h modelHeader, v []float64) (sampler, error) {
 	var t branches
 	for ; len(v) > 0; v = v[4:] {
 		item, parent := v[0], v[1]
-		if !(item >= 0 && item < float64(h.Schema.Dim())) || !(parent >= -1 && parent < float64(len(t))) ||
+		if !(item >= 0 && item < float64(h.Schema.Dim())) ||
+			!(parent >= -1 && parent < float64(len(t))) ||
 			seen[uint32(item)] {
 			return nil, malformed("a branch that grows nowhere")
 		}
@@ -168,7 +169,8 @@ func (d *domainWeights) header(h *modelHeader) {
 }
 
 func readDomain(h modelHeader, v []float64) (sampler, error) {
-	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed}, Domain: h.Domain}}
+	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed},
+		Domain: h.Domain}}
 	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
 		return nil, malformed("a domain that no plan has")
 	}

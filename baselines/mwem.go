@@ -56,7 +56,8 @@ func (c MWEM) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.MaxItems = min(orDefault(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
-	c.Rounds, c.Domain, c.Queries = orDefault(c.Rounds, mwemRounds), orDefault(c.Domain, mwemDomain), orDefault(c.Queries, mwemQueries)
+	c.Rounds, c.Domain, c.Queries = orDefault(c.Rounds, mwemRounds), orDefault(c.Domain, mwemDomain),
+		orDefault(c.Queries, mwemQueries)
 	return newPlan(mwem{c})
 }
 
@@ -71,7 +72,8 @@ func (m mwem) config() any {
 // stages spend ε = 1/noise on every choice and on every measurement.
 func (m mwem) stages(noise float64) []synth.Stage {
 	return []synth.Stage{
-		{Purpose: purposeChoices, Event: accountant.ExponentialMechanism{Epsilon: 1 / noise}, Count: m.Rounds},
+		{Purpose: purposeChoices, Event: accountant.ExponentialMechanism{Epsilon: 1 / noise},
+			Count: m.Rounds},
 		{Purpose: purposeMeasures, Event: accountant.Laplace{Scale: noise}, Count: m.Rounds + 1},
 	}
 }

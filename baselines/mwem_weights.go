@@ -50,7 +50,8 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 }
 
 // answers counts the cut records that satisfy each query, and all of them: private numbers.
-func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64, rows int64, err error) {
+func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64,
+	rows int64, err error) {
 	truth = make([]int64, w.count)
 	err = eachCut(ctx, data, limit, func(items []uint32) {
 		rows++
@@ -83,7 +84,8 @@ type measurement struct {
 }
 
 func newWeights(domain [][]uint32, w workload, n float64) *weights {
-	s := &weights{domain: domain, n: n, p: make([]float64, len(domain)), covered: make([][]int32, w.count)}
+	s := &weights{domain: domain, n: n, p: make([]float64, len(domain)),
+		covered: make([][]int32, w.count)}
 	for i, set := range domain {
 		s.p[i] = 1 / float64(len(domain))
 		for m, mask := range w.masks {

@@ -126,7 +126,9 @@ func (w work) Config() (json.RawMessage, error) {
 // Systems read plans and generators of this package's methods back.
 func Systems() synth.Systems {
 	return synth.Systems{
-		system(nameIndependent, func(c Common, _ setJSON) (*Plan, error) { return Independent{c}.Plan() }),
+		system(nameIndependent, func(c Common, _ setJSON) (*Plan, error) {
+			return Independent{c}.Plan()
+		}),
 		system(nameTree, func(c Common, j setJSON) (*Plan, error) { return Tree{c, j.Items}.Plan() }),
 		system(nameMWEM, func(c Common, j setJSON) (*Plan, error) {
 			return MWEM{c, j.Rounds, j.Domain, j.Queries}.Plan()
@@ -135,17 +137,18 @@ func Systems() synth.Systems {
 }
 
 func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System {
-	return synth.System{Name: name, Model: readModel, Plan: func(s synth.SavedPlan) (synth.Plan, error) {
-		var j setJSON
-		if err := json.Unmarshal(s.Config, &j); err != nil {
-			return nil, malformed(err.Error())
-		}
-		p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}}
+	return synth.System{Name: name, Model: readModel,
+		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
+			var j setJSON
+			if err := json.Unmarshal(s.Config, &j); err != nil {
+				return nil, malformed(err.Error())
+			}
+			p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
+			if err != nil {
+				return nil, err
+			}
+			return p, nil
+		}}
 }
 
 func malformed(why string) error { return fmt.Errorf("baselines: %w: %s", synth.ErrFormat, why) }

@@ -15,7 +15,8 @@ import (
 func allSets(universe, most int) [][]uint32 { return listSets(universe, most) }
 
 // contribution is what one record adds to the sums, in standard deviations.
-func contribution(t *testing.T, s records.Schema, set []uint32, sums func(records.Data) []scaled) []float64 {
+func contribution(t *testing.T, s records.Schema, set []uint32,
+	sums func(records.Data) []scaled) []float64 {
 	t.Helper()
 	table, err := records.FromItems(s, [][]uint32{set})
 	if err != nil {
@@ -38,12 +39,14 @@ type scaled struct {
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-	grant, err := mechanism.Begin(context.Background(), ledger).Spend("test", accountant.Gaussian{NoiseMultiplier: 1e-3})
+	grant, err := mechanism.Begin(context.Background(), ledger).Spend("test",
+		accountant.Gaussian{NoiseMultiplier: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := make([]float64, s.sum.Dim())
-	if err := grant.Release(1e-9, mechanism.Part{Sum: s.sum, Std: s.std * 1e-8, Out: out}); err != nil {
+	if err := grant.Release(1e-9, mechanism.Part{Sum: s.sum, Std: s.std * 1e-8, Out: out}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for i := range out {
@@ -79,7 +82,8 @@ func TestSensitivities(t *testing.T) {
 	s := records.Sets(universe, 5)
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, limit := range []int{1, 2, 3, 5} {
-			c := Common{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r}, MaxItems: limit}
+			c := Common{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
+				MaxItems: limit}
 			counts := itemCounts{dim: universe, limit: limit, relation: r}
 			m := tree{Tree{Common: c, Items: universe}}
 			chosen := []uint32{6, 5, 4, 3, 2, 1, 0}
@@ -110,7 +114,8 @@ func TestSensitivities(t *testing.T) {
 						t.Errorf("moves by %v of %v", worst, 1/noise)
 					}
 					// Two records of five items out of seven share some; one pair of items at least is needed.
-					if disjoint := r == accountant.AddOrRemoveOne || 2*limit <= universe; disjoint && !(name == "pairs" && limit == 1) && worst < 0.97/noise {
+					if disjoint := r == accountant.AddOrRemoveOne || 2*limit <= universe; disjoint &&
+						!(name == "pairs" && limit == 1) && worst < 0.97/noise {
 						t.Errorf("moves by %v only, of %v", worst, 1/noise)
 					}
 				})
@@ -192,12 +197,14 @@ func TestDomains(t *testing.T) {
 func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	for _, scale := range []float64{0.5, 3, 40, 1e4} {
-		grant, err := mechanism.Begin(context.Background(), ledger).Spend("count", accountant.Laplace{Scale: scale})
+		grant, err := mechanism.Begin(context.Background(), ledger).Spend("count",
+			accountant.Laplace{Scale: scale})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Noise of forty scales has probability 4e-18.
-		if got, err := measured(grant, 4_427_486, scale); err != nil || math.Abs(got-4_427_486) > 40*scale+1 {
+		if got, err := measured(grant, 4_427_486, scale); err != nil ||
+			math.Abs(got-4_427_486) > 40*scale+1 {
 			t.Errorf("scale %v: %v, %v", scale, got, err)
 		}
 	}

@@ -15,8 +15,12 @@ import (
 func subjects() map[string]synthtest.Subject {
 	type maker func(baselines.Common) (*baselines.Plan, error)
 	makers := map[string]maker{
-		"independent": func(c baselines.Common) (*baselines.Plan, error) { return baselines.Independent{Common: c}.Plan() },
-		"tree":        func(c baselines.Common) (*baselines.Plan, error) { return baselines.Tree{Common: c}.Plan() },
+		"independent": func(c baselines.Common) (*baselines.Plan, error) {
+			return baselines.Independent{Common: c}.Plan()
+		},
+		"tree": func(c baselines.Common) (*baselines.Plan, error) {
+			return baselines.Tree{Common: c}.Plan()
+		},
 		"mwem": func(c baselines.Common) (*baselines.Plan, error) {
 			return baselines.MWEM{Common: c, Rounds: 4, Queries: 20, Domain: 50}.Plan()
 		},

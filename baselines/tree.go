@@ -30,7 +30,8 @@ const (
 	treeItems     = 1024
 	mostTreeItems = 1 << 12
 	itemsPart     = 0.3 // of the squared effect, for the items
-	significance  = 4.0 // standard deviations by which a pair must differ from independence to join the tree
+	// standard deviations by which a pair must differ from independence to join the tree
+	significance = 4.0
 )
 
 // Plan finds the noise and adds up the bill.
@@ -59,7 +60,8 @@ func (m tree) stages(noise float64) []synth.Stage {
 		return synth.Stage{Purpose: purpose, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
 			NoiseMultiplier: z, Once: true}
 	}
-	return []synth.Stage{stage(purposeItems, m.itemNoise(noise)), stage(purposePairs, m.pairNoise(noise))}
+	return []synth.Stage{stage(purposeItems, m.itemNoise(noise)),
+		stage(purposePairs, m.pairNoise(noise))}
 }
 
 func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsPart) }
@@ -96,12 +98,14 @@ func (m tree) pairStd(noise float64) float64 {
 }
 
 // pairs releases how often every two of the chosen items occur together, in the order of pairAt.
-func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise float64) ([]float64, float64, error) {
+func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise float64) ([]float64,
+	float64, error) {
 	std := m.pairStd(noise)
-	out, err := r.Once(purposePairs, []int{len(chosen) * (len(chosen) - 1) / 2}, func() (float64, []mechanism.Part, error) {
-		sum, err := m.pairSums(ctx, r.Data, chosen, std)
-		return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
-	})
+	out, err := r.Once(purposePairs, []int{len(chosen) * (len(chosen) - 1) / 2},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := m.pairSums(ctx, r.Data, chosen, std)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -109,7 +113,8 @@ func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise fl
 	return out[0], std, nil
 }
 
-func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32, std float64) (*mechanism.FixedSum, error) {
+func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
+	std float64) (*mechanism.FixedSum, error) {
 	rank := make([]int32, m.Schema.Dim())
 	for i := range rank {
 		rank[i] = -1

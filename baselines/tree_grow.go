@@ -85,7 +85,8 @@ func (b builder) information(i, j int) float64 {
 		return 0
 	}
 	both := b.both(i, j)
-	return term(both, x, y, b.n) + term(x-both, x, b.n-y, b.n) + term(y-both, b.n-x, y, b.n) + term(b.n-x-y+both, b.n-x, b.n-y, b.n)
+	return term(both, x, y, b.n) + term(x-both, x, b.n-y, b.n) + term(y-both, b.n-x, y, b.n) +
+		term(b.n-x-y+both, b.n-x, b.n-y, b.n)
 }
 
 func term(both, x, y, n float64) float64 {

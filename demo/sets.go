@@ -38,13 +38,15 @@ type SetSource struct {
 // cells of 1,303 towers they were seen at, 11.42 on average and 422 at most. Skew and communities
 // are this library's guess: the papers do not give them.
 func CallRecords() SetSource {
-	return SetSource{Records: 4_427_486, Universe: 1303, MeanItems: 11.42, MaxItems: 422, Skew: 0.9, Communities: 40, Affinity: 0.7, Seed: 1}
+	return SetSource{Records: 4_427_486, Universe: 1303, MeanItems: 11.42, MaxItems: 422, Skew: 0.9,
+		Communities: 40, Affinity: 0.7, Seed: 1}
 }
 
 // TransitRecords has the shape of the transit data of the DPGM papers: 1,200,000 passengers and the
 // 342 stations they used, 5.26 on average and 57 at most.
 func TransitRecords() SetSource {
-	return SetSource{Records: 1_200_000, Universe: 342, MeanItems: 5.26, MaxItems: 57, Skew: 0.9, Communities: 12, Affinity: 0.7, Seed: 2}
+	return SetSource{Records: 1_200_000, Universe: 342, MeanItems: 5.26, MaxItems: 57, Skew: 0.9,
+		Communities: 12, Affinity: 0.7, Seed: 2}
 }
 
 // Schema describes the sets.
@@ -61,11 +63,14 @@ func (g SetSource) Validate() error {
 		}
 	}
 	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows a table holds")
-	bad(!(g.MeanItems >= 1 && g.MeanItems <= float64(g.MaxItems)), "MeanItems", g.MeanItems, "at least 1 and at most MaxItems")
+	bad(!(g.MeanItems >= 1 && g.MeanItems <= float64(g.MaxItems)), "MeanItems", g.MeanItems,
+		"at least 1 and at most MaxItems")
 	bad(g.MaxItems > g.Universe, "MaxItems", g.MaxItems, "at most the universe")
 	bad(!(g.Skew >= 0 && g.Skew <= 10), "Skew", g.Skew, "an exponent in [0, 10]")
 	bad(!(g.Shift >= 0 && g.Shift <= 1e6), "Shift", g.Shift, "a number in [0, 1e6]")
-	bad(g.Communities < 0 || g.Communities > g.Universe, "Communities", g.Communities, fmt.Sprintf("a number up to the universe, %d", g.Universe))
+	bad(g.Communities < 0 ||
+		g.Communities > g.Universe, "Communities", g.Communities,
+		fmt.Sprintf("a number up to the universe, %d", g.Universe))
 	bad(!(g.Affinity >= 0 && g.Affinity <= 1), "Affinity", g.Affinity, "a part in [0, 1]")
 	return errors.Join(errs...)
 }
@@ -159,7 +164,8 @@ func newSetMaker(g SetSource) *setMaker {
 	if g.Shift == 0 {
 		g.Shift = 5
 	}
-	m := &setMaker{source: g, rng: rand.New(rand.NewPCG(g.Seed, 0x736574736f)), stamp: make([]uint64, g.Universe)}
+	m := &setMaker{source: g, rng: rand.New(rand.NewPCG(g.Seed, 0x736574736f)),
+		stamp: make([]uint64, g.Universe)}
 	order := m.rng.Perm(g.Universe)
 	m.all = zipf(order, g.Skew, g.Shift)
 	for c := range g.Communities {

@@ -11,8 +11,10 @@ import (
 // clip must see.
 func TestBlockProductNormsOfTinyNumbers(t *testing.T) {
 	be := device.CPU()
-	for _, shape := range []struct{ block, in, out int }{{2, 30, 30}, {30, 2, 2}} { // Gram matrices, and the product
-		for _, size := range [][2]float64{{0x1p55, 0x1p-78}, {0x1p-78, 0x1p55}, {0x1p50, 0x1.3p-75}, {0x1p-70, 0x1.7p-79}, {0x1p-75, 0x1p-75}} {
+	// Gram matrices, and the product
+	for _, shape := range []struct{ block, in, out int }{{2, 30, 30}, {30, 2, 2}} {
+		for _, size := range [][2]float64{{0x1p55, 0x1p-78}, {0x1p-78, 0x1p55}, {0x1p50, 0x1.3p-75},
+			{0x1p-70, 0x1.7p-79}, {0x1p-75, 0x1p-75}} {
 			a, d := be.New(shape.block, shape.in), be.New(shape.block, shape.out)
 			be.Fill(a, float32(size[0]))
 			be.Fill(d, float32(size[1]))

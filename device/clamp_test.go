@@ -11,13 +11,15 @@ func TestClampAndThresholdAreTotal(t *testing.T) {
 	for bits := uint64(0); bits < 1<<32; bits += 40503 {
 		numbers = append(numbers, math.Float32frombits(uint32(bits)))
 	}
-	for _, bits := range []uint32{0, 1 << 31, 1, 1<<31 | 1, 0x3f000000 - 1, 0x3f000000, 0x7f800000, 0xff800000, 0x7f800001, 0xffffffff, 0x7f7fffff} {
+	for _, bits := range []uint32{0, 1 << 31, 1, 1<<31 | 1, 0x3f000000 - 1, 0x3f000000, 0x7f800000,
+		0xff800000, 0x7f800001, 0xffffffff, 0x7f7fffff} {
 		numbers = append(numbers, math.Float32frombits(bits))
 	}
 	got := make([]float32, len(numbers))
 	zero := float32(math.Copysign(0, -1))
 	for _, k := range available() {
-		for _, bounds := range [][2]float32{{0, 1}, {-1, 1}, {0.5, 0.5}, {zero, 3}, {-3, zero}, {-math.MaxFloat32, math.MaxFloat32}} {
+		for _, bounds := range [][2]float32{{0, 1}, {-1, 1}, {0.5, 0.5}, {zero, 3}, {-3, zero},
+			{-math.MaxFloat32, math.MaxFloat32}} {
 			lo, hi := bounds[0], bounds[1]
 			k.clamp(got, numbers, lo, hi)
 			for i, v := range numbers {

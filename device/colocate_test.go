@@ -24,7 +24,8 @@ func TestColocate(t *testing.T) {
 	if again := device.Colocate(there, far, there.New(1, 1)); again.Mem != far.Mem {
 		t.Error("a matrix that is there already is copied")
 	}
-	if empty := device.Colocate(there, device.HostMatrix(0, 3, nil), far); empty.Rows != 0 || empty.Cols != 3 {
+	if empty := device.Colocate(there, device.HostMatrix(0, 3, nil), far); empty.Rows != 0 ||
+		empty.Cols != 3 {
 		t.Errorf("%v for an empty matrix", empty)
 	}
 }

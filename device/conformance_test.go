@@ -19,7 +19,8 @@ func TestConformanceApart(t *testing.T) {
 
 // FuzzProduct looks for shapes that a kernel's edges get wrong.
 func FuzzProduct(f *testing.F) {
-	for _, s := range [][3]int{{1, 1, 1}, {6, 16, 9}, {14, 32, 3}, {15, 33, 400}, {0, 3, 3}, {7, 2, 40}, {61, 9, 0}} {
+	for _, s := range [][3]int{{1, 1, 1}, {6, 16, 9}, {14, 32, 3}, {15, 33, 400}, {0, 3, 3},
+		{7, 2, 40}, {61, 9, 0}} {
 		f.Add(uint8(s[0]), uint8(s[1]), uint16(s[2]), uint8(s[0]), uint64(1))
 	}
 	backends := device.Levels(2)

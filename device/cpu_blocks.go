@@ -80,7 +80,8 @@ func doMaterialisedNorms(j *job, lo, hi int) {
 		// Element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by
 		// roundoff·Σ‖a‖‖d‖ and underflow for each element.
 		_, _, sizes := blockSizes(j.kernels, a, d)
-		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes + underflow(p)*math.Sqrt(float64(in)*float64(out))
+		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes +
+			underflow(p)*math.Sqrt(float64(in)*float64(out))
 		j.sums[i] = norm * norm
 	}
 	j.owner.panels.put(spare)

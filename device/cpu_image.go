@@ -128,7 +128,8 @@ func (c *cpu) UpSampleGradient(m Image, u UpSampling, dst, src Matrix) {
 	c.scaleImages("UpSampleGradient", do, m, u, src, dst)
 }
 
-func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, u UpSampling, large, small Matrix) {
+func (c *cpu) scaleImages(what string, do func(j *job, lo, hi int), m Image, u UpSampling, large,
+	small Matrix) {
 	m.check(what)
 	u.check(what)
 	small.checkShape(what, small.Rows, m.Len())

@@ -116,7 +116,8 @@ func doNormalizeGradient(j *job, lo, hi int) {
 		}
 		for i := range j.b.Rows {
 			row := j.a.Row(i)[c0:c1]
-			x, mean, scale, gain := j.b.Row(i)[c0:c1][:len(row)], mean[:len(row)], scale[:len(row)], gain[:len(row)]
+			x, mean, scale, gain := j.b.Row(i)[c0:c1][:len(row)], mean[:len(row)], scale[:len(row)],
+				gain[:len(row)]
 			for k, v := range row {
 				hat := (x[k] - mean[k]) * scale[k]
 				row[k] = gain[k] * scale[k] * (v - t[k&(strip-1)] - hat*a[k&(strip-1)])

@@ -11,7 +11,8 @@ func (c *cpu) each(j *job, op rowOp, cost int) {
 		return
 	}
 	j.op = op
-	j.flat = j.a.contiguous() && (j.b.Data == nil || j.b.contiguous()) && (j.c.Data == nil || j.c.contiguous())
+	j.flat = j.a.contiguous() && (j.b.Data == nil || j.b.contiguous()) &&
+		(j.c.Data == nil || j.c.contiguous())
 	const piece = 1 << 17 // additions worth the trouble of handing them over
 	if j.flat {
 		j.do = doFlat

@@ -37,12 +37,16 @@ func avx2() *kernels {
 	k.gemm = gemmKernels{
 		rows: 6, lanes: 8, deepNN: 400, deepTN: 256, copyTN: 150,
 		tile: [15][3]tileKernel{
-			1: {1: gemmAVX2_1x1, 2: gemmAVX2_1x2}, 2: {1: gemmAVX2_2x1, 2: gemmAVX2_2x2}, 3: {1: gemmAVX2_3x1, 2: gemmAVX2_3x2},
-			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2}, 6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
+			1: {1: gemmAVX2_1x1, 2: gemmAVX2_1x2}, 2: {1: gemmAVX2_2x1, 2: gemmAVX2_2x2},
+			3: {1: gemmAVX2_3x1, 2: gemmAVX2_3x2},
+			4: {1: gemmAVX2_4x1, 2: gemmAVX2_4x2}, 5: {1: gemmAVX2_5x1, 2: gemmAVX2_5x2},
+			6: {1: gemmAVX2_6x1, 2: gemmAVX2_6x2},
 		},
 		packColumns: packColumnsAVX2,
-		thinOne:     [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2, 4: thin1x4AVX2},
-		thinMany:    [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2, 4: thin2x4AVX2},
+		thinOne: [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2,
+			4: thin1x4AVX2},
+		thinMany: [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2,
+			4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX2_1, packRowsAVX2_2
 	useVectors(k)
@@ -55,15 +59,21 @@ func avx512() *kernels {
 	k.gemm = gemmKernels{
 		rows: 14, lanes: 16, deepNN: 512, deepTN: 256, copyTN: math.MaxInt,
 		tile: [15][3]tileKernel{
-			1: {1: gemmAVX512_1x1, 2: gemmAVX512_1x2}, 2: {1: gemmAVX512_2x1, 2: gemmAVX512_2x2}, 3: {1: gemmAVX512_3x1, 2: gemmAVX512_3x2},
-			4: {1: gemmAVX512_4x1, 2: gemmAVX512_4x2}, 5: {1: gemmAVX512_5x1, 2: gemmAVX512_5x2}, 6: {1: gemmAVX512_6x1, 2: gemmAVX512_6x2},
-			7: {1: gemmAVX512_7x1, 2: gemmAVX512_7x2}, 8: {1: gemmAVX512_8x1, 2: gemmAVX512_8x2}, 9: {1: gemmAVX512_9x1, 2: gemmAVX512_9x2},
-			10: {1: gemmAVX512_10x1, 2: gemmAVX512_10x2}, 11: {1: gemmAVX512_11x1, 2: gemmAVX512_11x2}, 12: {1: gemmAVX512_12x1, 2: gemmAVX512_12x2},
+			1: {1: gemmAVX512_1x1, 2: gemmAVX512_1x2}, 2: {1: gemmAVX512_2x1, 2: gemmAVX512_2x2},
+			3: {1: gemmAVX512_3x1, 2: gemmAVX512_3x2},
+			4: {1: gemmAVX512_4x1, 2: gemmAVX512_4x2}, 5: {1: gemmAVX512_5x1, 2: gemmAVX512_5x2},
+			6: {1: gemmAVX512_6x1, 2: gemmAVX512_6x2},
+			7: {1: gemmAVX512_7x1, 2: gemmAVX512_7x2}, 8: {1: gemmAVX512_8x1, 2: gemmAVX512_8x2},
+			9:  {1: gemmAVX512_9x1, 2: gemmAVX512_9x2},
+			10: {1: gemmAVX512_10x1, 2: gemmAVX512_10x2}, 11: {1: gemmAVX512_11x1, 2: gemmAVX512_11x2},
+			12: {1: gemmAVX512_12x1, 2: gemmAVX512_12x2},
 			13: {1: gemmAVX512_13x1, 2: gemmAVX512_13x2}, 14: {1: gemmAVX512_14x1, 2: gemmAVX512_14x2},
 		},
 		packColumns: packColumnsAVX2,
-		thinOne:     [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2, 4: thin1x4AVX2},
-		thinMany:    [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2, 4: thin2x4AVX2},
+		thinOne: [thinCols + 1]thinKernel{1: thin1x1AVX2, 2: thin1x2AVX2, 3: thin1x3AVX2,
+			4: thin1x4AVX2},
+		thinMany: [thinCols + 1]thinKernel{1: thin4x1AVX2, 2: thin4x2AVX2, 3: thin3x3AVX2,
+			4: thin2x4AVX2},
 	}
 	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsAVX512_1, packRowsAVX512_2
 	useWideVectors(k)

@@ -20,7 +20,8 @@ func ExampleCPU() {
 
 func ExampleNewParams() {
 	be := device.CPU()
-	p := device.NewParams(be, device.Shape{Name: "weights", Rows: 3, Cols: 2}, device.Shape{Name: "bias", Rows: 1, Cols: 2})
+	p := device.NewParams(be, device.Shape{Name: "weights", Rows: 3, Cols: 2},
+		device.Shape{Name: "bias", Rows: 1, Cols: 2})
 	be.Fill(p.Block(1), 0.5)
 	fmt.Println(p.Len(), p.Flat.Data)
 	// Output: 8 [0 0 0 0 0 0 0.5 0.5]
@@ -28,7 +29,8 @@ func ExampleNewParams() {
 
 func ExampleSparse() {
 	be := device.CPU()
-	sets := &device.Sparse{Cols: 3, Offsets: []int{0, 2, 3}, Items: []uint32{0, 2, 1}} // {0, 2} and {1}
+	// {0, 2} and {1}
+	sets := &device.Sparse{Cols: 3, Offsets: []int{0, 2, 3}, Items: []uint32{0, 2, 1}}
 	w, y := be.New(3, 1), be.New(2, 1)
 	be.Upload(w, []float32{1, 10, 100})
 	be.SparseGemm(sets, w, 0, y)

@@ -172,7 +172,8 @@ func TestOdd(t *testing.T) {
 		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
 		y := Odd(x)
 		size := math.Abs(float64(y))
-		if size > math.Abs(float64(x)) || y != 0 && math.Float32bits(y)&1 == 0 || y != 0 && size < 0x1p-126 || y != y {
+		if size > math.Abs(float64(x)) || y != 0 && math.Float32bits(y)&1 == 0 || y != 0 &&
+			size < 0x1p-126 || y != y {
 			t.Errorf("Odd(%v) = %v", x, y)
 		}
 		if normal := math.Abs(float64(x)) > 0x1p-126 && !math.IsInf(float64(x),

@@ -51,7 +51,8 @@ func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32
 func newProduct(transA, transB bool, alpha float32, a, b Matrix, beta float32, out Matrix) product {
 	a.check("Gemm: A")
 	b.check("Gemm: B")
-	p := product{transA: transA, m: a.Rows, k: a.Cols, ar: a.Stride, ak: 1, n: b.Cols, bk: b.Stride, bn: 1,
+	p := product{transA: transA, m: a.Rows, k: a.Cols, ar: a.Stride, ak: 1, n: b.Cols,
+		bk: b.Stride, bn: 1,
 		alpha: alpha, beta: beta, a: a.Data, b: b.Data, c: out.Data, ldc: out.Stride}
 	bRows := b.Rows
 	if transA {

@@ -2,7 +2,8 @@ package device
 
 // tileKernel works out tiles of C that lie below each other; see the generator for its arguments.
 // Strides are in bytes.
-type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
+type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int,
+	add int, mask *int32)
 
 // gemmKernels are the micro-kernels of one level of vector instructions. Zero rows stand for none.
 type gemmKernels struct {
@@ -17,7 +18,8 @@ type gemmKernels struct {
 	thinMany    [thinCols + 1]thinKernel // several
 	deepNN      int                      // most of k worked on at a time where A's rows are contiguous
 	deepTN      int                      // the same where its columns are
-	copyTN      int                      // beyond so deep a product, blocks of A are moved closer together there
+	// beyond so deep a product, blocks of A are moved closer together there
+	copyTN int
 }
 
 // blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by
@@ -257,7 +259,8 @@ func (l leftOperand) copied(to []float32, rows, cols int) leftOperand {
 }
 
 // column multiplies rows with one panel.
-func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c []float32, ldc, vecs, add int, mask *int32) {
+func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c []float32, ldc,
+	vecs, add int, mask *int32) {
 	tiles, tail := rows/g.rows, rows%g.rows
 	first := 0
 	if tail > 0 && tail < 4 && tiles > 0 {

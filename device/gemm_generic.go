@@ -44,7 +44,8 @@ func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 		copy(c[r][:cols], p.c[(i+r)*p.ldc+n0:])
 	}
 	last := i + rows - 1
-	a0, a1, a2, a3 := i*p.ar+k0*p.ak, min(i+1, last)*p.ar+k0*p.ak, min(i+2, last)*p.ar+k0*p.ak, last*p.ar+k0*p.ak
+	a0, a1, a2, a3 := i*p.ar+k0*p.ak, min(i+1, last)*p.ar+k0*p.ak, min(i+2, last)*p.ar+k0*p.ak,
+		last*p.ar+k0*p.ak
 	c00, c01, c02, c03 := c[0][0], c[0][1], c[0][2], c[0][3]
 	c10, c11, c12, c13 := c[1][0], c[1][1], c[1][2], c[1][3]
 	c20, c21, c22, c23 := c[2][0], c[2][1], c[2][2], c[2][3]
@@ -62,7 +63,8 @@ func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 		c30, c31, c32, c33 = c30+x*b0, c31+x*b1, c32+x*b2, c33+x*b3
 		a0, a1, a2, a3 = a0+p.ak, a1+p.ak, a2+p.ak, a3+p.ak
 	}
-	c = [4][4]float32{{c00, c01, c02, c03}, {c10, c11, c12, c13}, {c20, c21, c22, c23}, {c30, c31, c32, c33}}
+	c = [4][4]float32{{c00, c01, c02, c03}, {c10, c11, c12, c13}, {c20, c21, c22, c23},
+		{c30, c31, c32, c33}}
 	for r := range rows {
 		copy(p.c[(i+r)*p.ldc+n0:][:cols], c[r][:cols])
 	}

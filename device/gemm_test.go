@@ -21,7 +21,8 @@ func randomMatrix(r *rand.Rand, rows, cols, gap int) Matrix {
 }
 
 // run works out op(A) op(B) + β C on a copy of C.
-func run(c *cpu, transA, transB bool, alpha float32, a, b Matrix, beta float32, start Matrix) Matrix {
+func run(c *cpu, transA, transB bool, alpha float32, a, b Matrix, beta float32,
+	start Matrix) Matrix {
 	out := start
 	out.Data = append([]float32(nil), start.Data...)
 	c.Gemm(transA, transB, alpha, a, b, beta, out)
@@ -59,7 +60,8 @@ func TestSameBits(t *testing.T) {
 			got := run(c, ta, tb, alpha, a, b, beta, start)
 			for i, v := range got.Data {
 				if math.Float32bits(v) != math.Float32bits(want.Data[i]) {
-					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, elsewhere %v", c.Name(), c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
+					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, elsewhere %v", c.Name(),
+						c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
 				}
 			}
 		}
@@ -84,9 +86,11 @@ func TestAwkwardStrides(t *testing.T) {
 				copy(near.Row(i), a.Row(i))
 			}
 			b, start := randomMatrix(r, k, n, 0), randomMatrix(r, m, n, 0)
-			got, want := run(c, transposed, false, 1, a, b, 1, start), run(c, transposed, false, 1, near, b, 1, start)
+			got, want := run(c, transposed, false, 1, a, b, 1, start),
+				run(c, transposed, false, 1, near, b, 1, start)
 			if !slices.Equal(got.Data, want.Data) {
-				t.Fatalf("%s: %d×%d·%d×%d (transposed %v) depends on A's stride", level.name, m, k, k, n, transposed)
+				t.Fatalf("%s: %d×%d·%d×%d (transposed %v) depends on A's stride", level.name, m, k, k, n,
+					transposed)
 			}
 		}
 	}
@@ -111,7 +115,8 @@ func TestRowsAlone(t *testing.T) {
 			some := run(c, false, tb, 1, a.RowRange(lo, hi), b, 1, start.RowRange(lo, hi))
 			for i, v := range some.Data {
 				if v != all.Data[lo*n+i] {
-					t.Fatalf("%s: rows %d to %d of %d×%d·%d×%d differ when they are alone", c.Name(), lo, hi, m, k, k, n)
+					t.Fatalf("%s: rows %d to %d of %d×%d·%d×%d differ when they are alone", c.Name(), lo, hi,
+						m, k, k, n)
 				}
 			}
 		}
@@ -159,7 +164,8 @@ func TestOneChain(t *testing.T) {
 						want = chain(start.Row(i)[j], 0, 1)
 					}
 					if got.Row(i)[j] != want {
-						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, the chain gives %v", level.name, m, k, k, n, i, j, got.Row(i)[j], want)
+						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, the chain gives %v", level.name, m, k, k, n, i, j,
+							got.Row(i)[j], want)
 					}
 				}
 			}
@@ -215,7 +221,8 @@ func TestNoAllocation(t *testing.T) {
 
 func BenchmarkGemm(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, s := range [][3]int{{600, 784, 400}, {600, 784, 200}, {64, 784, 200}, {64, 200, 64}, {128, 784, 400}} {
+	for _, s := range [][3]int{{600, 784, 400}, {600, 784, 200}, {64, 784, 200}, {64, 200, 64},
+		{128, 784, 400}} {
 		for _, form := range []string{"NN", "TN", "NT"} {
 			for _, level := range available()[1:] {
 				b.Run(fmt.Sprintf("%s_%dx%dx%d/%s", form, s[0], s[1], s[2], level.name), func(b *testing.B) {
@@ -229,7 +236,8 @@ func BenchmarkGemm(b *testing.B) {
 // benchmarkGemm takes the layer (batch×in)(in×out) and measures its output (NN), the gradient of
 // its weights (TN) or of its input (NT).
 func benchmarkGemm(b *testing.B, r *rand.Rand, c *cpu, form string, batch, in, out int) {
-	x, w, y := randomMatrix(r, batch, in, 0), randomMatrix(r, in, out, 0), randomMatrix(r, batch, out, 0)
+	x, w, y := randomMatrix(r, batch, in, 0), randomMatrix(r, in, out, 0),
+		randomMatrix(r, batch, out, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		switch form {

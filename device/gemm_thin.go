@@ -57,11 +57,13 @@ func doThinDots(j *job, lo, hi int) {
 	}
 	rows := thinRows[p.n]
 	if tiles := (hi - lo) / rows; tiles > 0 {
-		g.thinMany[p.n](tiles, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc], 4*p.ldc, add)
+		g.thinMany[p.n](tiles, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc],
+			4*p.ldc, add)
 		lo += tiles * rows
 	}
 	if lo < hi {
-		g.thinOne[p.n](hi-lo, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc], 4*p.ldc, add)
+		g.thinOne[p.n](hi-lo, p.k, &p.a[lo*p.ar], 4*p.ar, &p.block.packed[0], 4*depth, &p.c[lo*p.ldc],
+			4*p.ldc, add)
 	}
 }
 

@@ -7,14 +7,18 @@ func generic() *kernels {
 	return &kernels{
 		name: "generic",
 		apply: [funcs]func(dst, src []float32){
-			Identity: func(dst, src []float32) { copy(dst, src) }, ReLU: reluGeneric, LeakyReLU: leakyGeneric, Tanh: tanhGeneric,
+			Identity: func(dst, src []float32) {
+				copy(dst, src)
+			}, ReLU: reluGeneric, LeakyReLU: leakyGeneric, Tanh: tanhGeneric,
 			Sigmoid: sigmoidGeneric, Softplus: softplusGeneric, Exp: expGeneric, Log: logGeneric,
 		},
 		gradient: [funcs]func(delta, out []float32){
-			Identity: func(delta, out []float32) {}, ReLU: reluGradient, LeakyReLU: leakyGradient, Tanh: tanhGradient,
+			Identity: func(delta, out []float32) {}, ReLU: reluGradient, LeakyReLU: leakyGradient,
+			Tanh:    tanhGradient,
 			Sigmoid: sigmoidGradient, Softplus: softplusGradient, Exp: expGradient, Log: logGradient,
 		},
-		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric, mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
+		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric,
+		mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
 		units: unitsGeneric, scaleOdd: scaleOddGeneric,
 	}

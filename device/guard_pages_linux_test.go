@@ -17,7 +17,8 @@ type guarded struct {
 func (g *guarded) floats(r *rand.Rand, n int) []float32 {
 	page := syscall.Getpagesize()
 	size := (4*n+page-1)/page*page + page
-	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		g.t.Fatal(err)
 	}

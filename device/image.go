@@ -53,7 +53,8 @@ func (w Window) Patch() int { return w.Size * w.Size * w.Channels }
 func (w Window) check(what string) {
 	w.Image.check(what)
 	if w.Size < 1 || w.Stride < 1 || w.Pad < 0 {
-		panic(fmt.Sprintf("device: %s: a window of size %d, stride %d and padding %d", what, w.Size, w.Stride, w.Pad))
+		panic(fmt.Sprintf("device: %s: a window of size %d, stride %d and padding %d", what, w.Size,
+			w.Stride, w.Pad))
 	}
 }
 
@@ -68,8 +69,9 @@ func clip(at, n, limit int) (skip, keep int) {
 type UpSampling int
 
 const (
-	Nearest  UpSampling = iota // copies of the nearest pixel
-	Bilinear                   // ¾ of the nearest and ¼ of the next in each direction; edges are repeated
+	Nearest UpSampling = iota // copies of the nearest pixel
+	// ¾ of the nearest and ¼ of the next in each direction; edges are repeated
+	Bilinear
 	upSamplings
 )
 

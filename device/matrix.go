@@ -45,7 +45,8 @@ func (m Matrix) Row(i int) []float32 {
 // Slice is the view of rows r0 to r1−1 and columns c0 to c1−1.
 func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
-		panic(fmt.Sprintf("device: slice [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1, m.Rows, m.Cols))
+		panic(fmt.Sprintf("device: slice [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1,
+			m.Rows, m.Cols))
 	}
 	out := Matrix{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride}
 	if out.Empty() {
@@ -68,7 +69,8 @@ func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) 
 // between rows or another number of elements.
 func (m Matrix) Reshape(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || rows*cols != m.Rows*m.Cols || !m.contiguous() {
-		panic(fmt.Sprintf("device: a %d×%d matrix of stride %d seen as %d×%d", m.Rows, m.Cols, m.Stride, rows, cols))
+		panic(fmt.Sprintf("device: a %d×%d matrix of stride %d seen as %d×%d", m.Rows, m.Cols, m.Stride,
+			rows, cols))
 	}
 	m.Rows, m.Cols, m.Stride = rows, cols, cols
 	return m
@@ -92,7 +94,8 @@ func (m Matrix) check(what string) {
 		panic(fmt.Sprintf("device: %s: stride %d under %d columns", what, m.Stride, m.Cols))
 	}
 	if need := (m.Rows-1)*m.Stride + m.Cols; len(m.Data) < need {
-		panic(fmt.Sprintf("device: %s: %d numbers for a %d×%d matrix of stride %d", what, len(m.Data), m.Rows, m.Cols, m.Stride))
+		panic(fmt.Sprintf("device: %s: %d numbers for a %d×%d matrix of stride %d", what, len(m.Data),
+			m.Rows, m.Cols, m.Stride))
 	}
 }
 

@@ -29,7 +29,8 @@ func NewParams(b Backend, shapes ...Shape) Params {
 func viewParams(flat Matrix, shapes ...Shape) Params {
 	p := Params{Flat: flat, Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	if flat.Rows != 1 || flat.Cols != p.starts[len(shapes)] {
-		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters", flat.Rows, flat.Cols, p.starts[len(shapes)]))
+		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters", flat.Rows, flat.Cols,
+			p.starts[len(shapes)]))
 	}
 	return p
 }

@@ -16,18 +16,23 @@ func perNumber(b *testing.B, n int, f func()) {
 func BenchmarkVector(b *testing.B) {
 	const n = 2048
 	r := rand.New(rand.NewPCG(1, 1))
-	x, y, z, v := randomMatrix(r, 1, n, 0).Data, make([]float32, n), make([]float32, n), make([]float32, n)
+	x, y, z, v := randomMatrix(r, 1, n, 0).Data, make([]float32, n), make([]float32, n),
+		make([]float32, n)
 	k := fastest()
 	for f := ReLU; f < funcs; f++ {
 		b.Run(f.String(), func(b *testing.B) { perNumber(b, n, func() { k.apply[f](y, x) }) })
-		b.Run(f.String()+"Gradient", func(b *testing.B) { perNumber(b, n, func() { k.gradient[f](z, x) }) })
+		b.Run(f.String()+"Gradient", func(b *testing.B) {
+			perNumber(b, n, func() { k.gradient[f](z, x) })
+		})
 	}
 	b.Run("cosSin", func(b *testing.B) { perNumber(b, n, func() { k.cosSin(y, z, x, 1) }) })
 	b.Run("axpy", func(b *testing.B) { perNumber(b, n, func() { k.axpy(1e-9, x, y) }) })
 	b.Run("squares", func(b *testing.B) { perNumber(b, n, func() { k.dot(x, x) }) })
 	b.Run("dot", func(b *testing.B) { perNumber(b, n, func() { k.dot(x, y) }) })
 	rates := AdamStep{LR: 1e-9, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: 1}.rates()
-	b.Run("adam", func(b *testing.B) { perNumber(b, n, func() { clear(v); k.adam(y, x, z, v, &rates) }) })
+	b.Run("adam", func(b *testing.B) {
+		perNumber(b, n, func() { clear(v); k.adam(y, x, z, v, &rates) })
+	})
 }
 
 // BenchmarkSparse is the first layer of a model of sets: 1303 items, eleven a record.
@@ -48,9 +53,15 @@ func BenchmarkSparse(b *testing.B) {
 	}{{"256", 256}, {"1024", 1024}, {"5000", 5000}} {
 		w, out := randomMatrix(r, s.Cols, cols.n, 0), randomMatrix(r, rows, cols.n, 0)
 		dense := randomMatrix(r, rows, s.Cols, 0)
-		b.Run("dense/"+cols.name, func(b *testing.B) { perNumber(b, rows, func() { c.Gemm(false, false, 1, dense, w, 0, out) }) })
-		b.Run("forward/"+cols.name, func(b *testing.B) { perNumber(b, rows, func() { c.SparseGemm(s, w, 0, out) }) })
-		b.Run("gradient/"+cols.name, func(b *testing.B) { perNumber(b, rows, func() { c.SparseGemmT(s, out, 0, w) }) })
+		b.Run("dense/"+cols.name, func(b *testing.B) {
+			perNumber(b, rows, func() { c.Gemm(false, false, 1, dense, w, 0, out) })
+		})
+		b.Run("forward/"+cols.name, func(b *testing.B) {
+			perNumber(b, rows, func() { c.SparseGemm(s, w, 0, out) })
+		})
+		b.Run("gradient/"+cols.name, func(b *testing.B) {
+			perNumber(b, rows, func() { c.SparseGemmT(s, out, 0, w) })
+		})
 	}
 }
 
@@ -59,9 +70,12 @@ func BenchmarkFeatures(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := newCPU(1, fastest())
 	const rows, in, frequencies = 512, 784, 5000
-	x, w, out := randomMatrix(r, rows, in, 0), randomMatrix(r, in, frequencies, 0), randomMatrix(r, rows, 2*frequencies, 0)
+	x, w, out := randomMatrix(r, rows, in, 0), randomMatrix(r, in, frequencies, 0),
+		randomMatrix(r, rows, 2*frequencies, 0)
 	left := out.Slice(0, rows, 0, frequencies)
-	b.Run("product", func(b *testing.B) { perNumber(b, rows, func() { c.Gemm(false, false, 1, x, w, 0, left) }) })
+	b.Run("product", func(b *testing.B) {
+		perNumber(b, rows, func() { c.Gemm(false, false, 1, x, w, 0, left) })
+	})
 	b.Run("features", func(b *testing.B) {
 		perNumber(b, rows, func() {
 			c.Gemm(false, false, 1, x, w, 0, left)

@@ -24,19 +24,29 @@ func useVectors(k *kernels) {
 		ReLU:      func(delta, out []float32) { reluGradientAVX2(len(delta), first(delta), first(out)) },
 		LeakyReLU: func(delta, out []float32) { leakyGradientAVX2(len(delta), first(delta), first(out)) },
 		Tanh:      func(delta, out []float32) { tanhGradientAVX2(len(delta), first(delta), first(out)) },
-		Sigmoid:   func(delta, out []float32) { sigmoidGradientAVX2(len(delta), first(delta), first(out)) },
-		Softplus:  func(delta, out []float32) { softplusGradientAVX2(len(delta), first(delta), first(out)) },
-		Exp:       func(delta, out []float32) { expGradientAVX2(len(delta), first(delta), first(out)) },
-		Log:       func(delta, out []float32) { logGradientAVX2(len(delta), first(delta), first(out)) },
+		Sigmoid: func(delta, out []float32) {
+			sigmoidGradientAVX2(len(delta), first(delta), first(out))
+		},
+		Softplus: func(delta, out []float32) {
+			softplusGradientAVX2(len(delta), first(delta), first(out))
+		},
+		Exp: func(delta, out []float32) { expGradientAVX2(len(delta), first(delta), first(out)) },
+		Log: func(delta, out []float32) { logGradientAVX2(len(delta), first(delta), first(out)) },
 	}
 	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }
 	k.scale = func(alpha float32, x []float32) { scaleAVX2(len(x), alpha, first(x)) }
-	k.clamp = func(dst, src []float32, lo, hi float32) { clampAVX2(len(src), lo, hi, first(dst), first(src)) }
-	k.threshold = func(dst, src []float32, t float32) { thresholdAVX2(len(src), t, first(dst), first(src)) }
+	k.clamp = func(dst, src []float32, lo, hi float32) {
+		clampAVX2(len(src), lo, hi, first(dst), first(src))
+	}
+	k.threshold = func(dst, src []float32, t float32) {
+		thresholdAVX2(len(src), t, first(dst), first(src))
+	}
 	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.dot = dotVector
-	k.cosSin = func(cos, sin, src []float32, scale float32) { cosSinVector(cos, sin, src, scale, false) }
+	k.cosSin = func(cos, sin, src []float32, scale float32) {
+		cosSinVector(cos, sin, src, scale, false)
+	}
 	k.adam = func(p, g, m, v []float32, r *adamRates) {
 		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1)
 	}
@@ -45,7 +55,9 @@ func useVectors(k *kernels) {
 	k.units = func(w, origin float32, x []float32, total []int32) {
 		unitsAVX2(len(x), w, origin, first(x), unsafe.SliceData(total))
 	}
-	k.scaleOdd = func(w float32, dst, src []float32) { scaleOddAVX2(len(dst), w, first(dst), first(src)) }
+	k.scaleOdd = func(w float32, dst, src []float32) {
+		scaleOddAVX2(len(dst), w, first(dst), first(src))
+	}
 }
 
 func first(s []float32) *float32 { return unsafe.SliceData(s) }
@@ -80,9 +92,15 @@ func useWideVectors(k *kernels) {
 	k.apply[Tanh] = func(dst, src []float32) { tanhAVX512(len(dst), first(dst), first(src)) }
 	k.apply[Sigmoid] = func(dst, src []float32) { sigmoidAVX512(len(dst), first(dst), first(src)) }
 	k.apply[Softplus] = func(dst, src []float32) { softplusAVX512(len(dst), first(dst), first(src)) }
-	k.gradient[Softplus] = func(delta, out []float32) { softplusGradientAVX512(len(delta), first(delta), first(out)) }
-	k.gradient[Log] = func(delta, out []float32) { logGradientAVX512(len(delta), first(delta), first(out)) }
-	k.cosSin = func(cos, sin, src []float32, scale float32) { cosSinVector(cos, sin, src, scale, true) }
+	k.gradient[Softplus] = func(delta, out []float32) {
+		softplusGradientAVX512(len(delta), first(delta), first(out))
+	}
+	k.gradient[Log] = func(delta, out []float32) {
+		logGradientAVX512(len(delta), first(delta), first(out))
+	}
+	k.cosSin = func(cos, sin, src []float32, scale float32) {
+		cosSinVector(cos, sin, src, scale, true)
+	}
 }
 
 // cosSinVector works in stretches that stay in the first cache while they are looked at twice.

@@ -67,7 +67,8 @@ func TestFunctionsUlps(t *testing.T) {
 		xs = append(xs, float32(x))
 	}
 	inf := float32(math.Inf(1))
-	xs = append(xs, 0, float32(math.Copysign(0, -1)), inf, -inf, float32(math.NaN()), 1, math.SmallestNonzeroFloat32, 0x1p-126, math.MaxFloat32)
+	xs = append(xs, 0, float32(math.Copysign(0, -1)), inf, -inf, float32(math.NaN()), 1,
+		math.SmallestNonzeroFloat32, 0x1p-126, math.MaxFloat32)
 	for _, level := range available() {
 		for _, ref := range references {
 			dst := make([]float32, len(xs))

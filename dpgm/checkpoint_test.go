@@ -108,8 +108,10 @@ func TestTrainingGoesOnWhereItWas(t *testing.T) {
 			t.Fatalf("%s: kept %+v", name, before.State)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		again := &watched{data, cancel} // records are read to assign them to clusters, before the next step
-		if _, err := p.Fit(ctx, again, synth.CheckpointEvery(path, 1)); !errors.Is(err, context.Canceled) {
+		// records are read to assign them to clusters, before the next step
+		again := &watched{data, cancel}
+		if _, err := p.Fit(ctx, again, synth.CheckpointEvery(path, 1)); !errors.Is(err,
+			context.Canceled) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if after := readKept(t, path); !reflect.DeepEqual(after, before) {
@@ -166,14 +168,15 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 // TestTheClipNormIsKeptAtOnce: its one use is in the file before anything else happens.
 func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
-	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path), synth.OnProgress(func(at synth.Progress) {
-		if at.Stage == dpgm.PurposeNorm {
-			if k := readKept(t, path); !(k.State.ClipNorm > 0) {
-				t.Errorf("kept %+v", k.State)
+	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),
+		synth.OnProgress(func(at synth.Progress) {
+			if at.Stage == dpgm.PurposeNorm {
+				if k := readKept(t, path); !(k.State.ClipNorm > 0) {
+					t.Errorf("kept %+v", k.State)
+				}
+				seen++
 			}
-			seen++
-		}
-	}))
+		}))
 	if err != nil || seen != 1 {
 		t.Errorf("%d reports of the clip norm: %v", seen, err)
 	}
@@ -226,7 +229,8 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d complete, %d lost what they need", name, complete, lost)
-		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") { // which has marginals
+		// which has marginals
+		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") {
 			t.Errorf("%s: %d complete, %d lost", name, complete, lost)
 		}
 	}
@@ -259,18 +263,25 @@ func TestStatesOfNoRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wrong *param.Error
-		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(bad)); !errors.Is(err, synth.ErrFormat) && !errors.As(err, &wrong) {
+		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(bad)); !errors.Is(err, synth.ErrFormat) &&
+			!errors.As(err, &wrong) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for old, bad := range map[string]string{`"steps":3`: `"steps":4`, `"steps":3,"training":true`: `"steps":3,"training":false`,
-		`"iterations":3`: `"iterations":4`, `"clip_norm":`: `"clip_norm":-`, `"steps":`: `"steps":-`} {
-		try(bad, func(f *synth.File) { f.Header = []byte(strings.Replace(string(f.Header), old, bad, 1)) })
+	for old, bad := range map[string]string{`"steps":3`: `"steps":4`,
+		`"steps":3,"training":true`: `"steps":3,"training":false`,
+		`"iterations":3`:            `"iterations":4`, `"clip_norm":`: `"clip_norm":-`,
+		`"steps":`: `"steps":-`} {
+		try(bad, func(f *synth.File) {
+			f.Header = []byte(strings.Replace(string(f.Header), old, bad, 1))
+		})
 	}
 	for i, s := range readKept(t, path).sections {
 		try(s.Name+" cut", func(f *synth.File) { f.Sections[i].Data = s.Data[:len(s.Data)-1] })
 		if !strings.HasSuffix(s.Name, "state") && s.Name != "trainer" { // NaN throughout
-			try(s.Name+" without numbers", func(f *synth.File) { f.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(s.Data)) })
+			try(s.Name+" without numbers", func(f *synth.File) {
+				f.Sections[i].Data = bytes.Repeat([]byte{0xff}, len(s.Data))
+			})
 		}
 	}
 }

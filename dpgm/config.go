@@ -35,8 +35,9 @@ type Config struct {
 	Marginals *Marginals // frequencies released beside the clusters; nil for none
 	Model     models.DensityArchitecture
 	Train     sgd.Config
-	Average   float64 // decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
-	Seed      uint64  // of public randomness: frequencies, initial centres and weights
+	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
+	Average float64
+	Seed    uint64 // of public randomness: frequencies, initial centres and weights
 }
 
 // Validate reports every mistake, as joined *param.Error values.

@@ -20,7 +20,8 @@ type fileHeader struct {
 	Clusters *kmeans.Model   `json:"clusters,omitempty"`
 	Model    json.RawMessage `json:"model"`
 	Networks int             `json:"networks"`
-	Tilts    []tilt          `json:"tilts,omitempty"` // shifts of a record's logits, one list a network
+	// shifts of a record's logits, one list a network
+	Tilts []tilt `json:"tilts,omitempty"`
 }
 
 // Encode writes released state, and nothing else.
@@ -117,7 +118,8 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if h.Features != nil {
 		if h.Features.In() != h.Schema.Dim() {
-			return nil, malformed(fmt.Errorf("features of %d columns for records of %d", h.Features.In(), h.Schema.Dim()))
+			return nil, malformed(fmt.Errorf("features of %d columns for records of %d", h.Features.In(),
+				h.Schema.Dim()))
 		}
 		r.features = h.Features
 	}
@@ -155,7 +157,8 @@ func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 }
 
 // checkSize refuses an architecture whose networks are larger than the file says.
-func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File, i int) error {
+func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File,
+	i int) error {
 	s, ok := a.(models.DensitySizer)
 	if !ok {
 		return nil // the caller's own architecture, given to Load by the caller

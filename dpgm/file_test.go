@@ -91,7 +91,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 3); err != nil {
+		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 3); err !=
+			nil {
 			t.Fatal(err)
 		}
 	})

@@ -28,9 +28,11 @@ import (
 // once among all its records: sensitivity 1, or √2, each. They take sizePart and countPart of the
 // squared effect.
 type Marginals struct {
-	Share           float64 `json:"share,omitempty"`            // of ε for this stage alone, where the noise is to be found by Plan
+	// of ε for this stage alone, where the noise is to be found by Plan
+	Share           float64 `json:"share,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
-	ClipNorm        float64 `json:"clip_norm,omitempty"`        // 0 for the schema's largest norm: nothing is scaled
+	// 0 for the schema's largest norm: nothing is scaled
+	ClipNorm float64 `json:"clip_norm,omitempty"`
 }
 
 // The parts of the squared effect spent on the clusters' sizes and on those of their records.

@@ -35,13 +35,15 @@ func TestMarginalsSensitivity(t *testing.T) {
 		}
 		sets = append(sets, row)
 	}
-	sets = append(sets, nil, []uint32{0, 1, 2, 3, 4, 5, 6}, []uint32{2, 3, 4, 5, 6, 7, 8}, []uint32{7, 8}, []uint32{0})
+	sets = append(sets, nil, []uint32{0, 1, 2, 3, 4, 5, 6}, []uint32{2, 3, 4, 5, 6, 7, 8},
+		[]uint32{7, 8}, []uint32{0})
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, clip := range []float64{0, 1, 1.7} {
 			for _, k := range []int{1, 2} {
 				worst := 0.0
 				contribution := func(set []uint32, cluster int) []float64 {
-					m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3, ClipNorm: clip}, schema: schema, k: k}
+					m := marginalSums{Marginals: Marginals{NoiseMultiplier: 3, ClipNorm: clip},
+						schema: schema, k: k}
 					m.spread(r)
 					m.allocate()
 					table, err := records.FromItems(schema, [][]uint32{set})
@@ -81,7 +83,8 @@ func TestMarginalsSensitivity(t *testing.T) {
 func (m *marginalSums) inNoise() []float64 {
 	read := func(s *mechanism.FixedSum, std float64) (out []float64) {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-		grant, err := mechanism.Begin(context.Background(), ledger).Spend("test", accountant.Gaussian{NoiseMultiplier: 1e-3})
+		grant, err := mechanism.Begin(context.Background(), ledger).Spend("test",
+			accountant.Gaussian{NoiseMultiplier: 1e-3})
 		if err != nil {
 			panic(err)
 		}
@@ -115,7 +118,8 @@ func TestMarginalsAreMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Schema: table.Schema(), Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
+	c := Config{Schema: table.Schema(), Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5},
+		Cluster:   kmeans.Config{K: 1},
 		Marginals: &Marginals{Share: 0.5}, Model: models.VAE{Hidden: []int{20}, Latent: 2},
 		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.02, Steps: 40, Optimizer: sgd.Adam(1e-2)}}
 	plan, err := c.Plan()
@@ -148,17 +152,23 @@ func TestMarginalsAreMet(t *testing.T) {
 }
 
 func TestMarginalsRefuse(t *testing.T) {
-	good := Config{Schema: records.Sets(9, 3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}, Cluster: kmeans.Config{K: 1},
-		Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 2, Optimizer: sgd.Adam(1e-2)}}
+	good := Config{Schema: records.Sets(9, 3), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		Cluster: kmeans.Config{K: 1},
+		Model:   models.VAE{Hidden: []int{4}, Latent: 2},
+		Train:   sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 2, Optimizer: sgd.Adam(1e-2)}}
 	for name, change := range map[string]func(*Config){
-		"no share":      func(c *Config) { c.Marginals = &Marginals{} },
-		"the whole":     func(c *Config) { c.Marginals = &Marginals{Share: 1} },
-		"both":          func(c *Config) { c.Marginals = &Marginals{Share: 0.3, NoiseMultiplier: 3} },
-		"negative":      func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: -3} },
-		"not a number":  func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: math.NaN()} },
-		"clip":          func(c *Config) { c.Marginals = &Marginals{Share: 0.3, ClipNorm: 0.5} },
-		"real records":  func(c *Config) { c.Marginals, c.Schema = &Marginals{Share: 0.3}, records.Interval(9, 0, 1) },
-		"other network": func(c *Config) { c.Marginals, c.Model = &Marginals{Share: 0.3}, models.RBM{Hidden: 3, Chains: 2} },
+		"no share":     func(c *Config) { c.Marginals = &Marginals{} },
+		"the whole":    func(c *Config) { c.Marginals = &Marginals{Share: 1} },
+		"both":         func(c *Config) { c.Marginals = &Marginals{Share: 0.3, NoiseMultiplier: 3} },
+		"negative":     func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: -3} },
+		"not a number": func(c *Config) { c.Marginals = &Marginals{NoiseMultiplier: math.NaN()} },
+		"clip":         func(c *Config) { c.Marginals = &Marginals{Share: 0.3, ClipNorm: 0.5} },
+		"real records": func(c *Config) {
+			c.Marginals, c.Schema = &Marginals{Share: 0.3}, records.Interval(9, 0, 1)
+		},
+		"other network": func(c *Config) {
+			c.Marginals, c.Model = &Marginals{Share: 0.3}, models.RBM{Hidden: 3, Chains: 2}
+		},
 	} {
 		c := good
 		change(&c)
@@ -176,7 +186,8 @@ func TestMarginalsRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := (synth.Systems{System()}).ReadPlan(text); err != nil || fmt.Sprint(back) != fmt.Sprint(plan) {
+	if back, err := (synth.Systems{System()}).ReadPlan(text); err != nil ||
+		fmt.Sprint(back) != fmt.Sprint(plan) {
 		t.Errorf("%s reads back as\n%v, %v", text, back, err)
 	}
 }

@@ -38,9 +38,11 @@ type span struct{ lo, hi int }
 
 // newMixture stacks the parts' parameters; parts that can be bound share the
 // stacked vector, others are kept in step by copying.
-func newMixture(be device.Backend, parts []models.Density, nominal []float64, cluster func(int32) int) *mixture {
+func newMixture(be device.Backend, parts []models.Density, nominal []float64,
+	cluster func(int32) int) *mixture {
 	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
-		bounds: make([]int, len(parts)+1), next: make([]int, len(parts)), grads: make([]models.Gradients, len(parts))}
+		bounds: make([]int, len(parts)+1), next: make([]int, len(parts)),
+		grads: make([]models.Gradients, len(parts))}
 	each := make([]device.Params, len(parts))
 	for i, p := range parts {
 		each[i] = p.Params()
@@ -138,7 +140,8 @@ func (m *mixture) permute(b device.Batch) {
 	}
 	s.Sparse = nil
 	if cap(s.Dense.Data) < b.Rows*b.Dim() {
-		s.Dense.Data = make([]float32, b.Rows*b.Dim()) // on the host, as the caller's: the parts take it from there
+		// on the host, as the caller's: the parts take it from there
+		s.Dense.Data = make([]float32, b.Rows*b.Dim())
 	}
 	s.Dense.Rows, s.Dense.Cols, s.Dense.Stride = b.Rows, b.Dim(), b.Dim()
 	s.Dense.Data = s.Dense.Data[:b.Rows*b.Dim()]

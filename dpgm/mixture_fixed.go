@@ -24,7 +24,8 @@ func (g *mixtureGradients) worstForm() models.FixedForm {
 		}
 		_, finishes := of.(models.FixedFinisher)
 		if _, asNetwork := p.(models.FixedFinisher); finishes && !asNetwork {
-			return models.FixedForm{} // a part without records has no gradients to start or finish a sum with
+			// a part without records has no gradients to start or finish a sum with
+			return models.FixedForm{}
 		}
 		form = form.Worst(of.FixedForm())
 	}
@@ -61,7 +62,8 @@ func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 
 // fixedView is part c's blocks of dst. The views are made once for a training loop's one sum.
 func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
-	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 || &g.fixed[0].Units[0] != &dst.Units[0] {
+	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 ||
+		&g.fixed[0].Units[0] != &dst.Units[0] {
 		g.fixed = g.fixed[:0]
 		for _, s := range g.spans {
 			g.fixed = append(g.fixed, dst.Sub(s.lo, s.hi))

@@ -11,7 +11,8 @@ import (
 )
 
 // testMixture is three networks and a batch of records in clusters given by row.
-func testMixture(t *testing.T, arch models.DensityArchitecture, rows int) (*mixture, device.Batch, []int32) {
+func testMixture(t *testing.T, arch models.DensityArchitecture, rows int) (*mixture,
+	device.Batch, []int32) {
 	t.Helper()
 	const dim = 9
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -29,7 +30,8 @@ func testMixture(t *testing.T, arch models.DensityArchitecture, rows int) (*mixt
 	return newTestMixture(t, arch, dim, assigned), b, assigned
 }
 
-func newTestMixture(t *testing.T, arch models.DensityArchitecture, dim int, assigned []int32) *mixture {
+func newTestMixture(t *testing.T, arch models.DensityArchitecture, dim int,
+	assigned []int32) *mixture {
 	t.Helper()
 	var parts []models.Density
 	for i := range 3 {
@@ -39,7 +41,9 @@ func newTestMixture(t *testing.T, arch models.DensityArchitecture, dim int, assi
 		}
 		parts = append(parts, p)
 	}
-	return newMixture(device.CPU(), parts, []float64{1, 2, 3}, func(i int32) int { return int(assigned[i]) })
+	return newMixture(device.CPU(), parts, []float64{1, 2, 3}, func(i int32) int {
+		return int(assigned[i])
+	})
 }
 
 func architectures() map[string]models.DensityArchitecture {
@@ -77,7 +81,8 @@ func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 				w[i] = 1
 				m.Gradients(b).AddWeightedSum(sum, w)
 				own := m.spans[assigned[i]]
-				if got := energy(sum.Sub(own.lo, own.hi).Flat.Data); math.Abs(got-energy(sum.Flat.Data)) > 1e-12 {
+				if got := energy(sum.Sub(own.lo, own.hi).Flat.Data); math.Abs(got-energy(sum.Flat.Data)) >
+					1e-12 {
 					t.Errorf("record %d: %v of %v in its own block", i, got, energy(sum.Flat.Data))
 				} else if math.Abs(got-norms[i]) > 1e-4*got+1e-9 {
 					t.Errorf("record %d: squared norm %v, stated %v", i, got, norms[i])
@@ -161,7 +166,8 @@ func TestSparseBatchesAreRoutedLikeDenseOnes(t *testing.T) {
 	}
 	want := clippedSum(m, b, 1)
 	sparse := newTestMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, b.Dense.Cols, assigned)
-	got := clippedSum(sparse, device.Batch{Rows: b.Rows, Sparse: sets, Index: b.Index, Keys: b.Keys}, 1)
+	got := clippedSum(sparse, device.Batch{Rows: b.Rows, Sparse: sets, Index: b.Index, Keys: b.Keys},
+		1)
 	for j := range want {
 		if math.Abs(float64(want[j]-got[j])) > 1e-5 {
 			t.Fatalf("coordinate %d: %v, dense %v", j, got[j], want[j])

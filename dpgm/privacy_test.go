@@ -45,7 +45,8 @@ func fit(t testing.TB, c dpgm.Config, data records.Data, opts ...synth.Option) *
 	return fitUnder(t, context.Background(), c, data, opts...)
 }
 
-func fitUnder(t testing.TB, ctx context.Context, c dpgm.Config, data records.Data, opts ...synth.Option) *synth.Generator {
+func fitUnder(t testing.TB, ctx context.Context, c dpgm.Config, data records.Data,
+	opts ...synth.Option) *synth.Generator {
 	t.Helper()
 	g, err := mustPlan(t, c).Fit(ctx, data, opts...)
 	if err != nil {
@@ -92,7 +93,8 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	raw := small(s, r)
 	raw.Features = nil
 	adaptive := small(s, r)
-	adaptive.Train.ClipNorm, adaptive.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
+	adaptive.Train.ClipNorm, adaptive.Train.Clip = 0,
+		sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
 	estimated := small(s, r)
 	estimated.Features, estimated.Cluster.Norm = nil, &kmeans.DPNorm{Max: 6, Bins: 6}
 	averaged := small(s, r)
@@ -100,11 +102,14 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	one := small(s, r)
 	one.Features, one.Cluster = nil, kmeans.Config{K: 1}
 	told, toldOne := small(s, r), one
-	told.Marginals, toldOne.Marginals = &dpgm.Marginals{Share: 0.3, ClipNorm: 1.5}, &dpgm.Marginals{Share: 0.3}
+	told.Marginals, toldOne.Marginals = &dpgm.Marginals{Share: 0.3, ClipNorm: 1.5},
+		&dpgm.Marginals{Share: 0.3}
 	if !s.IsBinary() {
 		told.Marginals, toldOne.Marginals = nil, nil
 	}
-	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae, "rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged, "private norm of records": estimated, "one cluster": one}
+	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae,
+		"rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged,
+		"private norm of records": estimated, "one cluster": one}
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with
@@ -113,7 +118,8 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 // used an exact cluster size anywhere (as a weight, a divisor, a number of steps, a
 // choice of cluster) would differ.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
-	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1), records.Sets(20, 4),
+	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1),
+		records.Sets(20, 4),
 		table(t, records.Label("class", "a", "b"))} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
@@ -137,7 +143,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 }
 
 // everythingVisible returns all that leaves a run.
-func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
+	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
 		g, err := p.FitOn(ctx, ledger, data, synth.OnProgress(func(s synth.Progress) {
@@ -173,8 +180,10 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper || ledger.Epsilon().Upper != p.Total().Upper {
-					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper, ledger.Epsilon().Upper, p.Total().Upper)
+				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper ||
+					ledger.Epsilon().Upper != p.Total().Upper {
+					t.Errorf("events cost %v, the ledger says %v, the plan said %v", cost.Upper,
+						ledger.Epsilon().Upper, p.Total().Upper)
 				}
 				if cost.Upper > c.Budget.Epsilon {
 					t.Errorf("ε = %v of %v", cost.Upper, c.Budget.Epsilon)
@@ -210,7 +219,8 @@ func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1) // float32 has numbers on neither bound
-	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
+	wild, err := records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}

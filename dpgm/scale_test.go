@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	scale      = flag.Int("scale", 0, "train on so many generated call records and report times: minutes and gigabytes")
+	scale = flag.Int("scale", 0,
+		"train on so many generated call records and report times: minutes and gigabytes")
 	scaleSteps = flag.Int("scale-steps", 2000, "steps of that run")
 	scaleK     = flag.Int("scale-k", 2, "and its clusters")
 )
@@ -38,10 +39,13 @@ func TestScale(t *testing.T) {
 	t.Logf("%d records made in %v", data.Len(), time.Since(start))
 	q := 97.4 / float64(*scale)
 	c := dpgm.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 1, Delta: 4.4e-6},
-		Cluster: kmeans.Config{K: 1}, Marginals: &dpgm.Marginals{Share: 0.3}, Model: models.VAE{Hidden: []int{200}, Latent: 2, Activation: models.ReLU},
-		Train: sgd.Config{ClipNorm: 1, SamplingProbability: q, Steps: *scaleSteps, Optimizer: sgd.Adam(1e-3), NominalBatch: 97.4}, Seed: 1}
+		Cluster: kmeans.Config{K: 1}, Marginals: &dpgm.Marginals{Share: 0.3},
+		Model: models.VAE{Hidden: []int{200}, Latent: 2, Activation: models.ReLU},
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: q, Steps: *scaleSteps,
+			Optimizer: sgd.Adam(1e-3), NominalBatch: 97.4}, Seed: 1}
 	if *scaleK > 1 {
-		c.Features, c.Cluster = rff.RBF{Dim: 200, Bandwidth: 4}, kmeans.Config{K: *scaleK, Iterations: 8, Share: 0.2}
+		c.Features, c.Cluster = rff.RBF{Dim: 200, Bandwidth: 4},
+			kmeans.Config{K: *scaleK, Iterations: 8, Share: 0.2}
 	}
 	plan, err := c.Plan()
 	if err != nil {
@@ -59,6 +63,7 @@ func TestScale(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	step := stages[dpgm.PurposeTrain] / time.Duration(*scaleSteps)
-	t.Logf("k-means %v, marginals %v, a step %v, an epoch of %.0f steps %v, heap %d MiB of %d", stages[dpgm.PurposeCluster], stages[dpgm.PurposeMarginals],
+	t.Logf("k-means %v, marginals %v, a step %v, an epoch of %.0f steps %v, heap %d MiB of %d",
+		stages[dpgm.PurposeCluster], stages[dpgm.PurposeMarginals],
 		step, 1/q, time.Duration(float64(step)/q), m.HeapAlloc>>20, m.Sys>>20)
 }

@@ -18,16 +18,23 @@ import (
 func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	c := small(records.Binary(6), accountant.AddOrRemoveOne)
 	for name, change := range map[string]func(*dpgm.Config){
-		"wide":    func(c *dpgm.Config) { c.Model = models.VAE{Hidden: []int{1 << 24, 1 << 24}, Latent: 2} },
-		"slow":    func(c *dpgm.Config) { c.Model = models.RBM{Hidden: 3, Chains: 2, SampleSweeps: 1 << 30} },
+		"wide": func(c *dpgm.Config) {
+			c.Model = models.VAE{Hidden: []int{1 << 24, 1 << 24}, Latent: 2}
+		},
+		"slow": func(c *dpgm.Config) {
+			c.Model = models.RBM{Hidden: 3, Chains: 2, SampleSweeps: 1 << 30}
+		},
 		"crowded": func(c *dpgm.Config) { c.Model = models.RBM{Hidden: 3, Chains: 1 << 30} },
-		"many":    func(c *dpgm.Config) { c.Model, c.Cluster.K = models.VAE{Hidden: []int{1 << 12}, Latent: 2}, 1<<20 },
+		"many": func(c *dpgm.Config) {
+			c.Model, c.Cluster.K = models.VAE{Hidden: []int{1 << 12}, Latent: 2}, 1<<20
+		},
 	} {
 		huge := c
 		change(&huge)
 		var wrong *param.Error
-		if _, err := huge.Plan(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Path, "dpgm.Config.Model") &&
-			!strings.HasPrefix(wrong.Path, "models.") {
+		if _, err := huge.Plan(); !errors.As(err, &wrong) ||
+			!strings.HasPrefix(wrong.Path, "dpgm.Config.Model") &&
+				!strings.HasPrefix(wrong.Path, "models.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -36,7 +43,8 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	hostile := strings.Replace(string(text), `"hidden":[6]`, `"hidden":[16777216,16777216]`, 1)
-	if _, err := systems.ReadPlan([]byte(hostile)); err == nil || !strings.Contains(hostile, "16777216") {
+	if _, err := systems.ReadPlan([]byte(hostile)); err == nil ||
+		!strings.Contains(hostile, "16777216") {
 		t.Errorf("a hostile plan: %v", err)
 	}
 }

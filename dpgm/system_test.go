@@ -57,7 +57,8 @@ var machines = subject(func(c *dpgm.Config) {
 		Norm: &kmeans.DPNorm{Max: 6, Bins: 6}}
 	c.Model = models.RBM{Hidden: 5, Chains: 4, SampleSweeps: 5}
 	c.Train.Optimizer, c.Train.NominalBatch = sgd.Momentum(0.1, 0.9), 4
-	c.Train.ClipNorm, c.Train.Clip = 0, sgd.Quantile{Quantile: 0.5, Rate: 0.2, Initial: 1, NoiseMultiplier: 5}
+	c.Train.ClipNorm, c.Train.Clip = 0,
+		sgd.Quantile{Quantile: 0.5, Rate: 0.2, Initial: 1, NoiseMultiplier: 5}
 })
 
 func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
@@ -86,7 +87,9 @@ func TestKilledRunsOfOneNetworkGoOn(t *testing.T) { synthtest.Kill(t, long(one),
 func TestKilledRunsOfClustersGoOn(t *testing.T)   { synthtest.Kill(t, long(clusters), *kills) }
 func TestKilledRunsOfMachinesGoOn(t *testing.T)   { synthtest.Kill(t, long(machines), *kills) }
 
-func TestProcessesShareACheckpoint(t *testing.T) { synthtest.Race(t, long(clusters), max(*kills/4, 1)) }
+func TestProcessesShareACheckpoint(t *testing.T) {
+	synthtest.Race(t, long(clusters), max(*kills/4, 1))
+}
 
 // TestPublicRecordsInPlans: a plan that starts at public records is not written, and its
 // checkpoints are those of no plan with other public records.
@@ -113,7 +116,8 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	c.Cluster.Init = kmeans.Public(private)
 	ledger := accountant.NewLedger(c.Budget)
 	var wrong *param.Error
-	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+	if _, err := mustPlan(t, c).FitOn(t.Context(), ledger, private); !errors.As(err, &wrong) ||
+		len(ledger.Entries()) > 0 {
 		t.Errorf("the private records as public ones: %v, entries %v", err, ledger.Entries())
 	}
 }
@@ -138,13 +142,16 @@ func TestNetworksThatCannotBeTrained(t *testing.T) {
 	c.Model = broken{models.VAE{Hidden: []int{4}, Latent: 1}, &now}
 	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
 	now = true
-	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil || len(ledger.Entries()) > 0 {
+	if _, err := p.FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); err == nil ||
+		len(ledger.Entries()) > 0 {
 		t.Errorf("%v, entries %v", err, ledger.Entries())
 	}
 	grouped := small(records.Binary(12), accountant.AddOrRemoveOne)
-	grouped.Train.ClipNorm, grouped.Train.Clip = 0, sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
+	grouped.Train.ClipNorm, grouped.Train.Clip = 0,
+		sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
 	var wrong *param.Error
-	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger, bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
+	if _, err := mustPlan(t, grouped).FitOn(t.Context(), ledger,
+		bits(t, 10, 12, 1)); !errors.As(err, &wrong) ||
 		len(ledger.Entries()) > 0 {
 		t.Errorf("networks that cannot be clipped by groups: %v, entries %v", err, ledger.Entries())
 	}

@@ -282,7 +282,8 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	c.Marginals = &dpgm.Marginals{Share: 0.3}
 	_, err := c.Plan()
 	var p *param.Error
-	if !errors.As(err, &p) || p.Path != "dpgm.Marginals.Schema" || !strings.Contains(p.Want, "binary") {
+	if !errors.As(err, &p) || p.Path != "dpgm.Marginals.Schema" ||
+		!strings.Contains(p.Want, "binary") {
 		t.Errorf("marginals of a table: %v", err)
 	}
 }

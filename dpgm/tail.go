@@ -93,7 +93,8 @@ func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int)
 }
 
 // leastSquares fits bins from first to end, by their distances from the bin at.
-func (b sizeBins) leastSquares(first, end, at, degree int, observe func(bin int, x float64) (y, weight float64)) [3]float64 {
+func (b sizeBins) leastSquares(first, end, at, degree int,
+	observe func(bin int, x float64) (y, weight float64)) [3]float64 {
 	var a [3][4]float64 // normal equations and their right-hand side
 	for i := range a {
 		a[i][i] = 1e-9 // those of a lower degree have the solution 0

@@ -12,12 +12,15 @@ import (
 // sizeLaws are laws with long tails and short ones, as numbers of records of each size.
 func sizeLaws(n float64, most int) map[string][]float64 {
 	laws := map[string]func(size float64) float64{
-		"log-normal": func(s float64) float64 { x := (math.Log(s) - 1.17) / 1.357; return math.Exp(-x*x/2) / s },
-		"power":      func(s float64) float64 { return math.Pow(s, -2.2) },
-		"geometric":  func(s float64) float64 { return math.Pow(0.88, s) },
-		"normal":     func(s float64) float64 { x := (s - 30) / 6; return math.Exp(-x * x / 2) },
-		"one size":   func(s float64) float64 { return max(1-math.Abs(s-7), 0) },
-		"two hills":  func(s float64) float64 { return math.Pow(0.5, s) + math.Exp(-(s-60)*(s-60)/50)/20 },
+		"log-normal": func(s float64) float64 {
+			x := (math.Log(s) - 1.17) / 1.357
+			return math.Exp(-x*x/2) / s
+		},
+		"power":     func(s float64) float64 { return math.Pow(s, -2.2) },
+		"geometric": func(s float64) float64 { return math.Pow(0.88, s) },
+		"normal":    func(s float64) float64 { x := (s - 30) / 6; return math.Exp(-x * x / 2) },
+		"one size":  func(s float64) float64 { return max(1-math.Abs(s-7), 0) },
+		"two hills": func(s float64) float64 { return math.Pow(0.5, s) + math.Exp(-(s-60)*(s-60)/50)/20 },
 	}
 	out := map[string][]float64{}
 	for name, law := range laws {

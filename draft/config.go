@@ -57,7 +57,8 @@ func (c Config) Validate() error {
 		bad("Candidates", c.Candidates.String(), "a column whose bounds or levels are to be estimated")
 	}
 	if c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise) {
-		bad("NoiseMultiplier", c.NoiseMultiplier, fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
+		bad("NoiseMultiplier", c.NoiseMultiplier,
+			fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
 	}
 	c = c.withDefaults()
 	if !(c.FalseAlarm > 0 && c.FalseAlarm < 1) {

@@ -34,7 +34,8 @@ type Cell struct {
 	Lo    float64  `json:"lo,omitempty"`
 	Hi    float64  `json:"hi,omitempty"`
 	Count float64  `json:"count"`
-	Kept  bool     `json:"kept"` // a bin within the drafted bounds, anything else whose count reaches the threshold
+	// a bin within the drafted bounds, anything else whose count reaches the threshold
+	Kept bool `json:"kept"`
 }
 
 // CellKind says what is counted.
@@ -178,7 +179,8 @@ func (d *Draft) String() string {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "ε = %.4g, δ = %g, %v", d.Guarantee.Epsilon, d.Guarantee.Delta, d.Guarantee.Relation)
+	fmt.Fprintf(&b, "ε = %.4g, δ = %g, %v", d.Guarantee.Epsilon, d.Guarantee.Delta,
+		d.Guarantee.Relation)
 	return b.String()
 }
 

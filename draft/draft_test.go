@@ -26,9 +26,12 @@ var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.Repl
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(
-		records.Numeric("amount", -1e6, 1e6).WithMissing(), records.Integer("count", 0, 1<<40), records.Integer("year", 0, 3000).WithMissing(),
-		records.Ordinal("grade", "a", "b", "c", "d", "e"), records.Categorical("kind", "x", "y", "z", "other").WithOther("other").WithAlias("y", "Y"),
-		records.Categorical("land", "p", "q", "r").WithMissing(), records.Flag("flag", "no", "yes"), records.Label("class", "u", "v"))
+		records.Numeric("amount", -1e6, 1e6).WithMissing(), records.Integer("count", 0, 1<<40),
+		records.Integer("year", 0, 3000).WithMissing(),
+		records.Ordinal("grade", "a", "b", "c", "d", "e"),
+		records.Categorical("kind", "x", "y", "z", "other").WithOther("other").WithAlias("y", "Y"),
+		records.Categorical("land", "p", "q", "r").WithMissing(), records.Flag("flag", "no", "yes"),
+		records.Label("class", "u", "v"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,8 @@ func wide(t testing.TB) records.Schema {
 }
 
 func config(t testing.TB, r accountant.Relation) draft.Config {
-	return draft.Config{Candidates: wide(t), Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}}
+	return draft.Config{Candidates: wide(t),
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}}
 }
 
 func planned(t testing.TB, c draft.Config) *draft.Plan {
@@ -70,7 +74,8 @@ func people(t testing.TB, n int) *records.Frame {
 		if i%2 == 0 {
 			kind, land = "Y", nil
 		}
-		err := b.Append(100+900*rng.Float64(), rng.IntN(50), 1950+rng.IntN(70), []any{"b", "d"}[i%2], kind, land, "yes", "u")
+		err := b.Append(100+900*rng.Float64(), rng.IntN(50), 1950+rng.IntN(70), []any{"b", "d"}[i%2],
+			kind, land, "yes", "u")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,20 +100,25 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 			"amount": {84, 103, 950, 1200}, "count": {0, 1, 49, 58}, "year": {1720, 1950, 2019, 2435},
 		} {
 			lo, hi := got[name].Bounds()
-			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] || got[name].HasMissing() {
+			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] ||
+				got[name].HasMissing() {
 				t.Errorf("%v, %s: [%g, %g]", r, name, lo, hi)
 			}
 		}
-		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) || !slices.Equal(got["kind"].Levels(), []string{"x", "y", "other"}) ||
-			!slices.Equal(got["land"].Levels(), []string{"p"}) || !got["land"].HasMissing() || got["kind"].Other() != "other" {
+		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) ||
+			!slices.Equal(got["kind"].Levels(), []string{"x", "y", "other"}) ||
+			!slices.Equal(got["land"].Levels(), []string{"p"}) || !got["land"].HasMissing() ||
+			got["kind"].Other() != "other" {
 			t.Errorf("%v: %v", r, d)
 		}
-		if d.Schema.Validate() != nil || d.Schema.Classes() != 2 || len(d.Schema.Columns()) != 8 || !strings.Contains(d.String(), "x: ") {
+		if d.Schema.Validate() != nil || d.Schema.Classes() != 2 || len(d.Schema.Columns()) != 8 ||
+			!strings.Contains(d.String(), "x: ") {
 			t.Errorf("%v: %v", r, d)
 		}
 		text, err := json.Marshal(d)
 		var back draft.Draft
-		if err != nil || json.Unmarshal(text, &back) != nil || !back.Schema.Equal(d.Schema) || !reflect.DeepEqual(back.Columns, d.Columns) {
+		if err != nil || json.Unmarshal(text, &back) != nil || !back.Schema.Equal(d.Schema) ||
+			!reflect.DeepEqual(back.Columns, d.Columns) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -137,7 +147,9 @@ func TestThinTailsAreFound(t *testing.T) {
 		}
 	}
 	f := b.Frame()
-	p := planned(t, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: .15, Delta: 1e-6}, BinsPerDoubling: 6, FalseAlarm: 1e-9})
+	p := planned(t,
+		draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: .15, Delta: 1e-6},
+			BinsPerDoubling: 6, FalseAlarm: 1e-9})
 	lo, hi := fitted(t, p, f).Schema.Columns()[0].Bounds()
 	beyond := 0
 	for i := range f.Len() {
@@ -154,15 +166,18 @@ func TestThinTailsAreFound(t *testing.T) {
 // column of equal numbers is drafted between bounds that hold them.
 func TestEdgesOfBinsAreHeld(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-6}
-	for _, c := range []records.Column{records.Numeric("a", -10, 1000), records.Integer("a", -100, 100), records.Integer("a", 3, 1<<50),
-		records.Numeric("a", 5, 9), records.Target("a", -1e-300, 1e-300), records.Integer("a", 0, 1), records.Numeric("a", -1e300, 1e-300)} {
+	for _, c := range []records.Column{records.Numeric("a", -10, 1000),
+		records.Integer("a", -100, 100), records.Integer("a", 3, 1<<50),
+		records.Numeric("a", 5, 9), records.Target("a", -1e-300, 1e-300), records.Integer("a", 0, 1),
+		records.Numeric("a", -1e300, 1e-300)} {
 		s, err := records.NewSchema(c, records.Flag("b", "n", "y"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := planned(t, draft.Config{Candidates: s, Budget: budget, FalseAlarm: 1e-9})
 		lo, hi := c.Bounds()
-		for _, v := range []float64{lo, hi, math.Inf(1), math.NaN(), 0, 1, -1, 2, 3, 4, 64, -5e-324, lo + (hi-lo)/3, math.Nextafter(hi, lo)} {
+		for _, v := range []float64{lo, hi, math.Inf(1), math.NaN(), 0, 1, -1, 2, 3, 4, 64, -5e-324,
+			lo + (hi-lo)/3, math.Nextafter(hi, lo)} {
 			b, err := records.NewFrameBuilder(s)
 			if err != nil {
 				t.Fatal(err)
@@ -174,7 +189,8 @@ func TestEdgesOfBinsAreHeld(t *testing.T) {
 			}
 			f := b.Frame()
 			l, h := fitted(t, p, f).Schema.Columns()[0].Bounds()
-			if held := f.Number(0, 0); !(l <= held && held <= h) || l < lo || h > hi || h-l > 1 && l == lo && h == hi && hi-lo > 20 {
+			if held := f.Number(0, 0); !(l <= held && held <= h) || l < lo || h > hi || h-l > 1 && l == lo &&
+				h == hi && hi-lo > 20 {
 				t.Errorf("%v of [%g, %g] lies outside [%g, %g]", held, lo, hi, l, h)
 			}
 		}
@@ -187,7 +203,8 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	for _, r := range relations {
 		p := planned(t, config(t, r))
 		for _, pair := range privacytest.Neighbours(t, p.Config.Candidates, r, 9, 4) {
-			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data, Neighbour: pair.Neighbour}.Check(t)
+			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
+				Neighbour: pair.Neighbour}.Check(t)
 			if t.Failed() {
 				t.Fatalf("%v: %s", r, pair.Name)
 			}
@@ -210,7 +227,8 @@ func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) 
 // other, and beside some: the recorded inputs must be no farther apart than
 // declared.
 func TestSensitivityByBruteForce(t *testing.T) {
-	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(), records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
+	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(),
+		records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,9 +248,11 @@ func TestSensitivityByBruteForce(t *testing.T) {
 		return f
 	}
 	for _, r := range relations {
-		p := planned(t, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}})
+		p := planned(t,
+			draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: r}})
 		check := func(a, b records.Data) {
-			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: a, Neighbour: b, Seeds: 1}.Check(t)
+			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: a, Neighbour: b,
+				Seeds: 1}.Check(t)
 		}
 		for i, a := range rows {
 			if r == accountant.AddOrRemoveOne {
@@ -250,7 +270,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 // TestTheStatedSensitivityIsAttained: no noise is wasted. At this budget there is
 // next to none.
 func TestTheStatedSensitivityIsAttained(t *testing.T) {
-	data, err := records.FromValues(wide(t), []any{1, 1, 1, "a", "x", "p", "no", "u"}, []any{nil, 9, 2000, "?", "y", nil, "no", "u"})
+	data, err := records.FromValues(wide(t), []any{1, 1, 1, "a", "x", "p", "no", "u"},
+		[]any{nil, 9, 2000, "?", "y", nil, "no", "u"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,14 +313,18 @@ func TestPlanIsTheBill(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries := ledger.Entries()
-		if len(entries) != 1 || entries[0].Purpose != draft.Purpose || entries[0].Reserved != 1 || entries[0].Spent != 1 ||
-			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper || p.Total.Upper > 1 {
+		if len(entries) != 1 || entries[0].Purpose != draft.Purpose || entries[0].Reserved != 1 ||
+			entries[0].Spent != 1 ||
+			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper ||
+			p.Total.Upper > 1 {
 			t.Errorf("%v: %+v for %v", r, entries, p)
 		}
-		if want := math.Sqrt(6); r == accountant.AddOrRemoveOne && p.Sensitivity != want || r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
+		if want := math.Sqrt(6); r == accountant.AddOrRemoveOne && p.Sensitivity != want ||
+			r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
 			t.Errorf("%v: sensitivity %v, want %v", r, p.Sensitivity, want)
 		}
-		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass, []accountant.NoiseClass{accountant.ExactNoise}) {
+		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass,
+			[]accountant.NoiseClass{accountant.ExactNoise}) {
 			t.Errorf("noise class %v", g.NoiseClass)
 		}
 	}
@@ -315,14 +340,17 @@ func TestACancelledRunKeepsItsSpend(t *testing.T) {
 			yield(people(t, 10), nil)
 		}
 	}
-	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) || ledger.Epsilon().Upper != p.Total.Upper {
+	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) ||
+		ledger.Epsilon().Upper != p.Total.Upper {
 		t.Errorf("%v, ε = %v", err, ledger.Epsilon())
 	}
 	fresh := accountant.NewLedger(p.Config.Budget)
-	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) || len(fresh.Entries()) != 0 {
+	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) ||
+		len(fresh.Entries()) != 0 {
 		t.Errorf("a run that was cancelled before it began: %v, %v", err, fresh.Entries())
 	}
-	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err,
+		accountant.ErrBudgetExceeded) {
 		t.Errorf("a second run: %v", err)
 	}
 }
@@ -398,12 +426,16 @@ func TestMistakesAreReported(t *testing.T) {
 	budget.Relation = accountant.ReplaceOne
 	var parts iter.Seq2[records.Data, error]
 	for name, err := range map[string]error{
-		"no data":    second(draft.Fit(context.Background(), p, nil, accountant.NewLedger(ok.Budget))),
-		"no ledger":  second(draft.Fit(context.Background(), p, people(t, 1), nil)),
-		"relation":   second(draft.Fit(context.Background(), p, people(t, 1), accountant.NewLedger(budget))),
-		"users":      second(draft.Fit(context.Background(), p, people(t, 1), accountant.NewLedger(ok.Budget, accountant.WithUnit("user")))),
-		"another":    second(draft.Fit(context.Background(), p, struct{ records.Data }{people(t, 1)}, accountant.NewLedger(ok.Budget))),
-		"no stream":  second(draft.FitStream(context.Background(), p, parts, accountant.NewLedger(ok.Budget))),
+		"no data":   second(draft.Fit(context.Background(), p, nil, accountant.NewLedger(ok.Budget))),
+		"no ledger": second(draft.Fit(context.Background(), p, people(t, 1), nil)),
+		"relation": second(draft.Fit(context.Background(), p, people(t, 1),
+			accountant.NewLedger(budget))),
+		"users": second(draft.Fit(context.Background(), p, people(t, 1),
+			accountant.NewLedger(ok.Budget, accountant.WithUnit("user")))),
+		"another": second(draft.Fit(context.Background(), p, struct{ records.Data }{people(t, 1)},
+			accountant.NewLedger(ok.Budget))),
+		"no stream": second(draft.FitStream(context.Background(), p, parts,
+			accountant.NewLedger(ok.Budget))),
 		"wrong plan": new(draft.Plan).UnmarshalJSON([]byte(`{"version":2}`)),
 	} {
 		var p *param.Error
@@ -411,11 +443,13 @@ func TestMistakesAreReported(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := draft.Fit(context.Background(), p, other, accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
+	if _, err := draft.Fit(context.Background(), p, other,
+		accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
 		t.Errorf("another schema: %v", err)
 	}
 	users := records.WithUnit(people(t, 1), records.UnitUser)
-	if _, err := draft.Fit(context.Background(), p, users, accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
+	if _, err := draft.Fit(context.Background(), p, users,
+		accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
 		t.Errorf("rows of one user each: %v", err)
 	}
 }
@@ -437,7 +471,9 @@ func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planned(t, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6}, FalseAlarm: 1e-9})
+	p := planned(t,
+		draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: .5, Delta: 1e-6},
+			FalseAlarm: 1e-9})
 	f, err := records.FromValues(s)
 	if err != nil {
 		t.Fatal(err)
@@ -462,6 +498,7 @@ func FuzzNeighbours(f *testing.F) {
 	}
 	p := planned(f, draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}})
 	privacytest.Fuzz(f, s, accountant.AddOrRemoveOne, func(t *testing.T, pair privacytest.Pair) {
-		privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+		privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
+			Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 	})
 }

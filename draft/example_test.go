@@ -32,13 +32,15 @@ func ExampleFit() {
 			return
 		}
 	}
-	config := draft.Config{Candidates: candidates, Budget: accountant.Budget{Epsilon: 0.5, Delta: 1e-6}, FalseAlarm: 1e-9}
+	config := draft.Config{Candidates: candidates,
+		Budget: accountant.Budget{Epsilon: 0.5, Delta: 1e-6}, FalseAlarm: 1e-9}
 	plan, err := config.Plan()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	d, err := draft.Fit(context.Background(), plan, members.Frame(), accountant.NewLedger(plan.Config.Budget))
+	d, err := draft.Fit(context.Background(), plan, members.Frame(),
+		accountant.NewLedger(plan.Config.Budget))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -55,7 +57,8 @@ func ExampleFit() {
 // A schema drafted from rows that are public is written, reviewed and read back.
 func ExampleFromPublic() {
 	brochure := "age,plan,churn\n34,basic,no\n71,?,yes\n"
-	schema, err := draft.FromPublic(strings.NewReader(brochure), records.CSV{Header: true}, draft.Public{Label: "churn"})
+	schema, err := draft.FromPublic(strings.NewReader(brochure), records.CSV{Header: true},
+		draft.Public{Label: "churn"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -24,7 +24,8 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // *param.Error for a plan that Config.Plan has not made, for data that is
 // no table, and for a ledger that promises what the data cannot keep. No error depends on a
 // record's value.
-func Fit(ctx context.Context, p *Plan, data records.Data, ledger *accountant.Ledger) (*Draft, error) {
+func Fit(ctx context.Context, p *Plan, data records.Data,
+	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,8 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 }
 
 // run reserves, counts, releases and interprets, in this order.
-func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger, count func(*counter) error) (*Draft, error) {
+func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
+	count func(*counter) error) (*Draft, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -112,7 +114,8 @@ func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger, count func(*c
 		return nil, err
 	}
 	noisy := make([]float64, p.Cells)
-	if err := grant.Release(p.Sensitivity/p.Std, mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
+	if err := grant.Release(p.Sensitivity/p.Std,
+		mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
 		return nil, err
 	}
 	return p.interpret(noisy, ledger.Guarantee())

@@ -23,8 +23,9 @@ type Plan struct {
 	Cells       int              // counts that are released
 	Sensitivity float64          // L2, of all counts together
 	Std         float64          // standard deviation of the noise on every count
-	Threshold   float64          // the noisy count from which a level survives; of l bins together √l times as much
-	Total       accountant.Bound // ε at the budget's δ
+	// the noisy count from which a level survives; of l bins together √l times as much
+	Threshold float64
+	Total     accountant.Bound // ε at the budget's δ
 }
 
 // Plan decides what the configuration leaves open and adds up the bill.
@@ -92,8 +93,10 @@ func threshold(std, falseAlarm float64, n int) float64 {
 func (p *Plan) String() string {
 	c := p.Config
 	var b strings.Builder
-	fmt.Fprintf(&b, "plan: draft of a schema, %d columns in %d cells, %v\n", p.Columns, p.Cells, c.Candidates)
-	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta, c.Budget.Relation)
+	fmt.Fprintf(&b, "plan: draft of a schema, %d columns in %d cells, %v\n", p.Columns, p.Cells,
+		c.Candidates)
+	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
+		c.Budget.Relation)
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()
@@ -114,7 +117,8 @@ type planJSON struct {
 // MarshalJSON writes the plan: its public parameters with the noise decided.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	c := p.Config
-	return json.Marshal(planJSON{planVersion, c.Candidates, c.Budget, c.NoiseMultiplier, c.FalseAlarm, c.BinsPerDoubling, p.Total})
+	return json.Marshal(planJSON{planVersion, c.Candidates, c.Budget, c.NoiseMultiplier, c.FalseAlarm,
+		c.BinsPerDoubling, p.Total})
 }
 
 // UnmarshalJSON reads a plan and works out its bill again: what a file says a
@@ -127,7 +131,8 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	if j.Version != planVersion {
 		return &param.Error{Path: "draft.Plan.version", Value: j.Version, Want: fmt.Sprint(planVersion)}
 	}
-	read, err := Config{j.Candidates, j.Budget, j.NoiseMultiplier, j.FalseAlarm, j.BinsPerDoubling}.Plan()
+	read, err := Config{j.Candidates, j.Budget, j.NoiseMultiplier, j.FalseAlarm,
+		j.BinsPerDoubling}.Plan()
 	if err != nil {
 		return err
 	}

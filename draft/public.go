@@ -56,7 +56,9 @@ func FromPublic(public io.Reader, layout records.CSV, d Public) (records.Schema,
 
 func (d Public) validate(layout records.CSV) error {
 	var c param.Checker
-	c.OK(d.MaxLevels >= 0 && d.MaxLevels <= maxLevels, "draft.Public.MaxLevels", d.MaxLevels, fmt.Sprintf("0 to %d", maxLevels))
+	c.OK(d.MaxLevels >= 0 &&
+		d.MaxLevels <= maxLevels, "draft.Public.MaxLevels", d.MaxLevels,
+		fmt.Sprintf("0 to %d", maxLevels))
 	c.OK(len(d.Skip) == 0 || layout.Header || layout.Names != nil, "draft.Public.Skip", d.Skip,
 		"a header or CSV.Names, by which the other columns are found later")
 	return c.Err()
@@ -70,7 +72,8 @@ const (
 )
 
 // look reads all rows.
-func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn, err error) {
+func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
+	err error) {
 	line, missing := 0, layout.MissingTexts()
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
@@ -86,7 +89,8 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 			}
 		}
 		if len(fields) != len(names) {
-			return nil, nil, malformed("line %d does not have %d fields, as the first line does", line, len(names))
+			return nil, nil,
+				malformed("line %d does not have %d fields, as the first line does", line, len(names))
 		}
 		for j, text := range fields {
 			seen[j].add(text, missing, d.maxLevels())
@@ -171,7 +175,8 @@ func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error
 	var errs []error
 	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
 		if name != "" && !slices.Contains(names, name) {
-			errs = append(errs, param.New("draft.Public", fmt.Sprintf("%q", name), "names of columns of the file"))
+			errs = append(errs,
+				param.New("draft.Public", fmt.Sprintf("%q", name), "names of columns of the file"))
 		}
 	}
 	for j, name := range names {
@@ -193,7 +198,8 @@ func (d Public) column(name string, seen *seenColumn) (records.Column, error) {
 	}
 	number := seen.numbers && seen.lo <= seen.hi
 	if !number && name == d.Target {
-		return records.Column{}, param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
+		return records.Column{},
+			param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
 	}
 	c, err := seen.number(name, name == d.Target), error(nil)
 	if !number {

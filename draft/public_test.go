@@ -21,8 +21,10 @@ func TestDraftOfPublicRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := records.NewSchema(records.Integer("age", 3, 17).WithMissing(), records.Numeric("kg", 2, 4.5).WithMissing(),
-		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"), records.Label("home", "no", "yes"),
+	want, err := records.NewSchema(records.Integer("age", 3, 17).WithMissing(),
+		records.Numeric("kg", 2, 4.5).WithMissing(),
+		records.Categorical("kind", "a, b", "cat", "dog"), records.Flag("sex", "f", "m"),
+		records.Label("home", "no", "yes"),
 		records.Integer("always", 7, 8))
 	if err != nil {
 		t.Fatal(err)
@@ -37,16 +39,19 @@ func TestDraftOfPublicRows(t *testing.T) {
 	if err := records.Check(f); err != nil {
 		t.Error(err)
 	}
-	s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), records.CSV{}, draft.Public{Target: "c1"})
+	s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), records.CSV{},
+		draft.Public{Target: "c1"})
 	if err != nil || s.Target() != 0 || s.Columns()[1].Name() != "c2" {
 		t.Errorf("without names: %v, %v", s, err)
 	}
-	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{}, draft.Public{Label: "c2"})
+	s, err = draft.FromPublic(strings.NewReader("1,10\n2,9\n"), records.CSV{},
+		draft.Public{Label: "c2"})
 	if err != nil || s.ClassName(0) != "9" {
 		t.Errorf("numbers as classes: %v, %v", s.ClassNames(), err)
 	}
 	names := records.CSV{Names: []string{"p", ""}}
-	if s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), names, draft.Public{}); err != nil || len(s.Columns()) != 1 {
+	if s, err = draft.FromPublic(strings.NewReader("1,x\n2,y\n"), names, draft.Public{}); err != nil ||
+		len(s.Columns()) != 1 {
 		t.Errorf("with names: %v, %v", s, err)
 	}
 }
@@ -67,11 +72,13 @@ func TestDraftsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: %v", d, err)
 		}
 	}
-	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{}, draft.Public{Skip: []string{"c1"}}); err == nil {
+	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{},
+		draft.Public{Skip: []string{"c1"}}); err == nil {
 		t.Error("a draft by which its own file cannot be read")
 	}
 	for _, text := range []string{"", "a,b\n1\n", "\"a\n1,2"} {
-		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true}, draft.Public{}); !errors.Is(err, records.ErrFormat) {
+		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true},
+			draft.Public{}); !errors.Is(err, records.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -32,7 +32,9 @@ func ClusteringAccuracy(assignments, labels []int32, k int) (Clustering, error) 
 		return Clustering{}, param.New("evaluate.ClusteringAccuracy k", k, "at least one cluster")
 	}
 	if len(assignments) != len(labels) {
-		return Clustering{}, param.New("evaluate.ClusteringAccuracy labels", len(labels), fmt.Sprintf("%d, one for each assignment", len(assignments)))
+		return Clustering{},
+			param.New("evaluate.ClusteringAccuracy labels", len(labels),
+				fmt.Sprintf("%d, one for each assignment", len(assignments)))
 	}
 	counts, err := tabulate(assignments, labels, k)
 	if err != nil {
@@ -67,7 +69,8 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	}
 	for i, c := range assignments {
 		if c < 0 || int(c) >= k {
-			return nil, param.New(fmt.Sprintf("evaluate assignments[%d]", i), "no cluster", fmt.Sprintf("a cluster in [0, %d)", k))
+			return nil, param.New(fmt.Sprintf("evaluate assignments[%d]", i), "no cluster",
+				fmt.Sprintf("a cluster in [0, %d)", k))
 		}
 		counts[c][labels[i]]++
 	}
@@ -97,7 +100,8 @@ func top(counts []int) int {
 
 // String prints the accuracy, marked as not private.
 func (c Clustering) String() string {
-	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", notprivate.Mark, c.Accuracy(), c.Purity(), c.Records, notprivate.Caveat)
+	return fmt.Sprintf("%sclustering accuracy %.4f, purity %.4f over %d records (%s)", notprivate.Mark,
+		c.Accuracy(), c.Purity(), c.Records, notprivate.Caveat)
 }
 
 // Table prints the records of each cluster by class.

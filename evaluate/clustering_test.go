@@ -16,11 +16,12 @@ func TestClusteringAccuracy(t *testing.T) {
 		k                   int
 		accuracy, purity    float64
 	}{
-		"renamed":          {[]int32{2, 2, 0, 0, 1}, []int32{0, 0, 1, 1, 2}, 3, 1, 1},
-		"one wrong":        {[]int32{2, 2, 0, 0, 0}, []int32{0, 0, 1, 1, 2}, 3, 0.8, 0.8},
-		"more clusters":    {[]int32{0, 1, 2, 3}, []int32{0, 0, 1, 1}, 4, 0.5, 1},
-		"fewer clusters":   {[]int32{0, 0, 0, 0}, []int32{0, 1, 2, 2}, 1, 0.5, 0.5},
-		"not greedy":       {[]int32{0, 0, 0, 0, 0, 1, 1, 1, 1}, []int32{0, 0, 0, 1, 1, 0, 0, 0, 0}, 2, 6.0 / 9, 7.0 / 9},
+		"renamed":        {[]int32{2, 2, 0, 0, 1}, []int32{0, 0, 1, 1, 2}, 3, 1, 1},
+		"one wrong":      {[]int32{2, 2, 0, 0, 0}, []int32{0, 0, 1, 1, 2}, 3, 0.8, 0.8},
+		"more clusters":  {[]int32{0, 1, 2, 3}, []int32{0, 0, 1, 1}, 4, 0.5, 1},
+		"fewer clusters": {[]int32{0, 0, 0, 0}, []int32{0, 1, 2, 2}, 1, 0.5, 0.5},
+		"not greedy": {[]int32{0, 0, 0, 0, 0, 1, 1, 1, 1}, []int32{0, 0, 0, 1, 1, 0, 0, 0, 0}, 2,
+			6.0 / 9, 7.0 / 9},
 		"empty cluster":    {[]int32{5, 5, 1}, []int32{1, 1, 0}, 6, 1, 1},
 		"no records":       {nil, nil, 3, 0, 0},
 		"an unused class":  {[]int32{0, 1}, []int32{7, 3}, 2, 1, 1},
@@ -32,7 +33,8 @@ func TestClusteringAccuracy(t *testing.T) {
 			continue
 		}
 		if math.Abs(got.Accuracy()-c.accuracy) > 1e-12 || math.Abs(got.Purity()-c.purity) > 1e-12 {
-			t.Errorf("%s: accuracy %v, purity %v, want %v and %v", name, got.Accuracy(), got.Purity(), c.accuracy, c.purity)
+			t.Errorf("%s: accuracy %v, purity %v, want %v and %v", name, got.Accuracy(), got.Purity(),
+				c.accuracy, c.purity)
 		}
 		if len(got.Match) != c.k || len(got.Counts) != c.k {
 			t.Errorf("%s: %d clusters matched", name, len(got.Match))

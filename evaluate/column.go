@@ -131,7 +131,8 @@ func (c column) shape(o column) float64 {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
 	}
 	a, b := c.present(), o.present()
-	missing := math.Abs(1 - recordset.Share(len(a), len(c.values)) - 1 + recordset.Share(len(b), len(o.values)))
+	missing := math.Abs(1 - recordset.Share(len(a), len(c.values)) - 1 +
+		recordset.Share(len(b), len(o.values)))
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 

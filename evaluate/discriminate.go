@@ -38,7 +38,8 @@ const probabilityFloor = 1e-6
 // Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
 // for records of different schemas or fewer than four.
 // Guarantee: none; see the package.
-func JensenShannon(m classify.Method, synthetic, real, held records.Data) (JensenShannonScore, error) {
+func JensenShannon(m classify.Method, synthetic, real,
+	held records.Data) (JensenShannonScore, error) {
 	if err := recordset.Alike("evaluate.JensenShannon", real, synthetic, held); err != nil {
 		return JensenShannonScore{}, err
 	}
@@ -47,17 +48,23 @@ func JensenShannon(m classify.Method, synthetic, real, held records.Data) (Jense
 	}
 	n := min(synthetic.Len(), real.Len(), held.Len())
 	if n < 4 {
-		return JensenShannonScore{}, param.New("evaluate.JensenShannon records", n, "at least four of each kind")
+		return JensenShannonScore{},
+			param.New("evaluate.JensenShannon records", n, "at least four of each kind")
 	}
 	out := JensenShannonScore{Classifier: m.Name(), Records: n, Floor: probabilityFloor}
 	real = recordset.AtMost(real, n, 0)
-	first := out.tell(m, recordset.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 { return &b.Synthetic })
-	second := out.tell(m, recordset.AtMost(held, n, 2), real, func(b *Compared) *float64 { return &b.HeldOut })
+	first := out.tell(m, recordset.AtMost(synthetic, n, 1), real, func(b *Compared) *float64 {
+		return &b.Synthetic
+	})
+	second := out.tell(m, recordset.AtMost(held, n, 2), real, func(b *Compared) *float64 {
+		return &b.HeldOut
+	})
 	return out, errors.Join(first, second)
 }
 
 // tell trains and scores one discriminator.
-func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data, at func(*Compared) *float64) error {
+func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data,
+	at func(*Compared) *float64) error {
 	train, err := told(fake, real, 0)
 	if err != nil {
 		return err
@@ -156,10 +163,14 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 // String prints the scores, marked as not private.
 func (s JensenShannonScore) String() string {
 	one := func(of func(Compared) float64) string {
-		return fmt.Sprintf("%.4f bits (symmetrised KL %.4f, ROC %.3f)", of(s.Divergence), of(s.Symmetric), of(s.ROC))
+		return fmt.Sprintf("%.4f bits (symmetrised KL %.4f, ROC %.3f)", of(s.Divergence),
+			of(s.Symmetric), of(s.ROC))
 	}
-	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)", notprivate.Mark, s.Classifier,
-		one(func(b Compared) float64 { return b.Synthetic }), one(func(b Compared) float64 { return b.HeldOut }), notprivate.Caveat)
+	return fmt.Sprintf("%sJensen–Shannon score by a %s: %s, held-out real records %s (%s)",
+		notprivate.Mark, s.Classifier,
+		one(func(b Compared) float64 {
+			return b.Synthetic
+		}), one(func(b Compared) float64 { return b.HeldOut }), notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.

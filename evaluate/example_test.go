@@ -39,7 +39,8 @@ func twoClasses(seed uint64, n int) *records.Table {
 
 func ExampleSuite() {
 	synthetic, train, test := twoClasses(1, 300), twoClasses(2, 300), twoClasses(3, 300)
-	suite := evaluate.Suite{Methods: []classify.Method{classify.GaussianBayes{}, classify.RandomForest{Trees: 20}}}
+	suite := evaluate.Suite{Methods: []classify.Method{classify.GaussianBayes{},
+		classify.RandomForest{Trees: 20}}}
 	result, err := suite.Compare(synthetic, train, test)
 	if err != nil {
 		fmt.Println(err)
@@ -62,8 +63,10 @@ func ExampleReview() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("column shapes %.2f, of held-out real records %.2f\n", report.Similarity.Shapes.Synthetic, report.Similarity.Shapes.HeldOut)
-	fmt.Println("classes that a classifier tells apart:", len(report.Utilities.Methods[0].Synthetic.Classes))
+	fmt.Printf("column shapes %.2f, of held-out real records %.2f\n",
+		report.Similarity.Shapes.Synthetic, report.Similarity.Shapes.HeldOut)
+	fmt.Println("classes that a classifier tells apart:",
+		len(report.Utilities.Methods[0].Synthetic.Classes))
 	// Output:
 	// column shapes 0.96, of held-out real records 0.91
 	// classes that a classifier tells apart: 2

@@ -64,7 +64,8 @@ type Similarity struct {
 
 func (f Fidelity) withDefaults() Fidelity {
 	f.Rows, f.Bins = settings.OrDefault(f.Rows, 5000), settings.OrDefault(f.Bins, 10)
-	f.Pairs, f.Way, f.Groups = settings.OrDefault(f.Pairs, 1000), settings.OrDefault(f.Way, 3), settings.OrDefault(f.Groups, 500)
+	f.Pairs, f.Way, f.Groups = settings.OrDefault(f.Pairs, 1000), settings.OrDefault(f.Way, 3),
+		settings.OrDefault(f.Groups, 500)
 	return f
 }
 
@@ -73,7 +74,8 @@ func (f Fidelity) withDefaults() Fidelity {
 // Errors: *[param.Error], joined.
 func (f Fidelity) Validate() error {
 	err := settings.NotNegative("evaluate.Fidelity",
-		settings.Of("Rows", f.Rows), settings.Of("Bins", f.Bins), settings.Of("Pairs", f.Pairs), settings.Of("Way", f.Way), settings.Of("Groups", f.Groups))
+		settings.Of("Rows", f.Rows), settings.Of("Bins", f.Bins), settings.Of("Pairs", f.Pairs),
+		settings.Of("Way", f.Way), settings.Of("Groups", f.Groups))
 	if f.Bins > 1000 {
 		err = errors.Join(err, param.New("evaluate.Fidelity.Bins", f.Bins, "at most 1000"))
 	}
@@ -98,7 +100,8 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	if f.Rows < 2 {
 		return Similarity{}, param.New("evaluate.Fidelity records", f.Rows, "at least two of each kind")
 	}
-	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed), recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)
+	synthetic, real, held = recordset.AtMost(synthetic, f.Rows, f.Seed),
+		recordset.AtMost(real, f.Rows, f.Seed), recordset.AtMost(held, f.Rows, f.Seed)
 	l := newLayout(real.Schema(), f.Bins)
 	c := columnsOf{l.read(synthetic), l.read(real), l.read(held)}
 	out := Similarity{Rows: f.Rows, Way: min(f.Way, len(c.real)), Bins: f.Bins}
@@ -114,7 +117,8 @@ type columnsOf struct{ synthetic, real, held []column }
 
 func (c columnsOf) shapes() (mean Compared, all []ColumnShape) {
 	for j, real := range c.real {
-		s := ColumnShape{real.name, real.measure(), Compared{c.synthetic[j].shape(real), c.held[j].shape(real)}}
+		s := ColumnShape{real.name, real.measure(),
+			Compared{c.synthetic[j].shape(real), c.held[j].shape(real)}}
 		all = append(all, s)
 		mean.add(s.Compared, len(c.real))
 	}
@@ -163,7 +167,8 @@ func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x77617973)), len(c.real), way, f.Groups)
 	scores := make([]Compared, len(groups))
 	parallel.Each(len(groups), func(i int) {
-		scores[i] = Compared{joint(c.synthetic, c.real, groups[i]...), joint(c.held, c.real, groups[i]...)}
+		scores[i] = Compared{joint(c.synthetic, c.real, groups[i]...),
+			joint(c.held, c.real, groups[i]...)}
 	})
 	for _, s := range scores {
 		mean.add(s, len(groups))
@@ -233,21 +238,25 @@ func allGroups(n, k int) [][]int {
 // String prints the means, marked as not private.
 func (s Similarity) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n", notprivate.Mark, s.Rows, notprivate.Caveat)
+	fmt.Fprintf(&b,
+		"%s%d synthetic records | as many held-out real ones, against as many real ones (%s)\n",
+		notprivate.Mark, s.Rows, notprivate.Caveat)
 	line := func(m Compared, format string, args ...any) {
 		fmt.Fprintf(&b, "%-44s %.4f | %.4f\n", fmt.Sprintf(format, args...), m.Synthetic, m.HeldOut)
 	}
 	line(s.Shapes, "column shapes, mean of %d (1 is best)", len(s.Columns))
 	line(s.Trends, "pair trends, mean of %d (1 is best)", s.Pairs)
 	line(s.Variation, "%d-way total variation, mean of %d (0 is best)", s.Way, s.Groups)
-	fmt.Fprintf(&b, "%-44s %.3e | %.3e\n%s", "squared MMD, unbiased (0 is best)", s.MMD.Synthetic, s.MMD.HeldOut, s.MMD.Kernel)
+	fmt.Fprintf(&b, "%-44s %.3e | %.3e\n%s", "squared MMD, unbiased (0 is best)", s.MMD.Synthetic,
+		s.MMD.HeldOut, s.MMD.Kernel)
 	return b.String()
 }
 
 // Table prints the shape of each column, worst first.
 func (s Similarity) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", notprivate.Mark, notprivate.Caveat)
+	fmt.Fprintf(&b, "%sshape of each column, synthetic | held out, 1 is best (%s)\n", notprivate.Mark,
+		notprivate.Caveat)
 	columns := slices.Clone(s.Columns)
 	slices.SortStableFunc(columns, func(a, b ColumnShape) int {
 		switch {

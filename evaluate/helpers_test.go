@@ -21,12 +21,14 @@ func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
 			flat = append(flat, float32(c+noise*rng.NormFloat64()))
 		}
 	}
-	return must(records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat, labels...))(t)
+	return must(records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat,
+		labels...))(t)
 }
 
 // line is records of one coordinate in [0, 10].
 func line(t testing.TB, values []float32, labels ...int32) *records.Table {
-	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values, labels...))(t)
+	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values,
+		labels...))(t)
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -44,7 +44,8 @@ func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionS
 		return InceptionScore{}, err
 	}
 	out := InceptionScore{
-		Classifier: c.Name(), Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(), Most: float64(c.Schema().Classes()),
+		Classifier: c.Name(), Splits: inceptionSplits, Records: synthetic.Len(), HeldOut: held.Len(),
+		Most: float64(c.Schema().Classes()),
 	}
 	var err error
 	if out.Score.Synthetic, out.Deviation.Synthetic, err = splitScores(c, synthetic); err != nil {
@@ -58,7 +59,8 @@ func Inception(c *classify.Classifier, synthetic, held records.Data) (InceptionS
 
 func splitScores(c *classify.Classifier, d records.Data) (mean, deviation float64, err error) {
 	if d.Len() < inceptionSplits {
-		return 0, 0, param.New("evaluate.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
+		return 0, 0,
+			param.New("evaluate.Inception records", d.Len(), fmt.Sprintf("at least %d", inceptionSplits))
 	}
 	p, err := c.Probabilities(d)
 	if err != nil {
@@ -91,8 +93,11 @@ func inceptionOf(p []float64, classes int) float64 {
 
 // String prints the scores, marked as not private.
 func (s InceptionScore) String() string {
-	return fmt.Sprintf("%sInception-style score by a %s: %.3f ± %.3f, held-out real records %.3f ± %.3f, at most %g (%d splits; %s)",
-		notprivate.Mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut, s.Deviation.HeldOut, s.Most, s.Splits, notprivate.Caveat)
+	return fmt.Sprintf(
+		"%sInception-style score by a %s: %.3f ± %.3f, held-out real records %.3f ± %.3f, at most %g "+
+			"(%d splits; %s)",
+		notprivate.Mark, s.Classifier, s.Score.Synthetic, s.Deviation.Synthetic, s.Score.HeldOut,
+		s.Deviation.HeldOut, s.Most, s.Splits, notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.

@@ -52,8 +52,10 @@ func TestDistancesAgainstSciPy(t *testing.T) {
 // mixedTable draws a table of every kind of column; shift moves what is drawn.
 func mixedTable(t testing.TB, seed uint64, n int, shift float64) *records.Frame {
 	schema := must(records.NewSchema(
-		records.Numeric("age", 0, 100), records.Integer("gain", 0, 1000).WithMissing(), records.Ordinal("size", "s", "m", "l"),
-		records.Categorical("work", "a", "b", "c").WithMissing(), records.Flag("sick", "no", "yes"), records.Label("income", "low", "high"),
+		records.Numeric("age", 0, 100), records.Integer("gain", 0, 1000).WithMissing(),
+		records.Ordinal("size", "s", "m", "l"),
+		records.Categorical("work", "a", "b", "c").WithMissing(), records.Flag("sick", "no", "yes"),
+		records.Label("income", "low", "high"),
 	))(t)
 	rng := rand.New(rand.NewPCG(seed, 0x6d6978))
 	rows := make([][]any, n)
@@ -71,7 +73,8 @@ func mixedTable(t testing.TB, seed uint64, n int, shift float64) *records.Frame 
 		if rng.Float64() < 0.8 {
 			gain = rng.IntN(500)
 		}
-		rows[i] = []any{age, gain, []any{"s", "m", "l"}[rng.IntN(3)], work, []any{"no", "yes"}[rng.IntN(2)], income}
+		rows[i] = []any{age, gain, []any{"s", "m", "l"}[rng.IntN(3)], work,
+			[]any{"no", "yes"}[rng.IntN(2)], income}
 	}
 	return must(records.FromValues(schema, rows...))(t)
 }
@@ -79,17 +82,20 @@ func mixedTable(t testing.TB, seed uint64, n int, shift float64) *records.Frame 
 func TestFidelityOfTables(t *testing.T) {
 	real, held := mixedTable(t, 1, 2000, 0), mixedTable(t, 2, 2000, 0)
 	same := must(evaluate.Fidelity{}.Compare(real, real, held))(t)
-	if same.Shapes.Synthetic < 1-1e-12 || same.Trends.Synthetic < 1-1e-12 || same.Variation.Synthetic != 0 || same.Columns[0].Column != "age" {
+	if same.Shapes.Synthetic < 1-1e-12 || same.Trends.Synthetic < 1-1e-12 ||
+		same.Variation.Synthetic != 0 || same.Columns[0].Column != "age" {
 		t.Errorf("the real records themselves: %+v", same)
 	}
 	if s := same.Shapes.HeldOut; s < 0.96 || s == 1 {
 		t.Errorf("shapes of held-out records %v", s)
 	}
 	far := must(evaluate.Fidelity{}.Compare(mixedTable(t, 3, 2000, 20), real, held))(t)
-	if far.Columns[0].Synthetic > 0.6 || far.Columns[3].Synthetic < 0.95 || far.Shapes.Synthetic >= same.Shapes.HeldOut {
+	if far.Columns[0].Synthetic > 0.6 || far.Columns[3].Synthetic < 0.95 ||
+		far.Shapes.Synthetic >= same.Shapes.HeldOut {
 		t.Errorf("ages moved by 20: %+v", far.Columns)
 	}
-	if far.Variation.Synthetic < 2*far.Variation.HeldOut || far.MMD.Synthetic < 10*math.Abs(far.MMD.HeldOut) {
+	if far.Variation.Synthetic < 2*far.Variation.HeldOut ||
+		far.MMD.Synthetic < 10*math.Abs(far.MMD.HeldOut) {
 		t.Errorf("ages moved by 20: %+v", far)
 	}
 	if got := same.Columns[5]; got.Column != "income" || got.Measure != "total variation" {
@@ -120,7 +126,8 @@ func TestMMDIsUnbiased(t *testing.T) {
 	var sum, squares float64
 	const n = 40
 	for i := range n {
-		d := must(evaluate.Gaussians{}.Discrepancy(blobs(t, uint64(3*i+1), 150, 20), blobs(t, uint64(3*i+2), 150, 20), blobs(t, uint64(3*i+3), 150, 20)))(t)
+		d := must(evaluate.Gaussians{}.Discrepancy(blobs(t, uint64(3*i+1), 150, 20),
+			blobs(t, uint64(3*i+2), 150, 20), blobs(t, uint64(3*i+3), 150, 20)))(t)
 		sum += d.Synthetic
 		squares += d.Synthetic * d.Synthetic
 	}
@@ -128,7 +135,8 @@ func TestMMDIsUnbiased(t *testing.T) {
 	if e := math.Sqrt((squares/n - mean*mean) / n); math.Abs(mean) > 5*e {
 		t.Errorf("mean %v ± %v", mean, e)
 	}
-	far := must(evaluate.Gaussians{}.Discrepancy(blobs(t, 1, 150, 60), blobs(t, 2, 150, 20), blobs(t, 3, 150, 20)))(t)
+	far := must(evaluate.Gaussians{}.Discrepancy(blobs(t, 1, 150, 60), blobs(t, 2, 150, 20),
+		blobs(t, 3, 150, 20)))(t)
 	if far.Synthetic < 0.01 {
 		t.Errorf("another law: %v", far)
 	}

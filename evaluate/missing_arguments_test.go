@@ -13,7 +13,8 @@ import (
 
 // TestNoRecordsAreAnError, not a panic, wherever records are asked for.
 func TestNoRecordsAreAnError(t *testing.T) {
-	some, err := records.FromFlat(records.Interval(1, 0, 1).WithLabels("a", "b"), []float32{0, 1, 0, 1}, 0, 1, 0, 1)
+	some, err := records.FromFlat(records.Interval(1, 0, 1).WithLabels("a", "b"),
+		[]float32{0, 1, 0, 1}, 0, 1, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,31 +28,36 @@ func TestNoRecordsAreAnError(t *testing.T) {
 	}
 	second := func(_ any, err error) error { return err }
 	got := map[string]error{
-		"Agreement":                   second(evaluate.LabelAgreement(c, nil)),
-		"Test":                        second(c.Test(nil)),
-		"Predict":                     second(c.Predict(nil)),
-		"Scores":                      second(c.Scores(nil)),
-		"Probabilities":               second(c.Probabilities(nil)),
-		"Inception":                   second(evaluate.Inception(c, some, nil)),
-		"NewIndex":                    second(itemsets.NewIndex(nil)),
-		"ItemStatistics":              second(itemsets.Statistics{}.Compare(nil, nil)),
-		"indexes":                     second(itemsets.Statistics{}.CompareIndexes(nil, nil)),
-		"Queries":                     second(itemsets.Queries{}.Compare(nil, nil)),
-		"query indexes":               second(itemsets.Queries{}.CompareIndexes(nil, nil)),
-		"Gaussians":                   second(evaluate.Gaussians{}.Discrepancy(some, nil, some)),
-		"Fidelity":                    second(evaluate.Fidelity{}.Compare(nil, some, some)),
-		"JensenShannon":               second(evaluate.JensenShannon(classify.GaussianBayes{}, some, some, nil)),
-		"no method":                   second(evaluate.JensenShannon(nil, some, some, some)),
-		"Suite":                       second(evaluate.Suite{}.Compare(some, nil, some)),
-		"Review":                      second(evaluate.Review{}.Report(some, nil, some)),
-		"nil in a suite":              second(evaluate.Suite{Methods: []classify.Method{nil}}.Compare(some, some, some)),
-		"no scorer":                   second(classify.NewClassifier("none", some.Schema(), nil).Predict(some)),
+		"Agreement":      second(evaluate.LabelAgreement(c, nil)),
+		"Test":           second(c.Test(nil)),
+		"Predict":        second(c.Predict(nil)),
+		"Scores":         second(c.Scores(nil)),
+		"Probabilities":  second(c.Probabilities(nil)),
+		"Inception":      second(evaluate.Inception(c, some, nil)),
+		"NewIndex":       second(itemsets.NewIndex(nil)),
+		"ItemStatistics": second(itemsets.Statistics{}.Compare(nil, nil)),
+		"indexes":        second(itemsets.Statistics{}.CompareIndexes(nil, nil)),
+		"Queries":        second(itemsets.Queries{}.Compare(nil, nil)),
+		"query indexes":  second(itemsets.Queries{}.CompareIndexes(nil, nil)),
+		"Gaussians":      second(evaluate.Gaussians{}.Discrepancy(some, nil, some)),
+		"Fidelity":       second(evaluate.Fidelity{}.Compare(nil, some, some)),
+		"JensenShannon": second(evaluate.JensenShannon(classify.GaussianBayes{}, some,
+			some, nil)),
+		"no method": second(evaluate.JensenShannon(nil, some, some, some)),
+		"Suite":     second(evaluate.Suite{}.Compare(some, nil, some)),
+		"Review":    second(evaluate.Review{}.Report(some, nil, some)),
+		"nil in a suite": second(
+			evaluate.Suite{Methods: []classify.Method{nil}}.Compare(some, some, some)),
+		"no scorer": second(classify.NewClassifier("none", some.Schema(),
+			nil).Predict(some)),
 		"samples of other dimensions": second(evaluate.LabelAgreement(c, wide)),
-		"training without classes":    second(evaluate.CompareTraining(classify.NeuralNetwork{}, some.WithoutLabels(), some, some)),
-		"no classifier":               second(evaluate.LabelAgreement(nil, some)),
-		"no classifier for a score":   second(evaluate.Inception(nil, some, some)),
-		"nothing to compare":          second(evaluate.CompareTraining(nil, some, some, some)),
-		"Utility":                     second(evaluate.CompareTraining(classify.NeuralNetwork{}, nil, some, some)),
+		"training without classes": second(evaluate.CompareTraining(classify.NeuralNetwork{},
+			some.WithoutLabels(), some, some)),
+		"no classifier":             second(evaluate.LabelAgreement(nil, some)),
+		"no classifier for a score": second(evaluate.Inception(nil, some, some)),
+		"nothing to compare":        second(evaluate.CompareTraining(nil, some, some, some)),
+		"Utility": second(evaluate.CompareTraining(classify.NeuralNetwork{}, nil,
+			some, some)),
 	}
 	for _, m := range classify.Methods(some.Schema(), 1) {
 		got[m.Name()] = second(m.Fit(nil))

@@ -25,7 +25,8 @@ func (g Gaussians) Validate() error {
 	var errs []error
 	for i, s := range g.Bandwidths {
 		if !(s > 0 && s < 1e9) {
-			errs = append(errs, param.New(fmt.Sprintf("evaluate.Gaussians.Bandwidths[%d]", i), s, "a positive finite number"))
+			errs = append(errs,
+				param.New(fmt.Sprintf("evaluate.Gaussians.Bandwidths[%d]", i), s, "a positive finite number"))
 		}
 	}
 	return errors.Join(errs...)
@@ -67,7 +68,8 @@ func (g Gaussians) compare(synthetic, real, held records.Data) Discrepancy {
 	}
 	within := y.mean(y, widths)
 	return Discrepancy{
-		Kernel:     fmt.Sprintf("kernel: mean of exp(−‖x−y‖²/(2σ²)) over σ = %.3g, class appended one-hot", widths),
+		Kernel: fmt.Sprintf(
+			"kernel: mean of exp(−‖x−y‖²/(2σ²)) over σ = %.3g, class appended one-hot", widths),
 		Bandwidths: widths,
 		Compared: Compared{
 			Synthetic: x.mean(x, widths) + within - 2*x.mean(y, widths),
@@ -78,7 +80,8 @@ func (g Gaussians) compare(synthetic, real, held records.Data) Discrepancy {
 
 // String prints the discrepancies, marked as not private.
 func (d Discrepancy) String() string {
-	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", notprivate.Mark, d.Synthetic, d.HeldOut, d.Kernel, notprivate.Caveat)
+	return fmt.Sprintf("%ssquared MMD %.3e, of held-out records %.3e; %s (%s)", notprivate.Mark,
+		d.Synthetic, d.HeldOut, d.Kernel, notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.
@@ -97,7 +100,8 @@ func newCloud(d records.Data) *cloud {
 	s, d := d.Schema(), recordset.InSchema(d)
 	dim := s.Dim()
 	width := dim + s.Classes()
-	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)), norms: make([]float64, d.Len())}
+	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)),
+		norms: make([]float64, d.Len())}
 	const chunk = 1024
 	var b device.Batch
 	for lo := 0; lo < d.Len(); lo += chunk {
@@ -145,7 +149,8 @@ func (c *cloud) mean(o *cloud, widths []float64) float64 {
 
 // kernelSum adds up the kernel over a tile of squared distances, without the
 // diagonal where both sides are the same points.
-func kernelSum(be device.Backend, distances, k device.Matrix, width float64, same bool, lo int) float64 {
+func kernelSum(be device.Backend, distances, k device.Matrix, width float64, same bool,
+	lo int) float64 {
 	be.Fill(k, 0)
 	be.Axpy(float32(-1/(2*width*width)), distances, k)
 	be.Apply(device.Exp, k, k)

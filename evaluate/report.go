@@ -68,7 +68,8 @@ func (r Review) Report(synthetic, train, test records.Data) (Report, error) {
 	out := Report{Schema: train.Schema().String()}
 	var errs [3]error
 	out.Similarity, errs[0] = r.Fidelity.Compare(synthetic, train, test)
-	out.JensenShannon, errs[1] = JensenShannon(r.Discriminator, r.some(synthetic), r.some(train), r.some(test))
+	out.JensenShannon, errs[1] = JensenShannon(r.Discriminator, r.some(synthetic), r.some(train),
+		r.some(test))
 	if train.Schema().Classes() > 1 {
 		errs[2] = r.classes(&out, synthetic, train, test)
 	}
@@ -103,7 +104,8 @@ func (r Review) classes(out *Report, synthetic, train, test records.Data) error 
 // String prints all parts, each marked as not private.
 func (r Report) String() string {
 	var b strings.Builder
-	b.WriteString(notprivate.Mark + "report on synthetic records of " + r.Schema + " (" + notprivate.Caveat + ")\n\n")
+	b.WriteString(notprivate.Mark + "report on synthetic records of " + r.Schema + " (" +
+		notprivate.Caveat + ")\n\n")
 	b.WriteString(r.Similarity.String() + "\n\n" + r.JensenShannon.String())
 	if r.Inception != nil {
 		b.WriteString("\n" + r.Inception.String())

@@ -77,7 +77,8 @@ func (s Suite) read(d records.Data) (*classify.TrainingSet, error) {
 	return classify.Read(d)
 }
 
-func fitAndTest(train *classify.TrainingSet, m classify.Method, test records.Data) (classify.Classification, error) {
+func fitAndTest(train *classify.TrainingSet, m classify.Method,
+	test records.Data) (classify.Classification, error) {
 	c, err := train.Fit(m)
 	if err != nil {
 		return classify.Classification{}, err
@@ -113,8 +114,10 @@ func meanOf(all []classify.Scores) classify.Scores {
 // figure of synthetic records before that of real ones.
 func (u Utilities) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%strained on %d synthetic | %d real records, tested on %d real ones (%s)\n", notprivate.Mark, u.Trained, u.TrainedOn, u.Tested, notprivate.Caveat)
-	fmt.Fprintf(&b, "%-30s %-13s %-13s %-13s %-13s %-13s %-13s", "", "accuracy", "weighted F1", "ROC, scores", "PRC, scores", "ROC, hard", "PRC, hard")
+	fmt.Fprintf(&b, "%strained on %d synthetic | %d real records, tested on %d real ones (%s)\n",
+		notprivate.Mark, u.Trained, u.TrainedOn, u.Tested, notprivate.Caveat)
+	fmt.Fprintf(&b, "%-30s %-13s %-13s %-13s %-13s %-13s %-13s", "", "accuracy", "weighted F1",
+		"ROC, scores", "PRC, scores", "ROC, hard", "PRC, hard")
 	for _, m := range u.Methods {
 		b.WriteString(scoreLine(m.Synthetic.Model, m.Synthetic.Measures(), m.Real.Measures()))
 	}
@@ -124,8 +127,10 @@ func (u Utilities) String() string {
 }
 
 func scoreLine(name string, a, b classify.Scores) string {
-	return fmt.Sprintf("\n%-30s %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f", name,
-		a.Accuracy, b.Accuracy, a.WeightedF1, b.WeightedF1, a.OnScores.ROC, b.OnScores.ROC, a.OnScores.PRC, b.OnScores.PRC,
+	return fmt.Sprintf(
+		"\n%-30s %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f %.3f | %.3f", name,
+		a.Accuracy, b.Accuracy, a.WeightedF1, b.WeightedF1, a.OnScores.ROC, b.OnScores.ROC,
+		a.OnScores.PRC, b.OnScores.PRC,
 		a.OnHard.ROC, b.OnHard.ROC, a.OnHard.PRC, b.OnHard.PRC)
 }
 

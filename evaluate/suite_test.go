@@ -33,15 +33,18 @@ func (ruled) Fit(d records.Data) (*classify.Classifier, error) {
 
 func TestSuiteTakesUserDefinedMethods(t *testing.T) {
 	data := line(t, []float32{1, 9, 8, 2}, 0, 1, 1, 0)
-	u := must(evaluate.Suite{Methods: []classify.Method{ruled{}, classify.DecisionTree{}}}.Compare(data, data, data))(t)
-	if u.Methods[0].Synthetic.Model != "rule of thumb" || u.Methods[0].Synthetic.Accuracy() != 1 || u.Methods[1].Real.Accuracy() != 1 {
+	u := must(evaluate.Suite{Methods: []classify.Method{ruled{}, classify.DecisionTree{}}}.Compare(
+		data, data, data))(t)
+	if u.Methods[0].Synthetic.Model != "rule of thumb" || u.Methods[0].Synthetic.Accuracy() != 1 ||
+		u.Methods[1].Real.Accuracy() != 1 {
 		t.Errorf("%v", u)
 	}
 }
 
 func TestUtility(t *testing.T) {
 	train, test := blobs(t, 1, 1000, 8), blobs(t, 2, 500, 8)
-	good := must(evaluate.CompareTraining(classify.NeuralNetwork{}, blobs(t, 3, 1000, 8), train, test))(t)
+	good := must(evaluate.CompareTraining(classify.NeuralNetwork{}, blobs(t, 3, 1000, 8),
+		train, test))(t)
 	if g := good.Gap(); g < -0.02 || g > 0.02 {
 		t.Errorf("a twin loses %v", g)
 	}
@@ -80,13 +83,17 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 		classification, clustering, must(evaluate.LabelAgreement(c, data))(t),
 		must(evaluate.CompareTraining(classify.NeuralNetwork{}, data, data, data))(t),
 		must(itemsets.Queries{}.Compare(one, one))(t),
-		must(evaluate.Fidelity{}.Compare(data, data, data))(t), must(evaluate.Gaussians{}.Discrepancy(data, data, data))(t),
+		must(evaluate.Fidelity{}.Compare(data, data, data))(t),
+		must(evaluate.Gaussians{}.Discrepancy(data, data, data))(t),
 		must(evaluate.Suite{}.Compare(data, data, data))(t), must(evaluate.Inception(c, data, data))(t),
 		must(evaluate.JensenShannon(classify.DecisionTree{}, data, data, data))(t),
-		evaluate.Report{}, evaluate.Similarity{}, evaluate.Discrepancy{}, evaluate.Utilities{}, evaluate.InceptionScore{}, evaluate.JensenShannonScore{},
-		evaluate.Agreement{}, classify.Classification{}, evaluate.Clustering{}, evaluate.Utility{}, itemsets.QueryErrors{},
+		evaluate.Report{}, evaluate.Similarity{}, evaluate.Discrepancy{}, evaluate.Utilities{},
+		evaluate.InceptionScore{}, evaluate.JensenShannonScore{},
+		evaluate.Agreement{}, classify.Classification{}, evaluate.Clustering{}, evaluate.Utility{},
+		itemsets.QueryErrors{},
 	} {
-		if text := r.String(); !strings.HasPrefix(text, "[not private] ") || !strings.Contains(text, "no ε") {
+		if text := r.String(); !strings.HasPrefix(text, "[not private] ") ||
+			!strings.Contains(text, "no ε") {
 			t.Errorf("%T prints %q", r, text)
 		}
 		text, err := json.Marshal(r)
@@ -96,7 +103,8 @@ func TestEveryResultSaysThatItIsNotPrivate(t *testing.T) {
 			Kind    string
 			Result  map[string]any
 		}
-		if err != nil || json.Unmarshal(text, &back) != nil || back.Private == nil || *back.Private || back.Caveat == "" || back.Kind == "" || len(back.Result) == 0 {
+		if err != nil || json.Unmarshal(text, &back) != nil || back.Private == nil || *back.Private ||
+			back.Caveat == "" || back.Kind == "" || len(back.Result) == 0 {
 			t.Errorf("%T is written as %s, %v", r, text, err)
 		}
 	}

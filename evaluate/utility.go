@@ -44,8 +44,10 @@ func (u Utility) Gap() float64 { return u.Real.Accuracy() - u.Synthetic.Accuracy
 
 // String prints both accuracies, marked as not private.
 func (u Utility) String() string {
-	return fmt.Sprintf("%s%s tested on %d real records: accuracy %.4f trained on synthetic, %.4f on real ones (%s)",
-		notprivate.Mark, u.Synthetic.Model, u.Synthetic.Records(), u.Synthetic.Accuracy(), u.Real.Accuracy(), notprivate.Caveat)
+	return fmt.Sprintf(
+		"%s%s tested on %d real records: accuracy %.4f trained on synthetic, %.4f on real ones (%s)",
+		notprivate.Mark, u.Synthetic.Model, u.Synthetic.Records(), u.Synthetic.Accuracy(),
+		u.Real.Accuracy(), notprivate.Caveat)
 }
 
 // MarshalJSON writes the result with its caveat.

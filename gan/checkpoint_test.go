@@ -139,7 +139,8 @@ func TestKilledAtEveryMoment(t *testing.T) {
 // TestNothingLearnt: a run that lost every step does not pass for a trained one.
 func TestNothingLearnt(t *testing.T) {
 	s := records.Interval(5, 0, 1)
-	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
+	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)),
+		filepath.Join(t.TempDir(), "checkpoint")
 	var text []byte
 	_, err := p.Fit(t.Context(), data, synth.CheckpointEvery(path, 6), atStep(1, func() {
 		text, _ = os.ReadFile(path)
@@ -150,7 +151,8 @@ func TestNothingLearnt(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrLost) || g != nil {
+	if g, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrLost) ||
+		g != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -173,11 +175,12 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 	}{{gan.StageWarm, 2, 3}, {gan.StageWarm, 3, 0}, {gan.PurposeCritic, 1, 0}} {
 		path := filepath.Join(t.TempDir(), "checkpoint")
 		ctx, cancel := context.WithCancel(forced(t.Context()))
-		_, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 3), synth.OnProgress(func(at synth.Progress) {
-			if at.Stage == stop.stage && at.Step == stop.step {
-				cancel()
-			}
-		}))
+		_, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 3),
+			synth.OnProgress(func(at synth.Progress) {
+				if at.Stage == stop.stage && at.Step == stop.step {
+					cancel()
+				}
+			}))
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -205,10 +208,12 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 // it brings.
 func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
-	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)), filepath.Join(t.TempDir(), "checkpoint")
+	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)),
+		filepath.Join(t.TempDir(), "checkpoint")
 	drawn, late := 0, error(nil)
 	run := func(opts ...synth.Option) error {
-		_, err := p.Fit(counted(t.Context(), &drawn), data, append(opts, synth.CheckpointEvery(path, 1))...)
+		_, err := p.Fit(counted(t.Context(), &drawn), data,
+			append(opts, synth.CheckpointEvery(path, 1))...)
 		return err
 	}
 	if err := run(atStep(4, func() { late = run() })); err != nil || !errors.Is(late, synth.ErrTaken) {
@@ -297,7 +302,8 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	} {
 		c := c
 		change(&c)
-		if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err, synth.ErrPlan) {
+		if _, err := mustPlan(t, c).Fit(t.Context(), data, synth.Checkpoint(path)); !errors.Is(err,
+			synth.ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -312,7 +318,8 @@ func TestHostileStates(t *testing.T) {
 	c.Clipping = gan.Clipping{Groups: gan.PerBlock, Adaptive: true, Kept: true}
 	data, p, path := some(t, s, 30, 1), mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := p.Fit(ctx, data, synth.Checkpoint(path), atStep(3, cancel)); !errors.Is(err, context.Canceled) {
+	if _, err := p.Fit(ctx, data, synth.Checkpoint(path), atStep(3, cancel)); !errors.Is(err,
+		context.Canceled) {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -341,7 +348,8 @@ func TestHostileStates(t *testing.T) {
 		}
 		ledger := accountant.NewLedger(c.Budget)
 		_, err = p.FitOn(t.Context(), ledger, data, synth.Checkpoint(path))
-		if good := name == "unchanged"; good != (err == nil) || !good && !errors.Is(err, synth.ErrFormat) {
+		if good := name == "unchanged"; good != (err == nil) || !good &&
+			!errors.Is(err, synth.ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name != "unchanged" && ledger.Entries()[0].Spent != 3 {

@@ -41,7 +41,8 @@ const (
 )
 
 var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string{
-	Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block", Clustered: "clustered",
+	Whole: "whole", WeightsAndBiases: "weights-and-biases", PerBlock: "per-block",
+	Clustered: "clustered",
 }}
 
 func (g GroupMethod) known() bool { return groupNames.Known(g) }

@@ -18,11 +18,13 @@ type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
 
-	Critic    models.CriticArchitecture    `json:"-"`                // such as models.MLP or models.CNN
-	Generator models.GeneratorArchitecture `json:"-"`                // such as models.MLP
-	Latent    int                          `json:"latent"`           // coordinates of a code, without label
-	Loss      models.CriticLoss            `json:"loss"`             // Wasserstein unless set
-	Penalty   float64                      `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
+	// such as models.MLP or models.CNN
+	Critic    models.CriticArchitecture    `json:"-"`
+	Generator models.GeneratorArchitecture `json:"-"` // such as models.MLP
+	// coordinates of a code, without label
+	Latent  int               `json:"latent"`
+	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
+	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
 	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise,
 	// optimiser. A zero NoiseMultiplier is found by Plan from the budget.
@@ -35,7 +37,8 @@ type Config struct {
 	CriticSteps int       `json:"critic_steps"`
 	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
 
-	GeneratorBatch     int           `json:"generator_batch"`     // fakes of a generator step; 0 means 64
+	// fakes of a generator step; 0 means 64
+	GeneratorBatch     int           `json:"generator_batch"`
 	GeneratorOptimizer sgd.Optimizer `json:"generator_optimizer"` // Train.Optimizer unless set
 	// Average is the decay of a moving average of the generator, in [0, 1); 0 keeps the last
 	// parameters.

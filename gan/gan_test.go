@@ -18,12 +18,13 @@ import (
 // small is a whole run that takes milliseconds.
 func small(s records.Schema, r accountant.Relation) gan.Config {
 	return gan.Config{
-		Schema:         s,
-		Budget:         accountant.Budget{Epsilon: 8, Delta: 1e-5, Relation: r},
-		Critic:         models.MLP{Hidden: []int{9, 5}, Activation: models.LeakyReLU},
-		Generator:      models.MLP{Hidden: []int{7}, BatchNorm: true},
-		Latent:         3,
-		Train:          sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.AdamWith(1e-2, 0.5, 0.9, 1e-8)},
+		Schema:    s,
+		Budget:    accountant.Budget{Epsilon: 8, Delta: 1e-5, Relation: r},
+		Critic:    models.MLP{Hidden: []int{9, 5}, Activation: models.LeakyReLU},
+		Generator: models.MLP{Hidden: []int{7}, BatchNorm: true},
+		Latent:    3,
+		Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6,
+			Optimizer: sgd.AdamWith(1e-2, 0.5, 0.9, 1e-8)},
 		CriticSteps:    2,
 		GeneratorBatch: 6,
 		Seed:           5,
@@ -123,11 +124,16 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	})
 	if s.IsImage() {
 		add("convolutions", func(c *gan.Config) {
-			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1, Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}, Activation: models.LeakyReLU}
-			c.Generator = models.ConvDecoder{Height: s.Height(), Width: s.Width(), Channels: 1, Maps: []int{4}, Size: 3, BatchNorm: true}
+			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1,
+				Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}},
+				Activation:   models.LeakyReLU}
+			c.Generator = models.ConvDecoder{Height: s.Height(), Width: s.Width(), Channels: 1,
+				Maps: []int{4}, Size: 3, BatchNorm: true}
 		})
 		add("normalised convolutions", func(c *gan.Config) {
-			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1, Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}, Activation: models.LeakyReLU, LayerNorm: true}
+			c.Critic = models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1,
+				Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}},
+				Activation:   models.LeakyReLU, LayerNorm: true}
 		})
 	}
 	return out
@@ -173,11 +179,15 @@ func TestLearnsClasses(t *testing.T) {
 	for _, way := range []struct {
 		loss      models.CriticLoss
 		layerNorm bool
-		penalty   float64 // longer by itself through layer norm, so that it takes a smaller share of the clip
+		// longer by itself through layer norm, so that it takes a smaller share of the clip
+		penalty float64
 	}{{models.Wasserstein, false, 0}, {models.Wasserstein, true, 1}, {models.Hinge, false, 0}} {
-		c := gan.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Loss: way.loss, Penalty: way.penalty,
-			Critic: models.MLP{Hidden: []int{32}, Activation: models.LeakyReLU, LayerNorm: way.layerNorm}, Generator: models.MLP{Hidden: []int{32}}, Latent: 4,
-			Train:       sgd.Config{ClipNorm: 1, NoiseMultiplier: 0.5, SamplingProbability: 0.02, Steps: 2000, Optimizer: sgd.AdamWith(2e-3, 0.5, 0.9, 1e-8), NominalBatch: 80},
+		c := gan.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5}, Loss: way.loss,
+			Penalty:   way.penalty,
+			Critic:    models.MLP{Hidden: []int{32}, Activation: models.LeakyReLU, LayerNorm: way.layerNorm},
+			Generator: models.MLP{Hidden: []int{32}}, Latent: 4,
+			Train: sgd.Config{ClipNorm: 1, NoiseMultiplier: 0.5, SamplingProbability: 0.02,
+				Steps: 2000, Optimizer: sgd.AdamWith(2e-3, 0.5, 0.9, 1e-8), NominalBatch: 80},
 			CriticSteps: 4, Average: 0.99, Seed: 2}
 		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data)
 		if err != nil {

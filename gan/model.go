@@ -66,7 +66,8 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if d.Means && schema.IsBinary() && schema.Kind() != records.MixedTable {
 		schema = network.MeansOf(schema)
 	}
-	s := &sampler{model: m, class: d.Class, means: d.Means, schema: schema, rng: rand.New(rand.NewPCG(d.Seed, 0x67616e)),
+	s := &sampler{model: m, class: d.Class, means: d.Means, schema: schema,
+		rng:   rand.New(rand.NewPCG(d.Seed, 0x67616e)),
 		maker: newMaker(m.backend, m.net, m.config)}
 	return synth.Sampler{Schema: schema, Next: s.next}, nil
 }

@@ -20,7 +20,8 @@ type slopes struct{}
 
 func (slopes) Name() string { return "slope" }
 
-func (slopes) Critic(be device.Backend, in, _ int, _ models.CriticLoss, _ uint64) (models.Critic, error) {
+func (slopes) Critic(be device.Backend, in, _ int, _ models.CriticLoss,
+	_ uint64) (models.Critic, error) {
 	return &slope{params: device.NewParams(be, device.Shape{Name: "w", Rows: 1, Cols: in})}, nil
 }
 
@@ -40,7 +41,8 @@ func (c *slope) score(x []float32) (d float64) {
 	return d
 }
 
-func (c *slope) gradients(x device.Matrix, of func(float64) (float64, float64), scores []float64) models.BlockGradients {
+func (c *slope) gradients(x device.Matrix, of func(float64) (float64, float64),
+	scores []float64) models.BlockGradients {
 	c.rows = nil
 	for i := range x.Rows {
 		d := c.score(x.Row(i))
@@ -57,7 +59,8 @@ func (c *slope) gradients(x device.Matrix, of func(float64) (float64, float64), 
 	return c
 }
 
-func (c *slope) PairGradients(device.Batch, device.Matrix, []float32, float64) models.BlockGradients {
+func (c *slope) PairGradients(device.Batch, device.Matrix, []float32,
+	float64) models.BlockGradients {
 	panic("not this critic's loss")
 }
 
@@ -65,11 +68,13 @@ func (c *slope) RecordGradients(b device.Batch, loss models.CriticLoss) models.B
 	return c.gradients(b.Dense, loss.OfRecord, nil)
 }
 
-func (c *slope) FakeGradients(x device.Matrix, _ []int32, loss models.CriticLoss, scores []float64) models.BlockGradients {
+func (c *slope) FakeGradients(x device.Matrix, _ []int32, loss models.CriticLoss,
+	scores []float64) models.BlockGradients {
 	return c.gradients(x, loss.OfFake, scores)
 }
 
-func (c *slope) ScoreGradient(dx, x device.Matrix, _ []int32, slope func(float64) float64, scores []float64) {
+func (c *slope) ScoreGradient(dx, x device.Matrix, _ []int32, slope func(float64) float64,
+	scores []float64) {
 	for i := range x.Rows {
 		scores[i] = c.score(x.Row(i))
 		s := float32(slope(scores[i]))
@@ -110,6 +115,7 @@ func TestOwnCritic(t *testing.T) {
 	c.Critic, c.Loss, c.Train.NominalBatch = slopes{}, models.Hinge, 4
 	p := mustPlan(t, c)
 	for _, pair := range privacytest.Neighbours(t, s, accountant.AddOrRemoveOne, 12, 3)[:6] {
-		privacytest.Replay[records.Data]{Run: everythingVisible(t, p, false), Budget: c.Budget, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+		privacytest.Replay[records.Data]{Run: everythingVisible(t, p, false), Budget: c.Budget,
+			Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 	}
 }

@@ -21,25 +21,30 @@ func TestCluster(t *testing.T) {
 		groups = append(groups, sgd.Group{Blocks: []int{b}, ClipNorm: c})
 	}
 	got := cluster(groups, 3) // 1 with 1.1, then 3 with 4
-	want := []sgd.Group{{Blocks: []int{0}, ClipNorm: 8}, {Blocks: []int{1, 3}, ClipNorm: math.Hypot(1, 1.1)}, {Blocks: []int{2, 4}, ClipNorm: 5}}
+	want := []sgd.Group{{Blocks: []int{0}, ClipNorm: 8},
+		{Blocks: []int{1, 3}, ClipNorm: math.Hypot(1, 1.1)}, {Blocks: []int{2, 4}, ClipNorm: 5}}
 	for j := range want {
-		if !slices.Equal(got[j].Blocks, want[j].Blocks) || math.Abs(got[j].ClipNorm-want[j].ClipNorm) > 1e-12 {
+		if !slices.Equal(got[j].Blocks, want[j].Blocks) ||
+			math.Abs(got[j].ClipNorm-want[j].ClipNorm) > 1e-12 {
 			t.Errorf("group %d: %v, want %v", j, got[j], want[j])
 		}
 	}
-	if len(got) != 3 || len(cluster(groups, 1)) != 1 || len(groups) != 5 || len(groups[1].Blocks) != 1 {
+	if len(got) != 3 || len(cluster(groups, 1)) != 1 || len(groups) != 5 ||
+		len(groups[1].Blocks) != 1 {
 		t.Errorf("%v; %v", got, groups)
 	}
 }
 
 // Whatever the method, every block is in one group and the squares of the norms are kept.
 func TestGroupsPartition(t *testing.T) {
-	critic, err := models.MLP{Hidden: []int{4, 3, 2}, Activation: models.LeakyReLU}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
+	critic, err := models.MLP{Hidden: []int{4, 3, 2},
+		Activation: models.LeakyReLU}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	norms := []float64{1, 2, 3, 4, 5, 6, 7, 8}
-	for c, want := range map[*Clipping]int{{Groups: Whole}: 1, {Groups: WeightsAndBiases}: 2, {Groups: PerBlock}: 8, {Groups: Clustered, K: 3}: 3} {
+	for c, want := range map[*Clipping]int{{Groups: Whole}: 1, {Groups: WeightsAndBiases}: 2,
+		{Groups: PerBlock}: 8, {Groups: Clustered, K: 3}: 3} {
 		seen, square := make([]int, 8), 0.0
 		list := c.groups(critic, norms)
 		for _, g := range list {
@@ -48,23 +53,27 @@ func TestGroupsPartition(t *testing.T) {
 				seen[b]++
 			}
 		}
-		if len(list) != want || slices.Max(seen) != 1 || slices.Min(seen) != 1 || math.Abs(square-204) > 1e-9 {
+		if len(list) != want || slices.Max(seen) != 1 || slices.Min(seen) != 1 ||
+			math.Abs(square-204) > 1e-9 {
 			t.Errorf("%v: %v", c.Groups, list)
 		}
 	}
-	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks, []int{1, 3, 5, 7}) {
+	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks,
+		[]int{1, 3, 5, 7}) {
 		t.Errorf("biases are %v", g[1].Blocks)
 	}
 }
 
 // Gains of layer norm are grouped with weights and shifts with biases.
 func TestGroupsOfLayerNorm(t *testing.T) {
-	critic, err := models.MLP{Hidden: []int{4}, LayerNorm: true}.Critic(device.CPU(), 5, 0, models.Wasserstein, 1)
+	critic, err := models.MLP{Hidden: []int{4}, LayerNorm: true}.Critic(device.CPU(), 5, 0,
+		models.Wasserstein, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := (Clipping{Groups: WeightsAndBiases}).groups(critic, []float64{1, 2, 3, 4, 5, 6})
-	if len(g) != 2 || !slices.Equal(g[0].Blocks, []int{0, 2, 4}) || !slices.Equal(g[1].Blocks, []int{1, 3, 5}) {
+	if len(g) != 2 || !slices.Equal(g[0].Blocks, []int{0, 2, 4}) ||
+		!slices.Equal(g[1].Blocks, []int{1, 3, 5}) {
 		t.Errorf("groups %v", g)
 	}
 }
@@ -110,7 +119,8 @@ func TestFrequency(t *testing.T) {
 // A record's fake depends on its key and label alone.
 func TestFakesBelongToRecords(t *testing.T) {
 	c := Config{Latent: 3}
-	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewGenerator(device.CPU(), 3, []models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
+	net, err := models.MLP{Hidden: []int{6}, BatchNorm: true}.NewGenerator(device.CPU(), 3,
+		[]models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +140,12 @@ func TestFakesBelongToRecords(t *testing.T) {
 // lists them.
 func TestFakesAreClippedByGroups(t *testing.T) {
 	s := records.Interval(4, 0, 1)
-	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, Loss: models.Logistic, Latent: 2,
+	p, err := Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
+		Loss: models.Logistic, Latent: 2,
 		Critic: models.MLP{Hidden: []int{3}}, Generator: models.MLP{},
 		Train: sgd.Config{SamplingProbability: 0.5, Steps: 3, NominalBatch: 4, Optimizer: sgd.SGD(0.1),
-			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1e-3}, {Blocks: []int{2, 3}, ClipNorm: 1e-5}}}}}.Plan()
+			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1e-3},
+				{Blocks: []int{2, 3}, ClipNorm: 1e-5}}}}}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ func TestPlanJSON(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		again, err := json.Marshal(back)
-		if err != nil || !bytes.Equal(again, text) || back.String() != p.String() || back.Total() != p.Total() {
+		if err != nil || !bytes.Equal(again, text) || back.String() != p.String() ||
+			back.Total() != p.Total() {
 			t.Errorf("%s: %v\n%v\n%v", name, err, back, p)
 		}
 		if read := back.(*gan.Plan); !reflect.DeepEqual(read.Config, p.Config) {
@@ -126,7 +127,8 @@ func TestFileRoundTrip(t *testing.T) {
 				t.Errorf("%s: another generator came back", name)
 			}
 			file.Sections[0].Data = file.Sections[0].Data[4:]
-			if m, err := gan.System().Model(file, synth.Loading{}); !errors.Is(err, synth.ErrFormat) || m != nil {
+			if m, err := gan.System().Model(file, synth.Loading{}); !errors.Is(err, synth.ErrFormat) ||
+				m != nil {
 				t.Errorf("%s: a file with a number missing: %v", name, err)
 			}
 		}
@@ -150,7 +152,9 @@ func TestMistakesComeTogether(t *testing.T) {
 		"clip and groups": func(c *gan.Config) {
 			c.Clipping = gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1, 1, 1, 1, 1, 1}}
 		},
-		"groups without norm": func(c *gan.Config) { c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock} },
+		"groups without norm": func(c *gan.Config) {
+			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock}
+		},
 		"too few norms": func(c *gan.Config) {
 			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.PerBlock, Norms: []float64{1}}
 		},
@@ -160,11 +164,14 @@ func TestMistakesComeTogether(t *testing.T) {
 		},
 		"unused norms": func(c *gan.Config) { c.Clipping.Norms = []float64{1} },
 		"no clusters": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
+			c.Train.ClipNorm, c.Clipping = 0,
+				gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
 		},
 		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
-		"penalty on hinge":  func(c *gan.Config) { c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4 },
-		"unused public":     func(c *gan.Config) { c.Public = some(t, c.Schema, 3, 1) },
+		"penalty on hinge": func(c *gan.Config) {
+			c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4
+		},
+		"unused public": func(c *gan.Config) { c.Public = some(t, c.Schema, 3, 1) },
 		"huge critic": func(c *gan.Config) {
 			c.Critic = models.MLP{Hidden: []int{math.MaxInt}, Activation: models.LeakyReLU}
 		},

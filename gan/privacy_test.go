@@ -25,7 +25,8 @@ func schemas(t testing.TB) []records.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []records.Schema{records.Interval(5, -1, 2), records.BinaryImage(6, 4).WithLabels("a", "b", "c"),
+	return []records.Schema{records.Interval(5, -1, 2),
+		records.BinaryImage(6, 4).WithLabels("a", "b", "c"),
 		records.Sets(12, 4), table}
 }
 
@@ -101,8 +102,9 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 				for i := range 2 {
 					pair := pairs[(turn*2+i)%len(pairs)]
 					t.Run(s.String()+"/"+r.String()+"/"+name+"/"+pair.Name, func(t *testing.T) {
-						privacytest.Replay[records.Data]{Run: everythingVisible(t, plan, i == 0 && turn%4 == 0), Budget: c.Budget,
-							Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+						privacytest.Replay[records.Data]{Run: everythingVisible(t, plan, i == 0 && turn%4 == 0),
+							Budget: c.Budget,
+							Data:   pair.Data, Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
 					})
 				}
 				turn++
@@ -120,7 +122,8 @@ func TestReplayHasPower(t *testing.T) {
 	run := everythingVisible(t, plan, false)
 	leaks := 0
 	for _, p := range pair {
-		found := privacytest.Replay[records.Data]{Budget: plan.Config.Budget, Data: p.Data, Neighbour: p.Neighbour, Seeds: 1,
+		found := privacytest.Replay[records.Data]{Budget: plan.Config.Budget, Data: p.Data,
+			Neighbour: p.Neighbour, Seeds: 1,
 			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 				ones := 0
 				for _, y := range d.(*records.Table).Labels() {
@@ -147,23 +150,32 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				p := mustPlan(t, c)
 				_, ledger := fit(t, c, some(t, s, 40, 1))
 				sigma := p.Config.Train.NoiseMultiplier
-				switch clip := c.Train.Clip.(type) { // released from the same batch: one event of the joint multiplier
+				// released from the same batch: one event of the joint multiplier
+				switch clip := c.Train.Clip.(type) {
 				case sgd.DPNorm:
 					sigma = math.Pow(math.Pow(sigma, -2)+math.Pow(clip.NoiseMultiplier, -2), -0.5)
 				case sgd.Quantile:
 					sigma = math.Pow(math.Pow(sigma, -2)+math.Pow(clip.NoiseMultiplier, -2), -0.5)
 				}
 				entries := ledger.Entries()
-				if len(entries) != 1 || entries[0].Purpose != gan.PurposeCritic || entries[0].Reserved != 6 || entries[0].Spent != 6 {
+				if len(entries) != 1 || entries[0].Purpose != gan.PurposeCritic || entries[0].Reserved != 6 ||
+					entries[0].Spent != 6 {
 					t.Fatalf("ledger %v", entries)
 				}
 				e := entries[0].Event.(accountant.PoissonSampled)
-				if got := e.Event.(accountant.Gaussian).NoiseMultiplier; math.Abs(got/sigma-1) > 1e-12 || e.Probability != 0.5 {
+				if got := e.Event.(accountant.Gaussian).NoiseMultiplier; math.Abs(got/sigma-1) > 1e-12 ||
+					e.Probability != 0.5 {
 					t.Errorf("event %v, want multiplier %v at probability 0.5", e, sigma)
 				}
-				want, err := accountant.Epsilon(accountant.Repeated{Count: 6, Event: accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: sigma}}}, 1e-5, r)
-				if err != nil || math.Abs(want.Upper-ledger.Epsilon().Upper) > 1e-6*want.Upper || ledger.Epsilon() != p.Total() {
-					t.Errorf("ε = %v on the ledger, %v planned, %v computed (%v)", ledger.Epsilon(), p.Total(), want, err)
+				want, err :=
+					accountant.Epsilon(
+						accountant.Repeated{Count: 6,
+							Event: accountant.PoissonSampled{Probability: 0.5,
+								Event: accountant.Gaussian{NoiseMultiplier: sigma}}}, 1e-5, r)
+				if err != nil || math.Abs(want.Upper-ledger.Epsilon().Upper) > 1e-6*want.Upper ||
+					ledger.Epsilon() != p.Total() {
+					t.Errorf("ε = %v on the ledger, %v planned, %v computed (%v)", ledger.Epsilon(),
+						p.Total(), want, err)
 				}
 				if p.Total().Upper > c.Budget.Epsilon || p.Total().Upper < 0.98*c.Budget.Epsilon {
 					t.Errorf("ε = %v of %v", p.Total().Upper, c.Budget.Epsilon)
@@ -177,7 +189,8 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1)
-	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
+	wild, err := records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +221,8 @@ func TestCancelledRunKeepsWhatItReserved(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
-	if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 2 || ledger.Epsilon().Upper < 7.8 {
+	if e := ledger.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 2 ||
+		ledger.Epsilon().Upper < 7.8 {
 		t.Errorf("%v, ε = %v", e, ledger.Epsilon())
 	}
 }

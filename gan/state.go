@@ -91,7 +91,8 @@ func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."
 	p, steps := h.Pace, r.config.Train.Steps
-	k.OK(h.Done >= 0 && h.Done <= steps, path+"done", h.Done, fmt.Sprintf("a number from 0 to %d", steps))
+	k.OK(h.Done >= 0 && h.Done <= steps, path+"done", h.Done,
+		fmt.Sprintf("a number from 0 to %d", steps))
 	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a number of steps")
 	k.OK(p.Critic > 0 && p.Since >= 0 && p.Waited >= 0 && p.Seen >= 0, path+"pace", p.Critic,
 		"numbers of steps")

@@ -33,7 +33,8 @@ func BenchmarkFit(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			cfg := kmeans.Config{K: 10, Iterations: 20, NoiseMultiplier: 20}
 			for b.Loop() {
-				if _, err := kmeans.Fit(context.Background(), cfg, f, data, ledger(accountant.AddOrRemoveOne)); err != nil {
+				if _, err := kmeans.Fit(context.Background(), cfg, f, data,
+					ledger(accountant.AddOrRemoveOne)); err != nil {
 					b.Fatal(err)
 				}
 			}

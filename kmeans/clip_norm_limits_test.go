@@ -17,10 +17,13 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	schema := records.Interval(8, -1, 1)
 	row := [][]float32{{.6, .6, .6, .6, .6, .6, .6, .6}}
 	for name, set := range map[string]func(*kmeans.Config){
-		"given":     func(c *kmeans.Config) { c.ClipNorm = tiny },
-		"estimated": func(c *kmeans.Config) { c.Norm = &kmeans.DPNorm{Max: 2 * tiny, Bins: 2, NoiseMultiplier: 0.1} },
+		"given": func(c *kmeans.Config) { c.ClipNorm = tiny },
+		"estimated": func(c *kmeans.Config) {
+			c.Norm = &kmeans.DPNorm{Max: 2 * tiny, Bins: 2, NoiseMultiplier: 0.1}
+		},
 	} {
-		cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Init{Method: kmeans.Ball}}
+		cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1,
+			Init: kmeans.Init{Method: kmeans.Ball}}
 		set(&cfg)
 		if err := cfg.Validate(); err != nil {
 			continue // refused: no promise is made
@@ -42,7 +45,8 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}
 	for _, bound := range []float64{tiny, math.NaN(), math.Inf(1), 0, -1} {
 		f := stubborn{Features: kmeans.Raw(schema), bound: bound}
-		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row), ledger(accountant.AddOrRemoveOne)); err == nil {
+		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row),
+			ledger(accountant.AddOrRemoveOne)); err == nil {
 			t.Errorf("features of bound %v are clipped to it", bound)
 		}
 	}

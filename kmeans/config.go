@@ -14,9 +14,10 @@ import (
 // Guarantee: [Config.Event] under the ledger's relation, whatever the records
 // are; every field is public.
 type Config struct {
-	K          int     `json:"k"`               // clusters
-	Iterations int     `json:"iterations"`      // each is one release
-	Share      float64 `json:"share,omitempty"` // of a plan's ε that this stage gets; plans read it, Fit does not
+	K          int `json:"k"`          // clusters
+	Iterations int `json:"iterations"` // each is one release
+	// of a plan's ε that this stage gets; plans read it, Fit does not
+	Share float64 `json:"share,omitempty"`
 
 	// NoiseMultiplier is that of one iteration's joint release of counts and
 	// sums; 1/NoiseMultiplier is its worst-case effect.
@@ -168,7 +169,9 @@ func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
 		return c, err
 	}
-	sigma, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event { return c.WithNoise(z).Event(b.Relation) })
+	sigma, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+		return c.WithNoise(z).Event(b.Relation)
+	})
 	if err != nil {
 		return c, err
 	}

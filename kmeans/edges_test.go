@@ -23,7 +23,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 		for _, workers := range []int{1, 2, 3} {
 			for _, cache := range []int64{0, 1 << 30} {
 				rec := &recorder{seed: 1}
-				tapped(t, rec, cfgFor(2, 2), kmeans.Raw(square), table(t, square, rows), accountant.AddOrRemoveOne,
+				tapped(t, rec, cfgFor(2, 2), kmeans.Raw(square), table(t, square, rows),
+					accountant.AddOrRemoveOne,
 					kmeans.WithBackend(device.CPUWith(workers)), kmeans.WithCache(cache))
 				for i, rel := range rec.releases {
 					count, sum := 0.0, 0.0
@@ -63,7 +64,8 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
 	fit := func(d records.Data) (*accountant.Ledger, error) {
-		l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5}, accountant.WithUnit(records.UnitUser))
+		l := accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},
+			accountant.WithUnit(records.UnitUser))
 		_, err := kmeans.Fit(t.Context(), cfgFor(2, 1), kmeans.Raw(square), d, l)
 		return l, err
 	}

@@ -18,7 +18,8 @@ func ExampleFit() {
 	var rows [][]float32
 	for i := range 20000 {
 		x := 0.6 - 1.2*float32(i%2)
-		rows = append(rows, []float32{x + 0.1*float32(rng.NormFloat64()), 0.1 * float32(rng.NormFloat64())})
+		rows = append(rows,
+			[]float32{x + 0.1*float32(rng.NormFloat64()), 0.1 * float32(rng.NormFloat64())})
 	}
 	data, err := records.FromRows(schema, rows)
 	if err != nil {
@@ -38,7 +39,8 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("clusters at x = ±%.1f, weights %.1f\n", max(model.Centers[0][0], model.Centers[1][0]), model.Weights())
+	fmt.Printf("clusters at x = ±%.1f, weights %.1f\n", max(model.Centers[0][0], model.Centers[1][0]),
+		model.Weights())
 	fmt.Println("within budget:", ledger.Epsilon().Upper <= 1)
 	// Output:
 	// clusters at x = ±0.6, weights [0.5 0.5]

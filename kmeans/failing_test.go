@@ -25,7 +25,8 @@ func TestDataThatFailEndTheFit(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5}
-	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, accountant.NewLedger(budget)); err != nil {
+	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data,
+		accountant.NewLedger(budget)); err != nil {
 		t.Fatal(err)
 	}
 	l := accountant.NewLedger(budget)

@@ -40,7 +40,8 @@ func (r raw) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 		scatter(b, dst)
 		return
 	}
-	host := device.Matrix{Rows: b.Rows, Cols: r.dim, Stride: r.dim, Data: make([]float32, b.Rows*r.dim)}
+	host := device.Matrix{Rows: b.Rows, Cols: r.dim, Stride: r.dim,
+		Data: make([]float32, b.Rows*r.dim)}
 	scatter(b, host)
 	be.Upload(dst, host.Data)
 }

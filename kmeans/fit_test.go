@@ -20,9 +20,11 @@ import (
 
 var corners = [][]float64{{6, 6}, {-6, 6}, {6, -6}, {-6, -6}}
 
-func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, opts ...kmeans.Option) *kmeans.Model {
+func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
+	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
-	m, err := kmeans.Fit(context.Background(), cfg, f, data, ledger(accountant.AddOrRemoveOne), opts...)
+	m, err := kmeans.Fit(context.Background(), cfg, f, data,
+		ledger(accountant.AddOrRemoveOne), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,8 @@ func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, 
 
 // fitSeeded is fit with noise of a fixed seed, for tests of clustering, which noise must not
 // decide.
-func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data, opts ...kmeans.Option) *kmeans.Model {
+func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
+	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	ctx := privacytest.Seeded(t, context.Background(), 1)
 	m, err := kmeans.Fit(ctx, cfg, f, data, ledger(accountant.AddOrRemoveOne), opts...)
@@ -91,7 +94,8 @@ func TestKernelSeparatesRings(t *testing.T) {
 		if i%2 == 1 {
 			radius = 8
 		}
-		rows = append(rows, []float32{float32(radius * math.Cos(angle)), float32(radius * math.Sin(angle))})
+		rows = append(rows,
+			[]float32{float32(radius * math.Cos(angle)), float32(radius * math.Sin(angle))})
 	}
 	data := table(t, square, rows)
 	m, err := rff.RBF{Dim: 60, Bandwidth: 4}.New(2, 1)
@@ -129,7 +133,8 @@ func TestSameBitsHoweverItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := kmeans.Config{K: 4, Iterations: 3, NoiseMultiplier: 5, Norm: &kmeans.DPNorm{Max: 2, Bins: 10, NoiseMultiplier: 5}}
+	cfg := kmeans.Config{K: 4, Iterations: 3, NoiseMultiplier: 5,
+		Norm: &kmeans.DPNorm{Max: 2, Bins: 10, NoiseMultiplier: 5}}
 	var want []float32
 	for name, opts := range map[string][]kmeans.Option{
 		"default":  nil,
@@ -150,7 +155,8 @@ func TestSameBitsHoweverItRuns(t *testing.T) {
 
 func TestNoiseIsFreshInEachRun(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 1, corners...))
-	a, b := fit(t, cfgFor(2, 1), kmeans.Raw(square), data), fit(t, cfgFor(2, 1), kmeans.Raw(square), data)
+	a, b := fit(t, cfgFor(2, 1), kmeans.Raw(square), data),
+		fit(t, cfgFor(2, 1), kmeans.Raw(square), data)
 	if slices.Equal(a.Counts, b.Counts) {
 		t.Error("two runs drew the same noise")
 	}
@@ -190,12 +196,13 @@ func TestCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := ledger(accountant.AddOrRemoveOne)
 	seen := 0
-	_, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, l, kmeans.WithProgress(func(i, of int, epsilon float64) {
-		seen = i
-		if i == 4 {
-			cancel()
-		}
-	}))
+	_, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, l,
+		kmeans.WithProgress(func(i, of int, epsilon float64) {
+			seen = i
+			if i == 4 {
+				cancel()
+			}
+		}))
 	if !errors.Is(err, context.Canceled) || seen != 4 {
 		t.Fatalf("error %v after iteration %d", err, seen)
 	}
@@ -204,7 +211,8 @@ func TestCancellation(t *testing.T) {
 		t.Errorf("entries %+v", e)
 	}
 	before := ledger(accountant.AddOrRemoveOne)
-	if _, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, before); !errors.Is(err, context.Canceled) || len(before.Entries()) != 0 {
+	if _, err := kmeans.Fit(ctx, cfgFor(2, 9), kmeans.Raw(square), data, before); !errors.Is(err,
+		context.Canceled) || len(before.Entries()) != 0 {
 		t.Errorf("a context that ended before: error %v, entries %+v", err, before.Entries())
 	}
 }
@@ -213,12 +221,13 @@ func TestProgressIsPublic(t *testing.T) {
 	cfg := cfgFor(2, 3)
 	var steps []int
 	var last float64
-	fit(t, cfg, kmeans.Raw(square), table(t, square, nil), kmeans.WithProgress(func(i, of int, epsilon float64) {
-		if of != 3 || !(epsilon > last) {
-			t.Errorf("iteration %d of %d at ε %v after %v", i, of, epsilon, last)
-		}
-		steps, last = append(steps, i), epsilon
-	}))
+	fit(t, cfg, kmeans.Raw(square), table(t, square, nil),
+		kmeans.WithProgress(func(i, of int, epsilon float64) {
+			if of != 3 || !(epsilon > last) {
+				t.Errorf("iteration %d of %d at ε %v after %v", i, of, epsilon, last)
+			}
+			steps, last = append(steps, i), epsilon
+		}))
 	if !slices.Equal(steps, []int{1, 2, 3}) {
 		t.Errorf("iterations %v", steps)
 	}
@@ -228,9 +237,11 @@ func TestProgressIsPublic(t *testing.T) {
 func TestAnyRecordsGiveAModel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {
-		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Ball, kmeans.Packing, kmeans.Domain} {
+		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Ball, kmeans.Packing,
+			kmeans.Domain} {
 			for _, small := range []kmeans.Small{kmeans.KeepCenter, kmeans.SplitLargest} {
-				cfg := kmeans.Config{K: 3, Iterations: 4, NoiseMultiplier: 50, Small: small, Shrink: kmeans.ShrinkToMean, Init: kmeans.Init{Method: method}}
+				cfg := kmeans.Config{K: 3, Iterations: 4, NoiseMultiplier: 50, Small: small,
+					Shrink: kmeans.ShrinkToMean, Init: kmeans.Init{Method: method}}
 				m := fit(t, cfg, kmeans.Raw(square), table(t, square, rows))
 				if err := m.Validate(); err != nil {
 					t.Errorf("%v, %v: %v", method, small, err)
@@ -262,7 +273,8 @@ func TestSetsAreClusteredSparse(t *testing.T) {
 	}
 	for name, f := range map[string]kmeans.Features{"kernel": m, "raw": kmeans.Raw(s)} {
 		for _, method := range []kmeans.Method{kmeans.MeanFirst, kmeans.Domain} {
-			cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Init: kmeans.Init{Method: method}, Small: kmeans.SplitLargest}
+			cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Init: kmeans.Init{Method: method},
+				Small: kmeans.SplitLargest}
 			model := fit(t, cfg, f, data)
 			var b device.Batch
 			data.Range(0, 600, &b)
@@ -292,25 +304,39 @@ func TestConfigurationErrors(t *testing.T) {
 		"Config.Share":           change(func(c *kmeans.Config) { c.Share = 1.5 }),
 		"Config.CountShare":      change(func(c *kmeans.Config) { c.CountShare = 1 }),
 		"Config.ClipNorm":        change(func(c *kmeans.Config) { c.ClipNorm = math.Inf(1) }),
-		"Config.Norm":            change(func(c *kmeans.Config) { c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3, NoiseMultiplier: 1} }),
-		"Config.Floor":           change(func(c *kmeans.Config) { c.Floor = -1 }),
-		"Config.Small":           change(func(c *kmeans.Config) { c.Small = 7 }),
-		"Config.Shrink":          change(func(c *kmeans.Config) { c.Shrink = -1 }),
-		"Config.AverageCounts":   change(func(c *kmeans.Config) { c.AverageCounts = 4 }),
-		"DPNorm.Max":             change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Bins: 3, NoiseMultiplier: 1} }),
+		"Config.Norm": change(func(c *kmeans.Config) {
+			c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3, NoiseMultiplier: 1}
+		}),
+		"Config.Floor":         change(func(c *kmeans.Config) { c.Floor = -1 }),
+		"Config.Small":         change(func(c *kmeans.Config) { c.Small = 7 }),
+		"Config.Shrink":        change(func(c *kmeans.Config) { c.Shrink = -1 }),
+		"Config.AverageCounts": change(func(c *kmeans.Config) { c.AverageCounts = 4 }),
+		"DPNorm.Max": change(func(c *kmeans.Config) {
+			c.ClipNorm = 0
+			c.Norm = &kmeans.DPNorm{Bins: 3, NoiseMultiplier: 1}
+		}),
 		"DPNorm.Min": change(func(c *kmeans.Config) {
 			c.ClipNorm = 0
 			c.Norm = &kmeans.DPNorm{Max: 1, Min: 2, Bins: 3, NoiseMultiplier: 1}
 		}),
-		"DPNorm.Bins":            change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Max: 1, Bins: 1, NoiseMultiplier: 1} }),
-		"DPNorm.NoiseMultiplier": change(func(c *kmeans.Config) { c.ClipNorm = 0; c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3} }),
-		"Init.Method":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: 99} }),
-		"Init.Radius":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Radius: 2} }),
-		"Init.Rounds":            change(func(c *kmeans.Config) { c.Init = kmeans.Init{Rounds: -2} }),
-		"Init.Records":           change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: kmeans.FromPublic} }),
-		"Init.Centers":           change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1, 2}}) }),
+		"DPNorm.Bins": change(func(c *kmeans.Config) {
+			c.ClipNorm = 0
+			c.Norm = &kmeans.DPNorm{Max: 1, Bins: 1, NoiseMultiplier: 1}
+		}),
+		"DPNorm.NoiseMultiplier": change(func(c *kmeans.Config) {
+			c.ClipNorm = 0
+			c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3}
+		}),
+		"Init.Method": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: 99} }),
+		"Init.Radius": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Radius: 2} }),
+		"Init.Rounds": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Rounds: -2} }),
+		"Init.Records": change(func(c *kmeans.Config) {
+			c.Init = kmeans.Init{Method: kmeans.FromPublic}
+		}),
+		"Init.Centers": change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1, 2}}) }),
 	} {
-		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(accountant.AddOrRemoveOne))
+		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data,
+			ledger(accountant.AddOrRemoveOne))
 		var typed *param.Error
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v", path, err)
@@ -320,15 +346,22 @@ func TestConfigurationErrors(t *testing.T) {
 		cfg kmeans.Config
 		f   kmeans.Features
 	}{
-		"centres of another width":  {change(func(c *kmeans.Config) { c.Init = kmeans.StartAt([][]float32{{1}, {2}}) }), kmeans.Raw(square)},
-		"centres that are not real": {change(func(c *kmeans.Config) { c.Init.Centers = [][]float32{{1, 2}, {1, float32(math.NaN())}} }), kmeans.Raw(square)},
+		"centres of another width": {change(func(c *kmeans.Config) {
+			c.Init = kmeans.StartAt([][]float32{{1}, {2}})
+		}), kmeans.Raw(square)},
+		"centres that are not real": {change(func(c *kmeans.Config) {
+			c.Init.Centers = [][]float32{{1, 2}, {1, float32(math.NaN())}}
+		}), kmeans.Raw(square)},
 		"public records of another width": {change(func(c *kmeans.Config) {
 			c.Init = kmeans.Public(table(t, records.Binary(3), [][]float32{{1, 0, 1}}))
 		}), kmeans.Raw(square)},
-		"features without a bound": {change(func(c *kmeans.Config) { c.ClipNorm = 0 }), stubborn{kmeans.Raw(square), math.Inf(1), nil}},
+		"features without a bound": {change(func(c *kmeans.Config) {
+			c.ClipNorm = 0
+		}), stubborn{kmeans.Raw(square), math.Inf(1), nil}},
 	} {
 		var typed *param.Error
-		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data, ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
+		if _, err := kmeans.Fit(t.Context(), c.cfg, c.f, data,
+			ledger(accountant.AddOrRemoveOne)); !errors.As(err, &typed) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -376,7 +409,8 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5, Norm: &kmeans.DPNorm{Min: 0.01, Max: 1e5, Bins: 36, NoiseMultiplier: 20}}
+		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5,
+			Norm: &kmeans.DPNorm{Min: 0.01, Max: 1e5, Bins: 36, NoiseMultiplier: 20}}
 		m := fitSeeded(t, cfg, kmeans.Raw(s), table(t, s, rows))
 		if typical > 1e5 {
 			if m.ClipNorm != 1e5 {

@@ -20,12 +20,14 @@ import (
 // estimated is a fit with every kind of public state: a private clip norm, memory, splits at
 // random.
 func estimated(iterations int) kmeans.Config {
-	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5, AverageCounts: 2,
-		Small: kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
+	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5,
+		AverageCounts: 2,
+		Small:         kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
 }
 
 // reserved are the allowances of a fit on a ledger.
-func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm, iterations *mechanism.Allowance) {
+func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm,
+	iterations *mechanism.Allowance) {
 	t.Helper()
 	all, err := mechanism.ReserveAll(ctx, l, accountant.Transaction{Lines: cfg.Lines()})
 	if err != nil {
@@ -42,8 +44,11 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4)} {
-		fresh := func() context.Context { return entropy.WithTap(context.Background(), &recorder{seed: 6}) }
-		whole, err := kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data, ledger(accountant.AddOrRemoveOne))
+		fresh := func() context.Context {
+			return entropy.WithTap(context.Background(), &recorder{seed: 6})
+		}
+		whole, err := kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data,
+			ledger(accountant.AddOrRemoveOne))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,12 +66,14 @@ func TestFitsGoOn(t *testing.T) {
 						cancel()
 					}
 				}))...)
-			if cancel(); stop < cfg.Iterations && !errors.Is(err, context.Canceled) || len(h.Iterations) != stop {
+			if cancel(); stop < cfg.Iterations && !errors.Is(err, context.Canceled) ||
+				len(h.Iterations) != stop {
 				t.Fatalf("%s, stopped at %d: %v, %d iterations kept", name, stop, err, len(h.Iterations))
 			}
 			var seen []int
-			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l, append(opts, kmeans.WithProgress(
-				func(i, _ int, _ float64) { seen = append(seen, i) }))...)
+			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l,
+				append(opts, kmeans.WithProgress(
+					func(i, _ int, _ float64) { seen = append(seen, i) }))...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +88,8 @@ func TestFitsGoOn(t *testing.T) {
 					t.Errorf("%s, stopped at %d: %+v", name, stop, e)
 				}
 			}
-			again, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), untouchable{data, t}, l, opts...)
+			again, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), untouchable{data, t},
+				l, opts...)
 			if err != nil || !reflect.DeepEqual(again, whole) {
 				t.Errorf("%s, stopped at %d: a complete fit gives another model: %v", name, stop, err)
 			}
@@ -98,12 +106,14 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 		cfg, l, h := estimated(4), ledger(accountant.AddOrRemoveOne), &kmeans.History{}
 		cfg.Init.Method = kmeans.Ball
 		norm, iterations := reserved(t, t.Context(), l, cfg)
-		for _, a := range append([]*mechanism.Allowance{norm}, slices.Repeat([]*mechanism.Allowance{iterations}, lost)...) {
+		for _, a := range append([]*mechanism.Allowance{norm},
+			slices.Repeat([]*mechanism.Allowance{iterations}, lost)...) {
 			if _, err := a.Next(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l, kmeans.WithAllowances(norm, iterations),
+		m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
+			kmeans.WithAllowances(norm, iterations),
 			kmeans.WithHistory(h), kmeans.WithSeed(2))
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +133,8 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 			if w != 1.0/3 {
 				t.Errorf("cluster %d has weight %v", i, w)
 			}
-			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) > 1e-4 {
+			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) >
+				1e-4 {
 				t.Errorf("cluster %d is at %v, which is no first centre", i, c)
 			}
 		}
@@ -157,7 +168,8 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wrong *param.Error
-		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l, kmeans.WithAllowances(norm, iterations),
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
+			kmeans.WithAllowances(norm, iterations),
 			kmeans.WithHistory(&h)); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -172,7 +184,8 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		cfg              kmeans.Config
 		norm, iterations *mechanism.Allowance
 	}{"less noise": {other, norm, iterations}, "fewer iterations": {shorter, norm, iterations},
-		"no clip norm": {cfg, nil, iterations}, "no iterations": {cfg, norm, nil}, "exchanged": {cfg, iterations, norm},
+		"no clip norm": {cfg, nil, iterations}, "no iterations": {cfg, norm, nil},
+		"exchanged":            {cfg, iterations, norm},
 		"a clip norm too many": {plain, norm, iterations}} {
 		var wrong *param.Error
 		if _, err := kmeans.Fit(t.Context(), c.cfg, kmeans.Raw(square), data, l,

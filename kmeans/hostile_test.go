@@ -22,7 +22,8 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	var wrong *param.Error
 	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
-	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), data, ledger); !errors.As(err,
+		&wrong) || len(ledger.Entries()) > 0 {
 		t.Errorf("%v, with %d lines on the ledger", err, len(ledger.Entries()))
 	}
 }
@@ -52,7 +53,8 @@ func TestForeignPublicRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
-	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(private.Schema()), private, ledger); err != nil {
+	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(private.Schema()), private,
+		ledger); err != nil {
 		t.Error(err)
 	}
 }

@@ -87,16 +87,22 @@ func (i Init) check(dim int, s records.Schema) error {
 	var errs []error
 	for _, c := range i.Centers {
 		if len(c) != dim {
-			errs = append(errs, &param.Error{Path: "kmeans.Init.Centers", Value: len(c), Want: fmt.Sprintf("centres of %d coordinates", dim)})
+			errs = append(errs,
+				&param.Error{Path: "kmeans.Init.Centers", Value: len(c),
+					Want: fmt.Sprintf("centres of %d coordinates", dim)})
 			break
 		}
 		if !finite(c) {
-			errs = append(errs, &param.Error{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
+			errs = append(errs,
+				&param.Error{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
 			break
 		}
 	}
-	if i.Method == FromPublic && i.Records != nil && (i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
-		errs = append(errs, &param.Error{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(), Want: "records like the private ones"})
+	if i.Method == FromPublic && i.Records != nil &&
+		(i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
+		errs = append(errs,
+			&param.Error{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(),
+				Want: "records like the private ones"})
 	}
 	return errors.Join(errs...)
 }

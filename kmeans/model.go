@@ -116,7 +116,8 @@ func (m *Model) centers64() [][]float64 {
 // Errors: [ErrModel].
 func (m *Model) Validate() error {
 	if len(m.Centers) == 0 || len(m.Counts) != len(m.Centers) || !positive(m.ClipNorm) {
-		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers), len(m.Counts), m.ClipNorm)
+		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers),
+			len(m.Counts), m.ClipNorm)
 	}
 	for i, c := range m.Centers {
 		if len(c) == 0 || len(c) != len(m.Centers[0]) || !finite(c) {

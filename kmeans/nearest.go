@@ -46,7 +46,8 @@ func (n *nearest) assign(features device.Matrix, dst []int32) {
 	n.be.BiasApply(device.Identity, scores, n.bias)
 	host := scores
 	if n.host != nil {
-		host = device.Matrix{Rows: scores.Rows, Cols: scores.Cols, Stride: scores.Cols, Data: n.host[:scores.Rows*scores.Cols]}
+		host = device.Matrix{Rows: scores.Rows, Cols: scores.Cols, Stride: scores.Cols,
+			Data: n.host[:scores.Rows*scores.Cols]}
 		n.be.Download(host.Data, scores)
 	}
 	for i := range features.Rows {

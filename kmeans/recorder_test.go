@@ -67,7 +67,8 @@ func ledger(r accountant.Relation) *accountant.Ledger {
 }
 
 // tapped runs a fit under a seeded source.
-func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data, r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
+func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data,
+	r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	m, err := kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data, ledger(r), opts...)
 	if err != nil {

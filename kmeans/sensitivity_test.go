@@ -16,8 +16,9 @@ import (
 var square = records.Interval(2, -10, 10)
 
 func cfgFor(k, iterations int) kmeans.Config {
-	return kmeans.Config{K: k, Iterations: iterations, NoiseMultiplier: 1.7, ClipNorm: 3, CountShare: 0.2,
-		Init: kmeans.StartAt([][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k])}
+	return kmeans.Config{K: k, Iterations: iterations, NoiseMultiplier: 1.7, ClipNorm: 3,
+		CountShare: 0.2,
+		Init:       kmeans.StartAt([][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k])}
 }
 
 // pulled is the norm of (difference of inputs ÷ standard deviation), one entry
@@ -70,7 +71,8 @@ func neighbours(r accountant.Relation, rows [][]float32) [][][]float32 {
 // effect that the release declared and the ledger was charged for.
 func TestSensitivityByBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	rows := append(blobs(rng, 3, 1, []float64{2, 0}, []float64{-2, 0}, []float64{0, 3}), []float32{10, 10}, []float32{-9, 0}, []float32{3, 0})
+	rows := append(blobs(rng, 3, 1, []float64{2, 0}, []float64{-2, 0}, []float64{0, 3}),
+		[]float32{10, 10}, []float32{-9, 0}, []float32{3, 0})
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, share := range []float64{0, 0.02, 0.5, 0.9} {
 			t.Run(fmt.Sprintf("%v/%v", r, share), func(t *testing.T) {
@@ -94,7 +96,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 				}
 				// The bound is attained: noise is not wasted either.
 				if worst*cfg.NoiseMultiplier < 0.99 {
-					t.Errorf("worst neighbour moves a release by %.3f of what is paid for", worst*cfg.NoiseMultiplier)
+					t.Errorf("worst neighbour moves a release by %.3f of what is paid for",
+						worst*cfg.NoiseMultiplier)
 				}
 			})
 		}
@@ -128,7 +131,8 @@ func TestSensitivityOfPrivateNorm(t *testing.T) {
 // TestEveryRecordCountsOnce: counts of one iteration add up to the number of
 // records, also for features that are not finite.
 func TestEveryRecordCountsOnce(t *testing.T) {
-	rows := blobs(rand.New(rand.NewPCG(1, 2)), 20, 1, []float64{2, 0}, []float64{-2, 0}, []float64{0, 3})
+	rows := blobs(rand.New(rand.NewPCG(1, 2)), 20, 1, []float64{2, 0}, []float64{-2, 0},
+		[]float64{0, 3})
 	spoiled := stubborn{kmeans.Raw(square), 3, func(i int32, row []float32) {
 		switch i {
 		case 3:
@@ -141,7 +145,8 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 	}}
 	for _, cache := range []int64{0, 1 << 20} {
 		rec := &recorder{seed: 1}
-		tapped(t, rec, cfgFor(3, 4), spoiled, table(t, square, rows), accountant.AddOrRemoveOne, kmeans.WithCache(cache))
+		tapped(t, rec, cfgFor(3, 4), spoiled, table(t, square, rows), accountant.AddOrRemoveOne,
+			kmeans.WithCache(cache))
 		for i, rel := range rec.releases {
 			var n float64
 			for _, c := range rel.Inputs[1] {
@@ -193,7 +198,8 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 		"nan":   table(t, square, [][]float32{{float32(math.NaN()), 1}, {float32(math.Inf(1)), 0}}),
 	}
 	plain, estimated := cfgFor(2, 5), cfgFor(2, 5)
-	estimated.ClipNorm, estimated.Norm = 0, &kmeans.DPNorm{Max: 10, Min: 0.1, Bins: 8, NoiseMultiplier: 3}
+	estimated.ClipNorm, estimated.Norm = 0,
+		&kmeans.DPNorm{Max: 10, Min: 0.1, Bins: 8, NoiseMultiplier: 3}
 	for name, d := range data {
 		for _, cfg := range []kmeans.Config{plain, estimated} {
 			for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -230,7 +236,8 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	row := make([]float32, 30)
 	row[4], row[5] = 1, 1
 	rec := &recorder{seed: 1}
-	tapped(t, rec, kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}, m, table(t, s, [][]float32{row}), accountant.AddOrRemoveOne)
+	tapped(t, rec, kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}, m,
+		table(t, s, [][]float32{row}), accountant.AddOrRemoveOne)
 	var sq float64
 	for _, v := range rec.releases[0].Inputs[0] {
 		sq += v * v
@@ -254,10 +261,12 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 		}
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e3, Delta: 1e-5})
 		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3}
-		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(be)); err != nil {
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, ledger,
+			kmeans.WithBackend(be)); err != nil {
 			t.Fatal(err)
 		}
-		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 && c[1] != accountant.RealNoise {
+		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 &&
+			c[1] != accountant.RealNoise {
 			t.Errorf("%s: noise classes %v", be.Name(), c)
 		}
 	}

@@ -21,7 +21,8 @@ func TestSpreadMeetsItsMultiplier(t *testing.T) {
 				n = spread(accountant.ReplaceOne, clip, z, share)
 				stays, moves := 2*clip/n.sum, math.Sqrt(2*clip*clip/(n.sum*n.sum)+2/(n.count*n.count))
 				if got := max(stays, moves); math.Abs(got*z-1) > 1e-12 || math.Abs(got/n.effect-1) > 1e-12 {
-					t.Errorf("replace one, share %v: effect %v, declared %v, at multiplier %v", share, got, n.effect, z)
+					t.Errorf("replace one, share %v: effect %v, declared %v, at multiplier %v", share, got,
+						n.effect, z)
 				}
 				if share < 0.5 && math.Abs(n.sum-2*clip*z) > 1e-9*n.sum {
 					t.Errorf("replace one: counts up to half cost the sums something: %v", n.sum)
@@ -56,7 +57,8 @@ func update(cfg Config, n noise, k, dim int) *updater {
 func TestSmallClustersKeepTheirCenter(t *testing.T) {
 	n := noise{clip: 1, sum: 10, count: 10}
 	before := [][]float64{{0.5, 0}, {0, 0.5}, {-0.5, 0}, {0.1, 0.1}}
-	r := released{sums: []float64{60, 0, 5, 5, 900, 900, 3, 3}, counts: []float64{100, 29.9, 1000, -500}}
+	r := released{sums: []float64{60, 0, 5, 5, 900, 900, 3, 3},
+		counts: []float64{100, 29.9, 1000, -500}}
 	got := update(Config{Shrink: NoShrink}, n, 4, 2).centers(before, r)
 	want := [][]float64{{0.6, 0}, {0, 0.5}, {math.Sqrt(0.5), math.Sqrt(0.5)}, {0.1, 0.1}}
 	for k := range want {
@@ -70,7 +72,8 @@ func TestSmallClustersKeepTheirCenter(t *testing.T) {
 	if got[1][0] == 7 {
 		t.Error("centres share memory with the ones before")
 	}
-	if got := update(Config{Floor: 5, Shrink: NoShrink}, n, 4, 2).centers(before, r); math.Abs(got[1][0]-5/29.9) > 1e-12 {
+	if got := update(Config{Floor: 5, Shrink: NoShrink}, n, 4, 2).centers(before,
+		r); math.Abs(got[1][0]-5/29.9) > 1e-12 {
 		t.Errorf("a given floor is not used: %v", got[1])
 	}
 }
@@ -93,7 +96,8 @@ func TestSplitLargest(t *testing.T) {
 		}
 	}
 	none := released{sums: make([]float64, 8), counts: []float64{-1, -2, 0, 0}}
-	if got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before, none); got[0][0] != 1 || got[2][1] != -1 {
+	if got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before,
+		none); got[0][0] != 1 || got[2][1] != -1 {
 		t.Errorf("nothing to split, yet %v", got)
 	}
 }
@@ -104,7 +108,8 @@ func TestShrinkLowersTheError(t *testing.T) {
 	const k, dim, count, trials = 10, 50, 1000.0, 200
 	rng := rand.New(rand.NewPCG(1, 7))
 	n := noise{clip: 1, sum: 60, count: 30}
-	plain, pulled := update(Config{Shrink: NoShrink}, n, k, dim), update(Config{Shrink: ShrinkToMean}, n, k, dim)
+	plain, pulled := update(Config{Shrink: NoShrink}, n, k, dim),
+		update(Config{Shrink: ShrinkToMean}, n, k, dim)
 	var before, after float64
 	for range trials {
 		truth, r := make([][]float64, k), released{make([]float64, k*dim), make([]float64, k)}
@@ -206,12 +211,15 @@ func TestModelJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range m.Centers {
-		if back.Counts[i] != m.Counts[i] || back.Centers[i][0] != m.Centers[i][0] || back.Centers[i][1] != m.Centers[i][1] {
+		if back.Counts[i] != m.Counts[i] || back.Centers[i][0] != m.Centers[i][0] ||
+			back.Centers[i][1] != m.Centers[i][1] {
 			t.Errorf("%v came back as %v", m, back)
 		}
 	}
-	for _, s := range []string{`{}`, `[]`, `null`, `{"centers":[[1]],"counts":[],"clip_norm":1}`, `{"centers":[[1],[1,2]],"counts":[1,2],"clip_norm":1}`,
-		`{"centers":[[1e60]],"counts":[1],"clip_norm":1}`, `{"centers":[[1]],"counts":[1],"clip_norm":-1}`, `{"centers":[[]],"counts":[1],"clip_norm":1}`} {
+	for _, s := range []string{`{}`, `[]`, `null`, `{"centers":[[1]],"counts":[],"clip_norm":1}`,
+		`{"centers":[[1],[1,2]],"counts":[1,2],"clip_norm":1}`,
+		`{"centers":[[1e60]],"counts":[1],"clip_norm":1}`,
+		`{"centers":[[1]],"counts":[1],"clip_norm":-1}`, `{"centers":[[]],"counts":[1],"clip_norm":1}`} {
 		var m Model
 		if err := m.UnmarshalJSON([]byte(s)); !errors.Is(err, ErrModel) {
 			t.Errorf("%s: %v", s, err)
@@ -220,13 +228,15 @@ func TestModelJSON(t *testing.T) {
 }
 
 func TestConfigJSON(t *testing.T) {
-	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Packing, Radius: 0.2}, Small: SplitLargest, Norm: &DPNorm{Max: 3, Bins: 4, NoiseMultiplier: 1}}
+	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Packing, Radius: 0.2},
+		Small: SplitLargest, Norm: &DPNorm{Max: 3, Bins: 4, NoiseMultiplier: 1}}
 	data, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var back Config
-	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Packing || back.Small != SplitLargest || *back.Norm != *c.Norm {
+	if err := json.Unmarshal(data, &back); err != nil || back.Init.Method != Packing ||
+		back.Small != SplitLargest || *back.Norm != *c.Norm {
 		t.Errorf("%s came back as %+v (%v)", data, back, err)
 	}
 	if err := json.Unmarshal([]byte(`{"init":{"method":"private"}}`), &back); err == nil {

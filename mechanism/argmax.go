@@ -67,6 +67,7 @@ func (g *Grant) tellArgmax(counts []int64, std, effect float64, best int) (int, 
 	}
 	out := []float64{float64(best)}
 	err := tap.Release(&entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "noisy argmax",
-		Effect: effect, Std: []float64{std}, Grid: []float64{1}, Inputs: [][]float64{in}, Outputs: [][]float64{out}})
+		Effect: effect, Std: []float64{std}, Grid: []float64{1}, Inputs: [][]float64{in},
+		Outputs: [][]float64{out}})
 	return int(out[0]), err
 }

@@ -25,7 +25,8 @@ func BenchmarkReleaseGradient(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(0)
 			for b.Loop() {
-				if err := g.ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.5, Workers: workers}, sink); err != nil {
+				if err := g.ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.5,
+					Workers: workers}, sink); err != nil {
 					b.Fatal(err)
 				}
 			}

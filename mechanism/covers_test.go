@@ -22,7 +22,8 @@ func granted(t *testing.T, e accountant.Event) *mechanism.Grant {
 }
 
 func part(std float64) mechanism.Part {
-	return mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: std, Out: make([]float64, 1)}
+	return mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: std,
+		Out: make([]float64, 1)}
 }
 
 // TestCompositesCoverTheirSum: a composite event pays for releases whose squared effects add up to
@@ -34,11 +35,12 @@ func TestCompositesCoverTheirSum(t *testing.T) {
 		event accountant.Event
 		pays  int // releases of effect 1
 	}{
-		"repeated":                 {accountant.Repeated{Event: z, Count: 2}, 2},
-		"composed":                 {accountant.Composed{Events: []accountant.Event{z, z}}, 2},
-		"repeated in a composite":  {accountant.Composed{Events: []accountant.Event{accountant.Repeated{Event: z, Count: 2}, z}}, 3},
-		"repeated samples":         {accountant.Repeated{Event: poisson, Count: 2}, 0},
-		"composed samples":         {accountant.Composed{Events: []accountant.Event{poisson, poisson}}, 0},
+		"repeated":                {accountant.Repeated{Event: z, Count: 2}, 2},
+		"composed":                {accountant.Composed{Events: []accountant.Event{z, z}}, 2},
+		"repeated in a composite": {accountant.Composed{Events: []accountant.Event{accountant.Repeated{Event: z, Count: 2}, z}}, 3},
+		"repeated samples":        {accountant.Repeated{Event: poisson, Count: 2}, 0},
+		"composed samples": {accountant.Composed{Events: []accountant.Event{poisson, poisson}},
+			0},
 		"a sample and a release":   {accountant.Composed{Events: []accountant.Event{poisson, z}}, 1},
 		"a sample inside a sample": {accountant.PoissonSampled{Probability: 0.5, Event: poisson}, 0},
 	} {
@@ -59,9 +61,11 @@ func TestCompositesCoverTheirSum(t *testing.T) {
 
 // TestGradientsAreChargedWhole: a gradient of less noise than the event's is refused.
 func TestGradientsAreChargedWhole(t *testing.T) {
-	for z, want := range map[float64]error{0.99: mechanism.ErrNotCovered, 0.7: mechanism.ErrNotCovered, 1: nil, 1.5: nil} {
+	for z, want := range map[float64]error{0.99: mechanism.ErrNotCovered, 0.7: mechanism.ErrNotCovered,
+		1: nil, 1.5: nil} {
 		err := granted(t, accountant.Gaussian{NoiseMultiplier: 1}).ReleaseGradient(
-			mechanism.Gradient{Sum: make([]float32, 3), Sensitivity: 1, NoiseMultiplier: z}, func(int, []float64) {})
+			mechanism.Gradient{Sum: make([]float32, 3), Sensitivity: 1, NoiseMultiplier: z},
+			func(int, []float64) {})
 		if !errors.Is(err, want) {
 			t.Errorf("a noise multiplier of %v under an event of 1: %v", z, err)
 		}
@@ -80,7 +84,8 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	if err := g.Laplace(1, part(1)); err != nil {
 		t.Errorf("Laplace after its sample: %v", err)
 	}
-	g = granted(t, accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}})
+	g = granted(t,
+		accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}})
 	if rows, _ := g.SampleWithoutReplacement(nil, nil); len(rows) != 0 {
 		t.Errorf("a subset of %d rows under a Poisson sample's event", len(rows))
 	}
@@ -95,7 +100,8 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	const n = 20000
 	make1 := func(std float64) mechanism.Part {
-		return mechanism.Part{Sum: mechanism.NewFixedSum(n, mechanism.GridFor(1)), Std: std, Out: make([]float64, n)}
+		return mechanism.Part{Sum: mechanism.NewFixedSum(n, mechanism.GridFor(1)), Std: std,
+			Out: make([]float64, n)}
 	}
 	check := func(p mechanism.Part) {
 		t.Helper()
@@ -127,7 +133,8 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
-	a, err := mechanism.Begin(context.Background(), ledger).Reserve("argmax", accountant.Gaussian{NoiseMultiplier: std}, n)
+	a, err := mechanism.Begin(context.Background(), ledger).Reserve("argmax",
+		accountant.Gaussian{NoiseMultiplier: std}, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,20 @@ import (
 
 // hardSums are coordinates at which rounding, limits and formats change.
 func hardSums(grid float64) []float32 {
-	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127, 0x1.fffffep127,
+	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127,
+		0x1.fffffep127,
 		float32(math.Inf(1))}
 	for _, nan := range []uint32{0x7fc00001, 0x7f800001, 0x7fffffff} {
 		hard = append(hard, math.Float32frombits(nan))
 	}
-	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, sampler.MaxSteps / 2, sampler.MaxSteps, sampler.MaxSteps * 2} {
+	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, sampler.MaxSteps / 2,
+		sampler.MaxSteps, sampler.MaxSteps * 2} {
 		x := float32(steps * grid)
 		hard = append(hard, x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32))
 	}
 	for _, x := range slices.Clone(hard) {
-		hard = append(hard, float32(math.Copysign(float64(x), -1)), math.Float32frombits(math.Float32bits(x)|1<<31))
+		hard = append(hard, float32(math.Copysign(float64(x), -1)),
+			math.Float32frombits(math.Float32bits(x)|1<<31))
 	}
 	return hard
 }

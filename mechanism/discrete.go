@@ -23,9 +23,10 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	if e.Sigma > maxDiscrete {
 		return g.a.refuse("a discrete Gaussian of σ above 2^40")
 	}
-	return g.discrete("discrete Gaussian", values, out, e.Sigma, float64(e.Sensitivity)/e.Sigma, func(bits entropy.Bits) int64 {
-		return sampler.DiscreteGaussian(e.Sigma, bits)
-	})
+	return g.discrete("discrete Gaussian", values, out, e.Sigma, float64(e.Sensitivity)/e.Sigma,
+		func(bits entropy.Bits) int64 {
+			return sampler.DiscreteGaussian(e.Sigma, bits)
+		})
 }
 
 // DiscreteLaplace adds noise of mass proportional to exp(−A·|x|) on the
@@ -44,15 +45,17 @@ func (g *Grant) DiscreteLaplace(values, out []int64) error {
 	if e.A < 1.0/maxDiscrete {
 		return g.a.refuse("a discrete Laplace of A below 2^-40")
 	}
-	return g.discrete("discrete Laplace", values, out, 1/e.A, e.A*float64(e.Sensitivity), func(bits entropy.Bits) int64 {
-		return sampler.DiscreteLaplace(e.A, bits)
-	})
+	return g.discrete("discrete Laplace", values, out, 1/e.A, e.A*float64(e.Sensitivity),
+		func(bits entropy.Bits) int64 {
+			return sampler.DiscreteLaplace(e.A, bits)
+		})
 }
 
 const maxDiscrete = 1 << 40
 
 // discrete adds draws to values. A tap sees the values as floats.
-func (g *Grant) discrete(name string, values, out []int64, scale, effect float64, draw func(entropy.Bits) int64) error {
+func (g *Grant) discrete(name string, values, out []int64, scale, effect float64,
+	draw func(entropy.Bits) int64) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(values) != len(out) {
@@ -87,7 +90,8 @@ func (g *Grant) tellIntegers(name string, effect, scale float64, in []float64, o
 		return nil
 	}
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: name, Effect: effect,
-		Std: []float64{scale}, Grid: []float64{1}, Inputs: [][]float64{in}, Outputs: [][]float64{floatsOf(g, out)}}
+		Std: []float64{scale}, Grid: []float64{1}, Inputs: [][]float64{in},
+		Outputs: [][]float64{floatsOf(g, out)}}
 	err := g.a.run.tap.Release(rel)
 	for i, v := range rel.Outputs[0] {
 		out[i] = int64(v)

@@ -28,7 +28,8 @@ func ExampleGrant_Release() {
 		return
 	}
 	noisy := make([]float64, 2)
-	if err := grant.Release(1/noiseMultiplier, mechanism.Part{Sum: sum, Std: std, Out: noisy}); err != nil {
+	if err := grant.Release(1/noiseMultiplier, mechanism.Part{Sum: sum, Std: std, Out: noisy}); err !=
+		nil {
 		fmt.Println(err)
 		return
 	}
@@ -46,7 +47,8 @@ func ExampleGrant_ReleaseGradient() {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
 	run := mechanism.Begin(context.Background(), ledger)
 	const steps, rate, noiseMultiplier, clip = 10, 0.01, 1.1, 1.0
-	step := accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: noiseMultiplier}}
+	step := accountant.PoissonSampled{Probability: rate,
+		Event: accountant.Gaussian{NoiseMultiplier: noiseMultiplier}}
 	allowance, err := run.Reserve("training", step, steps)
 	if err != nil {
 		fmt.Println(err)

@@ -17,7 +17,8 @@ type Gradient struct {
 	Unit            float64
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
-	Workers         int     // goroutines, at least one; they change neither the noise nor the guarantee
+	// goroutines, at least one; they change neither the noise nor the guarantee
+	Workers int
 }
 
 // gradientBits is the grid's distance below the sensitivity, or below the noise
@@ -88,7 +89,8 @@ func (s Gradient) check() error {
 	case s.Units == nil && (s.Carry != nil || s.Unit != 0):
 		return errors.New("a unit without a gradient in fixed point")
 	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
-		return errors.New("a gradient in fixed point needs a power of two as its unit and a carry of its own length")
+		return errors.New(
+			"a gradient in fixed point needs a power of two as its unit and a carry of its own length")
 	}
 	return nil
 }
@@ -115,10 +117,12 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 }
 
 // tapped shows a whole release to a test's tap and passes on what comes back.
-func (g *Grant) tapped(job *parallel, effect, std float64, sink func(offset int, noisy []float64)) error {
+func (g *Grant) tapped(job *parallel, effect, std float64,
+	sink func(offset int, noisy []float64)) error {
 	dim := job.spec.dim()
-	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient", Effect: effect,
-		Std: []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, dim)},
+	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient",
+		Effect: effect,
+		Std:    []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, dim)},
 		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Units == nil}
 	in, out := rel.Inputs[0], rel.Outputs[0]
 	for i := range in {

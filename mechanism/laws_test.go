@@ -70,7 +70,9 @@ func TestLawsToOnePercent(t *testing.T) {
 			return math.Exp(-x/floor - exponent*near*near/(2*sigma*sigma))
 		}
 	}
-	geometric := func(a float64) law { return func(k int64) float64 { return math.Exp(-a * math.Abs(float64(k))) } }
+	geometric := func(a float64) law {
+		return func(k int64) float64 { return math.Exp(-a * math.Abs(float64(k))) }
+	}
 	zeros := func(a float64) law { // a second zero is not thrown back
 		return func(k int64) float64 {
 			if k == 0 {
@@ -102,7 +104,8 @@ func TestLawsToOnePercent(t *testing.T) {
 		}
 	}
 	utilities := []int64{0, 1, 2, 3, 4}
-	integers := func(e accountant.Event, draw func(g *mechanism.Grant, out []int64) error) func(t *testing.T, n int) map[int64]int {
+	integers := func(e accountant.Event,
+		draw func(g *mechanism.Grant, out []int64) error) func(t *testing.T, n int) map[int64]int {
 		return func(t *testing.T, n int) map[int64]int {
 			counts := map[int64]int{}
 			each(t, e, n, 100_000, func(g *mechanism.Grant, size int) error {
@@ -116,7 +119,8 @@ func TestLawsToOnePercent(t *testing.T) {
 			return counts
 		}
 	}
-	sums := func(e accountant.Event, release func(g *mechanism.Grant, p mechanism.Part) error, std float64) func(t *testing.T, n int) map[int64]int {
+	sums := func(e accountant.Event, release func(g *mechanism.Grant, p mechanism.Part) error,
+		std float64) func(t *testing.T, n int) map[int64]int {
 		return func(t *testing.T, n int) map[int64]int {
 			counts := map[int64]int{}
 			each(t, e, n, 100_000, func(g *mechanism.Grant, size int) error {
@@ -139,22 +143,37 @@ func TestLawsToOnePercent(t *testing.T) {
 		wrong []law
 	}{
 		{"discrete Gaussian", 11e6,
-			integers(accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: 1}, func(g *mechanism.Grant, out []int64) error { return g.DiscreteGaussian(out, out) }),
-			gauss(sigma, 1, 1), []law{gauss(sigma, 1/1.01, 1), gauss(sigma, 1.01, 1), gauss(sigma, 1, 1.01), gauss(sigma, 1, 1/1.01)}},
+			integers(accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: 1},
+				func(g *mechanism.Grant, out []int64) error {
+					return g.DiscreteGaussian(out, out)
+				}),
+			gauss(sigma, 1, 1),
+			[]law{gauss(sigma, 1/1.01, 1), gauss(sigma, 1.01, 1), gauss(sigma, 1, 1.01),
+				gauss(sigma, 1, 1/1.01)}},
 		{"discrete Laplace", 3e6,
-			integers(accountant.DiscreteLaplace{A: a, Sensitivity: 1}, func(g *mechanism.Grant, out []int64) error { return g.DiscreteLaplace(out, out) }),
+			integers(accountant.DiscreteLaplace{A: a, Sensitivity: 1},
+				func(g *mechanism.Grant, out []int64) error {
+					return g.DiscreteLaplace(out, out)
+				}),
 			geometric(a), []law{geometric(a / 1.01), geometric(a * 1.01), zeros(a)}},
-		{"Laplace", 2e6, sums(accountant.Pure{Epsilon: 1}, func(g *mechanism.Grant, p mechanism.Part) error { return g.Laplace(1, p) }, b),
+		{"Laplace", 2e6,
+			sums(accountant.Pure{Epsilon: 1}, func(g *mechanism.Grant, p mechanism.Part) error {
+				return g.Laplace(1, p)
+			}, b),
 			laplace(b), []law{laplace(b / 1.01), laplace(b * 1.01)}},
-		{"normal", 2e6, sums(accountant.Gaussian{NoiseMultiplier: 1}, func(g *mechanism.Grant, p mechanism.Part) error { return g.Release(1, p) }, s),
+		{"normal", 2e6,
+			sums(accountant.Gaussian{NoiseMultiplier: 1}, func(g *mechanism.Grant, p mechanism.Part) error {
+				return g.Release(1, p)
+			}, s),
 			normal(s), []law{normal(s / 1.01), normal(s * 1.01)}},
 		{"exponential mechanism", 22e5, func(t *testing.T, n int) map[int64]int {
 			counts := map[int64]int{}
-			each(t, accountant.ExponentialMechanism{Epsilon: 2}, n, 1, func(g *mechanism.Grant, _ int) error {
-				k, err := g.Exponential(utilities)
-				counts[int64(k)]++
-				return err
-			})
+			each(t, accountant.ExponentialMechanism{Epsilon: 2}, n, 1,
+				func(g *mechanism.Grant, _ int) error {
+					k, err := g.Exponential(utilities)
+					counts[int64(k)]++
+					return err
+				})
 			return counts
 		}, choices(2, utilities), []law{choices(2.02, utilities), choices(1.98, utilities)}},
 	} {
@@ -174,7 +193,8 @@ func TestLawsToOnePercent(t *testing.T) {
 }
 
 // each draws n numbers, size of them under each grant.
-func each(t *testing.T, e accountant.Event, n, size int, draw func(g *mechanism.Grant, size int) error) {
+func each(t *testing.T, e accountant.Event, n, size int,
+	draw func(g *mechanism.Grant, size int) error) {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
 	allowance, err := mechanism.Begin(context.Background(), ledger).Reserve("draws", e, n/size)

@@ -35,10 +35,12 @@ const mostNormBins = 1 << 20
 // number, and numbers of bins outside [1, 2^20], or of one bin that is to grow.
 func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	var c param.Checker
-	c.OK(most > 0 && !math.IsInf(most, 0), "mechanism.NormHistogram: most", most, "a positive finite number")
+	c.OK(most > 0 &&
+		!math.IsInf(most, 0), "mechanism.NormHistogram: most", most, "a positive finite number")
 	c.OK(least == 0 || least > 0 && least < most, "mechanism.NormHistogram: least", least,
 		"a positive number below most, or 0 for bins of equal width")
-	c.OK(bins >= 1 && bins <= mostNormBins && (bins > 1 || least == 0), "mechanism.NormHistogram: bins", bins,
+	c.OK(bins >= 1 && bins <= mostNormBins &&
+		(bins > 1 || least == 0), "mechanism.NormHistogram: bins", bins,
 		"an integer in [1, 2^20], at least 2 for bins that grow")
 	if err := c.Err(); err != nil {
 		return nil, err

@@ -73,7 +73,8 @@ func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
 // needs noise of 50 standard deviations.
 func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+		run := Begin(context.Background(),
+			accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
 		const z = 0.01
 		g, err := run.Spend("norm", accountant.Gaussian{NoiseMultiplier: z})
 		if err != nil {
@@ -107,7 +108,8 @@ func TestNormHistogramNoise(t *testing.T) {
 		accountant.AddOrRemoveOne: phi(lead / (z * math.Sqrt2)),
 		accountant.ReplaceOne:     phi(lead / (z * math.Sqrt2 * math.Sqrt2)),
 	} {
-		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
+		run := Begin(context.Background(),
+			accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
 		a, err := run.Reserve("norm", accountant.Gaussian{NoiseMultiplier: z}, n)
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +134,8 @@ func TestNormHistogramNoise(t *testing.T) {
 		}
 		sixSigma(t, r.String(), won, n, p)
 	}
-	if a, b := phi(lead/(z*math.Sqrt2)), phi(lead/(z*2.0)); math.Abs(a-b)*n < 12.4*math.Sqrt(n*b*(1-b)) {
+	if a, b := phi(lead/(z*math.Sqrt2)),
+		phi(lead/(z*2.0)); math.Abs(a-b)*n < 12.4*math.Sqrt(n*b*(1-b)) {
 		t.Errorf("the test cannot tell the relations apart: %v and %v", a, b)
 	}
 }

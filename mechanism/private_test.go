@@ -38,7 +38,8 @@ func TestSumsWithoutNoisePrintAsPrivate(t *testing.T) {
 		}
 	}
 	type job struct{ sum *mechanism.FixedSum }
-	if out := fmt.Sprintf("%v %+v %#v %v", job{sum}, job{sum}, &job{sum}, []any{job{sum}}); strings.Contains(out, telling) {
+	if out := fmt.Sprintf("%v %+v %#v %v", job{sum}, job{sum}, &job{sum},
+		[]any{job{sum}}); strings.Contains(out, telling) {
 		t.Errorf("a field prints its numbers: %s", out)
 	}
 }

@@ -54,17 +54,19 @@ func TestNoLowBitLeak(t *testing.T) {
 			sum[i] = value
 		}
 		grid, _ := gradientNoise(1, 1.1, n)
-		err := grantOf(t, gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.1}, func(_ int, noisy []float64) {
-			for _, v := range noisy {
-				steps := v / grid
-				if steps != math.Trunc(steps) {
-					t.Fatal("an output between grid points")
+		err := grantOf(t,
+			gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1.1},
+			func(_ int, noisy []float64) {
+				for _, v := range noisy {
+					steps := v / grid
+					if steps != math.Trunc(steps) {
+						t.Fatal("an output between grid points")
+					}
+					if math.Mod(steps, 2) != 0 {
+						odd++
+					}
 				}
-				if math.Mod(steps, 2) != 0 {
-					odd++
-				}
-			}
-		})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +95,9 @@ func TestGradientNoiseIsRight(t *testing.T) {
 			}
 			seen := make([]float64, dim)
 			spec := Gradient{Sum: make([]float32, dim), Sensitivity: 3, NoiseMultiplier: 2, Workers: workers}
-			if err := g.ReleaseGradient(spec, func(lo int, noisy []float64) { copy(seen[lo:], noisy) }); err != nil {
+			if err := g.ReleaseGradient(spec, func(lo int, noisy []float64) {
+				copy(seen[lo:], noisy)
+			}); err != nil {
 				t.Fatal(err)
 			}
 			draws[workers] = append(draws[workers], seen...)
@@ -119,12 +123,17 @@ func TestGradientHostileSums(t *testing.T) {
 	inf := float32(math.Inf(1))
 	sum := []float32{inf, -inf, float32(math.NaN()), math.MaxFloat32, 0}
 	var out []float64
-	err := grantOf(t, gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1}, func(_ int, n []float64) { out = slices.Clone(n) })
+	err := grantOf(t,
+		gaussian(1)).ReleaseGradient(Gradient{Sum: sum, Sensitivity: 1, NoiseMultiplier: 1},
+		func(_ int, n []float64) {
+			out = slices.Clone(n)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	grid, std := gradientNoise(1, 1, len(sum))
-	for i, want := range []float64{sampler.MaxSteps * grid, -sampler.MaxSteps * grid, 0, sampler.MaxSteps * grid, 0} {
+	for i, want := range []float64{sampler.MaxSteps * grid, -sampler.MaxSteps * grid, 0,
+		sampler.MaxSteps * grid, 0} {
 		if math.Abs(out[i]-want) > 10*std {
 			t.Errorf("coordinate %d: %v, want about %v", i, out[i], want)
 		}
@@ -150,7 +159,8 @@ func TestGridRoundingIsCharged(t *testing.T) {
 		for i := range unit {
 			x := float32(rng.NormFloat64() * 10)
 			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
-			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm)) // float32's own rounding, not ours
+			// float32's own rounding, not ours
+			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm))
 			d := (sampler.RoundToGrid(float64(y), 1/grid) - sampler.RoundToGrid(float64(x), 1/grid)) * grid
 			moved += d * d
 		}
@@ -236,13 +246,15 @@ func TestWrappingIsHarmless(t *testing.T) {
 	if s.sum[0] != math.MinInt64+1 {
 		t.Error("the sum saturated")
 	}
-	if err := grantOf(t, gaussian(1)).Release(1, Part{Sum: s, Std: 100, Out: make([]float64, 1)}); err != nil {
+	if err := grantOf(t, gaussian(1)).Release(1,
+		Part{Sum: s, Std: 100, Out: make([]float64, 1)}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestClipFactor(t *testing.T) {
-	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20, 0x1.9p131, 0x1.9p140, 0x1.9p148, 0x1p149, 1e60, 1e150} {
+	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20, 0x1.9p131, 0x1.9p140,
+		0x1.9p148, 0x1p149, 1e60, 1e150} {
 		f := ClipFactor(norm*norm, 1)
 		if f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
 			t.Errorf("norm %v: factor %v", norm, f)
@@ -308,7 +320,8 @@ func TestGrantRefuses(t *testing.T) {
 	}
 	refused("release after a foreign sample", g.Release(1, part()))
 
-	for name, effect := range map[string]float64{"NaN": math.NaN(), "zero": 0, "negative": -1, "infinite": math.Inf(1)} {
+	for name, effect := range map[string]float64{"NaN": math.NaN(), "zero": 0, "negative": -1,
+		"infinite": math.Inf(1)} {
 		refused(name, grantOf(t, gaussian(1)).Release(effect, part()))
 	}
 	refused("another mechanism", grantOf(t, accountant.Pure{Epsilon: 1}).Release(0.1, part()))
@@ -414,7 +427,8 @@ func TestNoisyArgmax(t *testing.T) {
 	if _, err := grantOf(t, gaussian(1)).NoisyArgmax(nil, 1, 1); !errors.Is(err, ErrNotCovered) {
 		t.Errorf("empty list: %v", err)
 	}
-	if best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{math.MinInt64, math.MaxInt64}, 1e-3, 1); err != nil || best != 1 {
+	if best, err := grantOf(t, gaussian(1)).NoisyArgmax([]int64{math.MinInt64, math.MaxInt64}, 1e-3,
+		1); err != nil || best != 1 {
 		t.Errorf("extremes: %d, %v", best, err)
 	}
 }
@@ -425,7 +439,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.a.run.source = source // so that rare draws, whose exact arithmetic allocates, are the same few every time
+	// so that rare draws, whose exact arithmetic allocates, are the same few every time
+	g.a.run.source = source
 	spec := Gradient{Sum: make([]float32, 3*chunk), Sensitivity: 1, NoiseMultiplier: 1, Workers: 2}
 	sink := func(int, []float64) {}
 	release := func() {
@@ -446,7 +461,8 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Release(1, Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}); err != nil {
+	if err := g.Release(1,
+		Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	if notes := ledger.Entries()[0].Notes; len(notes) != 1 || notes[0] != accountant.ExactNoise {
@@ -521,13 +537,20 @@ func TestSmallEffectsAddUp(t *testing.T) {
 }
 
 func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
-	for _, x := range []float64{5e-324, 1e-310, 1e-300, 1e-160, 1e160, 1e300, math.MaxFloat64, math.Inf(1), math.NaN(), 0, -1} {
+	for _, x := range []float64{5e-324, 1e-310, 1e-300, 1e-160, 1e160, 1e300, math.MaxFloat64,
+		math.Inf(1), math.NaN(), 0, -1} {
 		z := 1e-3
 		_, _ = grantOf(t, gaussian(z)).NoisyArgmax([]int64{1, 2}, x, 1)
-		_ = grantOf(t, gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: x, NoiseMultiplier: 1}, func(int, []float64) {})
-		_ = grantOf(t, gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: 1, NoiseMultiplier: x}, func(int, []float64) {})
-		_ = grantOf(t, gaussian(z)).Release(1, Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
-		_ = grantOf(t, accountant.Laplace{Scale: 1}).Laplace(1, Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
+		_ = grantOf(t,
+			gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: x,
+			NoiseMultiplier: 1}, func(int, []float64) {})
+		_ = grantOf(t,
+			gaussian(z)).ReleaseGradient(Gradient{Sum: make([]float32, 3), Sensitivity: 1,
+			NoiseMultiplier: x}, func(int, []float64) {})
+		_ = grantOf(t, gaussian(z)).Release(1,
+			Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
+		_ = grantOf(t, accountant.Laplace{Scale: 1}).Laplace(1,
+			Part{Sum: NewFixedSum(1, GridFor(x)), Std: x, Out: make([]float64, 1)})
 		s := NewFixedSum(1, GridFor(x))
 		s.AddRow64([]float64{x}, 1)
 	}
@@ -536,7 +559,8 @@ func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
 // TestRowsOfBothWidthsAgree: the float32 path is the float64 path, extremes included.
 func TestRowsOfBothWidthsAgree(t *testing.T) {
 	rng := rand.New(fixedBits(14))
-	row := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32,
+	row := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32,
+		math.SmallestNonzeroFloat32,
 		float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}
 	for range 2000 {
 		row = append(row, math.Float32frombits(rng.Uint32()))
@@ -561,14 +585,19 @@ func TestRowsOfBothWidthsAgree(t *testing.T) {
 // changed meanwhile.
 func TestTermsAreThoseOfTheLedger(t *testing.T) {
 	multipliers := []float64{5}
-	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil } // asked once the price is known
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5}, accountant.WithPolicy(late))
-	g, err := Begin(t.Context(), ledger).Spend("test", accountant.SameBatch{NoiseMultipliers: multipliers})
+	// asked once the price is known
+	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil }
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
+		accountant.WithPolicy(late))
+	g, err := Begin(t.Context(), ledger).Spend("test",
+		accountant.SameBatch{NoiseMultipliers: multipliers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, out := NewFixedSum(1, GridFor(0.1)), make([]float64, 1)
-	if err := g.Release(10, Part{Sum: s, Std: 0.1, Out: out}); !errors.Is(err, ErrNotCovered) && ledger.Epsilon().Upper < 10 {
-		t.Errorf("an effect of 10 is drawn at the price of an effect of 1/5, ε = %v: %v", ledger.Epsilon(), err)
+	if err := g.Release(10, Part{Sum: s, Std: 0.1, Out: out}); !errors.Is(err, ErrNotCovered) &&
+		ledger.Epsilon().Upper < 10 {
+		t.Errorf("an effect of 10 is drawn at the price of an effect of 1/5, ε = %v: %v",
+			ledger.Epsilon(), err)
 	}
 }

@@ -17,7 +17,8 @@ func TestRandomizedResponseRates(t *testing.T) {
 	const n = 50000
 	truth := 0
 	for range n {
-		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src, noted: []accountant.NoiseClass{accountant.ExactNoise}}
+		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src,
+			noted: []accountant.NoiseClass{accountant.ExactNoise}}
 		v, err := (&Grant{a: a}).RandomizedResponse(2)
 		if err != nil {
 			t.Fatal(err)

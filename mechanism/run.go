@@ -106,11 +106,13 @@ func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 	return a.Next()
 }
 
-func (r *Run) allowance(purpose string, e accountant.Event, res *accountant.Reservation) *Allowance {
+func (r *Run) allowance(purpose string, e accountant.Event,
+	res *accountant.Reservation) *Allowance {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
-	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation(), e), reservation: res, id: r.lanes}
+	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation(), e),
+		reservation: res, id: r.lanes}
 }
 
 func (r *Run) nextStep() uint64 {
@@ -210,7 +212,8 @@ func (a *Allowance) normal(std, grid float64) (*sampler.Normal, error) {
 	}
 	l, err := sampler.NewNormal(std / grid * (1 + margin))
 	if err != nil {
-		return nil, fmt.Errorf("noise of standard deviation %v on a grid of %v: want 1 to 2^45 steps", std, grid)
+		return nil, fmt.Errorf("noise of standard deviation %v on a grid of %v: want 1 to 2^45 steps",
+			std, grid)
 	}
 	a.last = prepared{std, grid, l}
 	return l, nil

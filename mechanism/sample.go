@@ -50,7 +50,8 @@ func (g *Grant) takeSample(kind sampling) bool {
 
 func (g *Grant) tellSample(probability float64, rows []int32) {
 	if tap := g.a.run.tap; tap != nil {
-		tap.Sample(entropy.Sample{Step: g.step, Purpose: g.a.purpose, Probability: probability, Rows: rows})
+		tap.Sample(entropy.Sample{Step: g.step, Purpose: g.a.purpose, Probability: probability,
+			Rows: rows})
 	}
 }
 

@@ -56,7 +56,8 @@ func TestPoissonSampleRate(t *testing.T) {
 		for _, wrong := range []float64{0.99, 1.01} {
 			off := math.Abs(wrong-1) * q * float64(n) / math.Sqrt(float64(n)*q*(1-q))
 			if off < 12.4 {
-				t.Errorf("a rate of %v × %v lies %.1f standard deviations away: the test has no power", wrong, q, off)
+				t.Errorf("a rate of %v × %v lies %.1f standard deviations away: the test has no power",
+					wrong, q, off)
 			}
 		}
 	}
@@ -106,8 +107,11 @@ func TestKeysDependOnRowOnly(t *testing.T) {
 
 func TestSubset(t *testing.T) {
 	counts := make([]int, 6)
-	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: accountant.ReplaceOne}))
-	e := accountant.SampledWithoutReplacement{Population: 6, Sample: 2, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+	run := Begin(context.Background(),
+		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+			Relation: accountant.ReplaceOne}))
+	e := accountant.SampledWithoutReplacement{Population: 6, Sample: 2,
+		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	const n = 3000
 	a := &Allowance{run: run, terms: termsOf(e), id: 1}
 	for range n {

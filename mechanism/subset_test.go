@@ -12,8 +12,9 @@ import (
 func TestFloydSubsets(t *testing.T) {
 	const population, n = 24, 400000 // the fewest of which a pair is drawn by Floyd's algorithm
 	counts := map[[2]int32]int{}
-	run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
-		Relation: accountant.ReplaceOne}))
+	run := Begin(context.Background(),
+		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
+			Relation: accountant.ReplaceOne}))
 	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	a := &Allowance{run: run, terms: termsOf(e), id: 1}
@@ -37,8 +38,9 @@ func TestFloydSubsets(t *testing.T) {
 // the sum twice.
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		run := Begin(context.Background(), accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5,
-			Relation: r}))
+		run := Begin(context.Background(),
+			accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5,
+				Relation: r}))
 		draw := func(effect float64) error {
 			g, err := run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4})
 			if err != nil {

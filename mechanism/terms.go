@@ -28,7 +28,8 @@ func termsOf(e accountant.Event) terms {
 		t.sampling, t.probability = samplePoisson, e.Probability
 		return t
 	case accountant.SampledSum:
-		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson, probability: e.Probability}
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson,
+			probability: e.Probability}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)
 		t.sampling, t.subset = sampleSubset, e

@@ -65,7 +65,8 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 
 // TestGuardThatTakesNothing: a guard that forgets to spend hands out nothing.
 func TestGuardThatTakesNothing(t *testing.T) {
-	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget), transaction(50))
+	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget),
+		transaction(50))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,9 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 			_, err := g.NoisyArgmax([]int64{1, 2}, 1, 1)
 			return err
 		}},
-		"Laplace": {accountant.Laplace{Scale: 1}, func(g *mechanism.Grant) error { return g.Laplace(1, part) }},
+		"Laplace": {accountant.Laplace{Scale: 1}, func(g *mechanism.Grant) error {
+			return g.Laplace(1, part)
+		}},
 		"Exponential": {accountant.ExponentialMechanism{Epsilon: 1}, func(g *mechanism.Grant) error {
 			_, err := g.Exponential([]int64{1, 2})
 			return err

@@ -25,7 +25,8 @@ func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	data := drawTable(t, 4000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
 	// The noise is a fixed one: the test is of learning.
-	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1), accountant.NewLedger(c.Budget), data)
+	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1),
+		accountant.NewLedger(c.Budget), data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, err
 	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
-		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier, Batches: j.Batches,
+		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
+		Batches:   j.Batches,
 		Seed:      j.Seed,
 		Generator: j.Generator}.Plan()
 	if err != nil {

@@ -44,7 +44,8 @@ func pairsPlan(t *testing.T) (*work, rff.SparseEmbedding) {
 // counts as zero.
 func TestListedFeaturesAreClipped(t *testing.T) {
 	w, features := pairsPlan(t)
-	row := device.Batch{Rows: 1, Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	row := device.Batch{Rows: 1,
+		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
 	bound := features.NormBound()
 	for name, c := range map[string]struct {
 		places []int32
@@ -75,7 +76,8 @@ func TestTotalsCountOnce(t *testing.T) {
 	w, features := pairsPlan(t)
 	a := w.newPartial(device.CPU())
 	a.workers = append(a.workers[:1], newWorker(w, device.CPU()))
-	row := device.Batch{Rows: 1, Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	row := device.Batch{Rows: 1,
+		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
 	for _, own := range a.workers {
 		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row)
 	}

@@ -14,7 +14,8 @@ func TestCentersAreMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []records.Schema{records.Binary(3), records.BinaryImage(1, 3), records.Sets(3, 2),
+	for _, s := range []records.Schema{records.Binary(3), records.BinaryImage(1, 3),
+		records.Sets(3, 2),
 		records.Image(1, 3), records.Interval(3, 0, 1), table} {
 		c := Config{Schema: s, ClipNorm: 2}
 		const count, label, std = 1000, 0.5, 1

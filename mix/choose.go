@@ -94,7 +94,8 @@ func (c Config) choose() (Config, []Candidate, error) {
 	var seen []Candidate
 	for i, t := range tried {
 		if t != nil {
-			seen = append(seen, Candidate{Degree: grid[i], NoiseMultiplier: t.NoiseMultiplier, Score: scores[i]})
+			seen = append(seen,
+				Candidate{Degree: grid[i], NoiseMultiplier: t.NoiseMultiplier, Score: scores[i]})
 		}
 	}
 	return *tried[best], seen, nil

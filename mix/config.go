@@ -12,11 +12,12 @@ import (
 
 // Config describes a release. Every field is public.
 type Config struct {
-	Schema   records.Schema
-	Budget   accountant.Budget
-	Sampling Sampling // Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
-	Mixtures int      // T, how many mixtures are released
-	ClipNorm float64  // R: longer records are shortened to this norm
+	Schema records.Schema
+	Budget accountant.Budget
+	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
+	Sampling Sampling
+	Mixtures int     // T, how many mixtures are released
+	ClipNorm float64 // R: longer records are shortened to this norm
 	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
 	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
 	// Degree stays the expected number of records in a mixture if classes are of equal size, so a
@@ -90,9 +91,11 @@ func (c Config) Validate() error {
 			errs = append(errs, &param.Error{Path: "mix.Config." + field, Value: value, Want: want})
 		}
 	}
-	bad(c.Mixtures > 0 && c.Mixtures <= maxMixtures, "Mixtures", c.Mixtures, "a positive integer of at most 2^31")
+	bad(c.Mixtures > 0 &&
+		c.Mixtures <= maxMixtures, "Mixtures", c.Mixtures, "a positive integer of at most 2^31")
 	bad(clippable(c.ClipNorm), "ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
-	bad(c.LabelShare >= 0 && c.LabelShare < 1, "LabelShare", c.LabelShare, "a number in [0, 1), 0 for the best")
+	bad(c.LabelShare >= 0 &&
+		c.LabelShare < 1, "LabelShare", c.LabelShare, "a number in [0, 1), 0 for the best")
 	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier,
 		"a positive finite number, or 0 for the least that fits")
 	bad(criterionNames.Known(c.Criterion), "Criterion", int(c.Criterion), "one of the criteria")
@@ -100,8 +103,10 @@ func (c Config) Validate() error {
 	errs = append(errs, c.validateSampling()...)
 	errs = append(errs, c.validateCenters()...)
 	p := c.Projection
-	bad(p == Projection{} || p.Dim > 0 && p.Dim <= 1<<20, "Projection.Dim", p.Dim, "a positive integer of at most 2^20")
-	bad(!p.wanted() || !c.Centers.wanted(), "Projection.Dim", p.Dim, "none where deviations from centres are mixed")
+	bad(p == Projection{} || p.Dim > 0 &&
+		p.Dim <= 1<<20, "Projection.Dim", p.Dim, "a positive integer of at most 2^20")
+	bad(!p.wanted() ||
+		!c.Centers.wanted(), "Projection.Dim", p.Dim, "none where deviations from centres are mixed")
 	if k := c.Schema.Classes(); c.ByClass {
 		bad(k > 1, "ByClass", c.ByClass, "a schema with two classes or more")
 		bad(k < 2 || c.Mixtures%k == 0, "Mixtures", c.Mixtures, "a multiple of the number of classes")
@@ -227,6 +232,7 @@ func (c Config) geometry() geometry {
 // centerGeometry is that of a record in the release of means: its features beside its count of one.
 func (c Config) centerGeometry() geometry {
 	lo, _ := c.Schema.Bounds()
-	return geometry{clip: c.ClipNorm, label: labelLength(c.ClipNorm, bestLabelShare(c.Schema.Dim(), 1)),
+	return geometry{clip: c.ClipNorm,
+		label:       labelLength(c.ClipNorm, bestLabelShare(c.Schema.Dim(), 1)),
 		nonNegative: lo >= 0}
 }

@@ -104,7 +104,8 @@ func described(x *records.Table) (mean []float64, covariance [][]float64) {
 }
 
 // drawn fits a configuration and draws n records.
-func drawn(t testing.TB, c mix.Config, data records.Data, n int, opts ...synth.DrawOption) records.Data {
+func drawn(t testing.TB, c mix.Config, data records.Data, n int,
+	opts ...synth.DrawOption) records.Data {
 	t.Helper()
 	all, err := fit(t, mustPlan(t, c), data).Sample(t.Context(), n, opts...)
 	if err == nil {

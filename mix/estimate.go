@@ -62,7 +62,8 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	s := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			if v := float64(g.Data[i*k+j]); !math.IsNaN(v) && !math.IsInf(v, 0) { // rows may come out of any file
+			// rows may come out of any file
+			if v := float64(g.Data[i*k+j]); !math.IsNaN(v) && !math.IsInf(v, 0) {
 				s.SetSym(i, j, v)
 			}
 		}
@@ -101,7 +102,8 @@ func (e *estimator) class(class int, rows []int) (s *mat.SymDense, mean []float6
 	u, sum := e.coefficients(rows, center)
 	held = e.held(class, rows)
 	s = e.covariance(u)
-	if center == nil { // a Poisson sum also varies by its number of records, each of which carries the mean
+	// a Poisson sum also varies by its number of records, each of which carries the mean
+	if center == nil {
 		subtractMean(s, e.inBasis(sum), held)
 	}
 	return s, e.mean(sum, center, held, len(rows)), held
@@ -201,7 +203,8 @@ func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var all mat.Dense
 	eigen.VectorsTo(&all)
 	gamma := float64(n) / float64(max(rows, 1))
-	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02 // the largest of noise alone scatters about its limit
+	// the largest of noise alone scatters about its limit
+	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02
 	var out spectrum
 	var keep []int
 	values := eigen.Values(nil)

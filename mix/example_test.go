@@ -42,7 +42,8 @@ func Example() {
 		return
 	}
 	m := gen.Model().(*mix.Model)
-	fmt.Println(m.Rows().Len(), "rows of", m.Rows().Dim(), "features and", m.Rows().Classes(), "soft labels")
+	fmt.Println(m.Rows().Len(), "rows of", m.Rows().Dim(), "features and", m.Rows().Classes(),
+		"soft labels")
 	fmt.Println("within the budget:", gen.Guarantee().Epsilon <= 4, "for", gen.Guarantee().Relation)
 	// Output:
 	// 500 rows of 4 features and 2 soft labels
@@ -59,8 +60,10 @@ func ExamplePaperTheorem1() {
 		return
 	}
 	event := accountant.SampledWithoutReplacement{Population: n, Sample: degree,
-		Event: accountant.Gaussian{NoiseMultiplier: sigma * degree / (1.41422 * 9.2547)}} // records of norm 9.2 with their labels
-	here, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, 1.0/n, accountant.ReplaceOne)
+		// records of norm 9.2 with their labels
+		Event: accountant.Gaussian{NoiseMultiplier: sigma * degree / (1.41422 * 9.2547)}}
+	here, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, 1.0/n,
+		accountant.ReplaceOne)
 	if err != nil {
 		fmt.Println(err)
 		return

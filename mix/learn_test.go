@@ -38,7 +38,8 @@ func striped(t testing.TB, n int, seed uint64) *records.Table {
 			}
 		}
 	}
-	table, err := records.FromFlat(records.Image(6, 6).WithLabels("high", "middle", "low"), flat, labels...)
+	table, err := records.FromFlat(records.Image(6, 6).WithLabels("high", "middle", "low"),
+		flat, labels...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,8 +347,9 @@ func TestBaselines(t *testing.T) {
 // TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on
 // either side.
 func TestDegreeIsChosenInside(t *testing.T) {
-	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"), Budget: accountant.Budget{Epsilon: 2,
-		Delta: 1e-5},
+	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"),
+		Budget: accountant.Budget{Epsilon: 2,
+			Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 60000}, Mixtures: 60000, ClipNorm: 9}
 	p := mustPlan(t, c)
 	best := 0.0

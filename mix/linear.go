@@ -11,9 +11,10 @@ import (
 
 // LinearConfig describes the learner of a linear model Y = W·[x; 1]. Every field is public.
 type LinearConfig struct {
-	Ridge        float64 // added to the loss as Ridge·‖W‖²/2 per coordinate of unit scale; 0 for 1e-3
-	Passes       int     // over the rows; 0 for 5
-	LearningRate float64 // η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for one that is stable for rows of the released size
+	Ridge  float64 // added to the loss as Ridge·‖W‖²/2 per coordinate of unit scale; 0 for 1e-3
+	Passes int     // over the rows; 0 for 5
+	// η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for one that is stable for rows of the released size
+	LearningRate float64
 	Seed         uint64
 }
 
@@ -63,7 +64,8 @@ func (c LinearConfig) validate() error {
 		errs = append(errs, mistake("LinearConfig.Passes", c.Passes, "a positive integer"))
 	}
 	if c.LearningRate < 0 || math.IsNaN(c.LearningRate) || math.IsInf(c.LearningRate, 0) {
-		errs = append(errs, mistake("LinearConfig.LearningRate", c.LearningRate, "a finite number, zero or more"))
+		errs = append(errs,
+			mistake("LinearConfig.LearningRate", c.LearningRate, "a finite number, zero or more"))
 	}
 	return errors.Join(errs...)
 }

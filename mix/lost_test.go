@@ -58,7 +58,9 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 // away. Rows that are taken for those of another class put means off by 0.3 to 1.8.
 func TestLostMixturesAreLeftOut(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
-		m := short(t, mixed(t, byClass), func(row, class int) bool { return row%7 != 0 && (class > 0 || row%2 == 0) })
+		m := short(t, mixed(t, byClass), func(row, class int) bool {
+			return row%7 != 0 && (class > 0 || row%2 == 0)
+		})
 		moments, err := m.Moments(mix.MomentsConfig{})
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +80,9 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 // a release.
 func TestLostClass(t *testing.T) {
 	for name, keep := range map[string]func(row, class int) bool{
-		"class": func(_, class int) bool { return class != 1 }, "all but one": func(row, _ int) bool { return row == 4 }} {
+		"class": func(_, class int) bool {
+			return class != 1
+		}, "all but one": func(row, _ int) bool { return row == 4 }} {
 		for _, labelled := range []bool{true, false} {
 			for kind, data := range kinds(t, 30, labelled) {
 				for variant, c := range variants(data.Schema(), accountant.AddOrRemoveOne, 30) {
@@ -180,18 +184,20 @@ func parts(l *accountant.Ledger) (all []*accountant.Ledger) {
 // rounds loses none.
 func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	data := striped(t, 40, 1)
-	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5}, ByClass: true,
+	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
+		ByClass:  true,
 		Sampling: mix.Poisson{Nominal: 40, Degree: 4}, Mixtures: 900, ClipNorm: 3,
 		Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	p, ledger := mustPlan(t, c), accountant.NewLedger(c.Budget)
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
-	_, err := p.FitOn(ctx, ledger, data, synth.CheckpointEvery(path, 1), synth.OnProgress(func(synth.Progress) {
-		if seen++; seen == 4 { // the centres and three rounds
-			cancel()
-		}
-	}))
+	_, err := p.FitOn(ctx, ledger, data, synth.CheckpointEvery(path, 1),
+		synth.OnProgress(func(synth.Progress) {
+			if seen++; seen == 4 { // the centres and three rounds
+				cancel()
+			}
+		}))
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -211,7 +217,8 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 		}
 		bits[math.Float32bits(m.Rows().Features(i)[0])]++
 	}
-	if m.Rows().Len() != 900 || count[0] != 300 || count[1] != 300 || count[2] != 300 || len(bits) < 850 {
+	if m.Rows().Len() != 900 || count[0] != 300 || count[1] != 300 || count[2] != 300 ||
+		len(bits) < 850 {
 		t.Errorf("%d rows, of classes %v, %d different", m.Rows().Len(), count, len(bits))
 	}
 	if len(stages) < 2 || stages[1] == "144" {

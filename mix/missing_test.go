@@ -50,7 +50,8 @@ func TestWhatIsMissing(t *testing.T) {
 		mistakes["stream on no ledger"] = err
 	}
 	none := new(mix.Model)
-	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 || none.Schema().Dim() != 0 {
+	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 ||
+		none.Schema().Dim() != 0 {
 		t.Error("the zero model holds something")
 	}
 	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
@@ -73,7 +74,9 @@ func TestWhatIsMissing(t *testing.T) {
 	for name, train := range map[string]func(net *models.Classifier) error{
 		"rows":    func(net *models.Classifier) error { return mix.Trainer{}.Fit(ctx, net, m.Rows()) },
 		"records": func(net *models.Classifier) error { return mix.Trainer{}.FitRecords(ctx, net, data) },
-		"moments": func(net *models.Classifier) error { return mix.Trainer{}.FitMoments(ctx, net, moments, 3) },
+		"moments": func(net *models.Classifier) error {
+			return mix.Trainer{}.FitMoments(ctx, net, moments, 3)
+		},
 	} {
 		mistakes["no network on "+name] = train(nil)
 		if err := train(net); err != nil {
@@ -98,7 +101,8 @@ func TestWhatIsMissing(t *testing.T) {
 // change after they were judged, and are not told apart where the kind of sampling matters.
 func TestSamplingsAreValues(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
-	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil), &mix.WithoutReplacement{Records: 9, Degree: 2}} {
+	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil),
+		&mix.WithoutReplacement{Records: 9, Degree: 2}} {
 		c := small(s, mix.Poisson{})
 		c.Sampling, c.Budget.Relation = sampling, accountant.ReplaceOne
 		var wrong *param.Error

@@ -60,7 +60,8 @@ func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Con
 	n = max(n, 1)
 	samplings := map[string]mix.Sampling{"poisson": mix.Poisson{Nominal: 12, Degree: 3}}
 	if r == accountant.ReplaceOne {
-		samplings = map[string]mix.Sampling{"poisson": mix.PoissonReplaceOne{Records: n, Degree: min(n, 3)},
+		samplings = map[string]mix.Sampling{"poisson": mix.PoissonReplaceOne{Records: n,
+			Degree: min(n, 3)},
 			"subset": mix.WithoutReplacement{Records: n, Degree: min(n, 3)}}
 	}
 	out := map[string]mix.Config{}
@@ -89,8 +90,9 @@ func schemas(t *testing.T) []records.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []records.Schema{records.Binary(6).WithLabels("a", "b"), records.Interval(4, -1, 1).WithLabels("a",
-		"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b"), table}
+	return []records.Schema{records.Binary(6).WithLabels("a", "b"),
+		records.Interval(4, -1, 1).WithLabels("a",
+			"b", "c"), records.Sets(9, 3), records.Image(2, 3).WithLabels("a", "b"), table}
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
@@ -134,13 +136,15 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 
 // everythingVisible returns all that leaves a run. One worker keeps events in an order that two
 // runs share.
-func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger,
+	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		var told []synth.Progress
-		gen, err := p.FitOn(ctx, ledger, data, synth.On(device.CPUWith(1)), synth.OnProgress(func(s synth.Progress) {
-			s.Elapsed = 0
-			told = append(told, s)
-		}))
+		gen, err := p.FitOn(ctx, ledger, data, synth.On(device.CPUWith(1)),
+			synth.OnProgress(func(s synth.Progress) {
+				s.Elapsed = 0
+				told = append(told, s)
+			}))
 		if err != nil {
 			return told, err
 		}
@@ -183,10 +187,12 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkLedger(t, p, ledger)
-				if got := ledger.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got || got > c.Budget.Epsilon {
+				if got := ledger.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got ||
+					got > c.Budget.Epsilon {
 					t.Errorf("the ledger says %v, the plan %v of %v", got, p.Total().Upper, c.Budget.Epsilon)
 				}
-				if g := gen.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise || g.Relation != r {
+				if g := gen.Guarantee(); len(g.NoiseClass) != 1 || g.NoiseClass[0] != accountant.ExactNoise ||
+					g.Relation != r {
 					t.Errorf("guarantee: %v under %v", g.NoiseClass, g.Relation)
 				}
 			})
@@ -207,9 +213,11 @@ func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 		for _, e := range l.Entries() {
 			lines++
 			for _, stage := range p.Stages() {
-				if e.Purpose == stage.Purpose && (e.Spent != stage.Count || e.Reserved != stage.Count || e.Late ||
-					!accountant.EqualEvents(stage.Event, e.Event)) {
-					t.Errorf("%s: %d of %d × %v, planned %d × %v", e.Purpose, e.Spent, e.Reserved, e.Event, stage.Count,
+				if e.Purpose == stage.Purpose &&
+					(e.Spent != stage.Count || e.Reserved != stage.Count || e.Late ||
+						!accountant.EqualEvents(stage.Event, e.Event)) {
+					t.Errorf("%s: %d of %d × %v, planned %d × %v", e.Purpose, e.Spent, e.Reserved, e.Event,
+						stage.Count,
 						stage.Event)
 				}
 			}
@@ -254,7 +262,8 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 func TestHostileRecordsAreMixed(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")
-	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}}, 7, -1, 1)
+	wild, err := records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}}, 7, -1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ func (r *Rows) Labels(i int) []float32 { return r.labels[i*r.classes : (i+1)*r.c
 
 // Matrices are features and labels of all rows, sharing storage.
 func (r *Rows) Matrices() (features, labels device.Matrix) {
-	return device.HostMatrix(r.Len(), r.dim, r.features), device.HostMatrix(r.Len(), r.classes, r.labels)
+	return device.HostMatrix(r.Len(), r.dim, r.features),
+		device.HostMatrix(r.Len(), r.classes, r.labels)
 }
 
 // Class is the largest label coordinate of row i, the first of equals; -1 without labels.

@@ -95,6 +95,7 @@ func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accoun
 }
 
 func (s WithoutReplacement) events(g geometry, _, multiplier float64) []accountant.Event {
-	return []accountant.Event{accountant.SampledWithoutReplacement{Population: s.Records, Sample: s.Degree,
-		Event: accountant.Gaussian{NoiseMultiplier: g.replaced(multiplier)}}}
+	return []accountant.Event{accountant.SampledWithoutReplacement{Population: s.Records,
+		Sample: s.Degree,
+		Event:  accountant.Gaussian{NoiseMultiplier: g.replaced(multiplier)}}}
 }

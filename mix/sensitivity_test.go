@@ -54,10 +54,12 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 // that a release declares, and some pair comes close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1,
-		2).WithLabels("a", "b"), records.Binary(3)} {
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),
+		records.Image(1,
+			2).WithLabels("a", "b"), records.Binary(3)} {
 		for _, byClass := range []bool{false, s.Classes() > 0} {
-			c := Config{Schema: s, ClipNorm: 0.9, ByClass: byClass, Sampling: Poisson{Nominal: 10, Degree: 1}}
+			c := Config{Schema: s, ClipNorm: 0.9, ByClass: byClass,
+				Sampling: Poisson{Nominal: 10, Degree: 1}}
 			t.Run(fmt.Sprint(s, " by class ", byClass), func(t *testing.T) {
 				g := c.geometry()
 				longest, farthest := 0.0, 0.0
@@ -67,13 +69,15 @@ func TestSensitivityBruteForce(t *testing.T) {
 					longest = max(longest, distance(a, make([]float64, len(a))))
 					farthest = max(farthest, distance(a, b))
 				}
-				for relation, found := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: longest, accountant.ReplaceOne: farthest} {
+				for relation, found := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: longest,
+					accountant.ReplaceOne: farthest} {
 					declared := g.effect(relation, 1)
 					if found > declared {
 						t.Errorf("%v: %v apart, declared %v", relation, found, declared)
 					}
 					if found < 0.9*declared && !byClass { // within a class the label does not move
-						t.Errorf("%v: at most %v of the %v declared: the test shows little", relation, found, declared)
+						t.Errorf("%v: at most %v of the %v declared: the test shows little", relation,
+							found, declared)
 					}
 				}
 			})
@@ -84,8 +88,9 @@ func TestSensitivityBruteForce(t *testing.T) {
 // TestCenterSensitivityBruteForce does the same for sums and counts of disjoint parts.
 func TestCenterSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"), records.Image(1,
-		2).WithLabels("a", "b")} {
+	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),
+		records.Image(1,
+			2).WithLabels("a", "b")} {
 		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1},
 			Sampling: Poisson{Nominal: 10, Degree: 1}}
 		g := c.centerGeometry()

@@ -34,7 +34,8 @@ func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float
 	case !(delta > 0 && delta < 1):
 		return 0, want("delta", delta, "a probability")
 	}
-	t := theorem1{rate: float64(degree) / float64(records), x: squared / float64(degree) / float64(degree)}
+	t := theorem1{rate: float64(degree) / float64(records),
+		x: squared / float64(degree) / float64(degree)}
 	best, since := math.Inf(1), 0
 	for alpha := 2; alpha <= theoremOrders && since < 12; alpha++ {
 		e := float64(mixtures)*t.rdp(alpha) + math.Log(1/delta)/float64(alpha-1)
@@ -57,11 +58,13 @@ type theorem1 struct {
 // rdp is ε'_α.
 func (t *theorem1) rdp(alpha int) float64 {
 	a := float64(alpha)
-	second := 2*math.Log(t.rate) + logChoose(alpha, 2) + math.Min(math.Log(4*math.Expm1(t.x)), math.Log(2)+t.x)
+	second := 2*math.Log(t.rate) + logChoose(alpha, 2) +
+		math.Min(math.Log(4*math.Expm1(t.x)), math.Log(2)+t.x)
 	sum := math.Exp(second)
 	log := second
 	for j := 3; j <= alpha; j++ {
-		term := math.Log(4) + float64(j)*math.Log(t.rate) + logChoose(alpha, j) + (t.even(j/2*2)+t.even((j+1)/2*2))/2
+		term := math.Log(4) + float64(j)*math.Log(t.rate) + logChoose(alpha, j) +
+			(t.even(j/2*2)+t.even((j+1)/2*2))/2
 		sum += math.Exp(term)
 		log = logAdd(log, term)
 	}
@@ -105,7 +108,8 @@ func logCentral(k int, x float64) float64 {
 	bits := uint(128 + 2*float64(k) + float64(k*k)*x*0.73 + float64(k)*math.Max(0, -math.Log2(x)))
 	base := bigExp(x, bits)
 	sum := new(big.Float).SetPrec(bits)
-	power, step := big.NewFloat(1).SetPrec(bits), big.NewFloat(1).SetPrec(bits) // e^{i(i−1)x/2} and e^{ix}
+	// e^{i(i−1)x/2} and e^{ix}
+	power, step := big.NewFloat(1).SetPrec(bits), big.NewFloat(1).SetPrec(bits)
 	for i := 0; i <= k; i++ {
 		if i >= 2 {
 			step.Mul(step, base)

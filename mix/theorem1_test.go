@@ -12,9 +12,11 @@ import (
 // sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in
 // [0, 1] clipped to norm 9.2 and ten classes.
 var sigmaRows = []struct {
-	epsilon                float64
-	degree                 int
-	paper, clipped, poison float64 // Theorem 1 by ranges, by norms (√2·9.2, √2), and Poisson under add/remove; 0 where no value is at hand
+	epsilon float64
+	degree  int
+	// Theorem 1 by ranges, by norms (√2·9.2, √2), and Poisson under add/remove; 0 where no value is at
+	// hand
+	paper, clipped, poison float64
 	replace                float64 // Poisson under replace-one, opposite records
 }{
 	{20, 64, .215, .100, .063, .0657},
@@ -46,8 +48,10 @@ func TestPaperTheorem1(t *testing.T) {
 				return e
 			}
 			slack := max(0.0006, 0.01*c.sigma) // the table's last digit, or 1 %
-			if less, more := epsilon(c.sigma-slack), epsilon(c.sigma+slack); !(less > row.epsilon && more < row.epsilon) {
-				t.Errorf("ε = %g, degree %d: σ = %g gives %.4g to %.4g", row.epsilon, row.degree, c.sigma, more, less)
+			if less, more := epsilon(c.sigma-slack),
+				epsilon(c.sigma+slack); !(less > row.epsilon && more < row.epsilon) {
+				t.Errorf("ε = %g, degree %d: σ = %g gives %.4g to %.4g", row.epsilon, row.degree, c.sigma,
+					more, less)
 			}
 		}
 	}
@@ -79,7 +83,8 @@ func TestNoiseOfTheTable(t *testing.T) {
 			if math.Abs(x-y) > 1e-9 {
 				t.Fatalf("noise %v on features, %v on labels", x, y)
 			}
-			better := want == row.replace && x < want // the plan may know a cheaper analysis than opposite records
+			// the plan may know a cheaper analysis than opposite records
+			better := want == row.replace && x < want
 			if !better && math.Abs(x-want) > 0.0006 && math.Abs(x/want-1) > 0.01 {
 				t.Errorf("ε = %g, degree %d, %v: σ = %.4f, want %g", row.epsilon, row.degree,
 					sampling.Relation(), x, want)

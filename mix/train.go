@@ -77,7 +77,8 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 // of [Moments.Sample].
 //
 // Errors: *param.Error; ctx.Err().
-func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier, data *records.Table) error {
+func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
+	data *records.Table) error {
 	if net == nil || data == nil {
 		return mistake("Trainer.FitRecords", nil, "a network and records")
 	}
@@ -127,8 +128,9 @@ func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Mome
 }
 
 // run is the loop; fill puts rows and targets where they are wanted.
-func (t Trainer) run(ctx context.Context, net *models.Classifier, n int, fill func([]int32, *device.Batch,
-	device.Matrix)) error {
+func (t Trainer) run(ctx context.Context, net *models.Classifier, n int,
+	fill func([]int32, *device.Batch,
+		device.Matrix)) error {
 	t = t.withDefaults()
 	if err := t.validate(); err != nil {
 		return err
@@ -169,7 +171,8 @@ type adam struct {
 func newAdam(t Trainer, net *models.Classifier, n int) *adam {
 	p := net.Params()
 	return &adam{be: t.Backend, rate: t.LearningRate, grad: device.NewParams(t.Backend, p.Shapes...),
-		m: t.Backend.New(1, p.Len()), v: t.Backend.New(1, p.Len()), total: t.Epochs * ((n + t.Batch - 1) / t.Batch)}
+		m: t.Backend.New(1, p.Len()), v: t.Backend.New(1, p.Len()),
+		total: t.Epochs * ((n + t.Batch - 1) / t.Batch)}
 }
 
 func (s *adam) take(net *models.Classifier, b device.Batch, targets device.Matrix) {

@@ -119,7 +119,11 @@ func TestGeneratorAllocates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	codes, form := normalMatrix(rng, 8, 3), normalMatrix(rng, 8, n.Dim())
 	grad := device.NewParams(device.CPU(), n.Params().Shapes...)
-	step := func() { n.Forward(codes); n.Backward(form, grad, device.Matrix{}); n.Generate(codes, form) }
+	step := func() {
+		n.Forward(codes)
+		n.Backward(form, grad, device.Matrix{})
+		n.Generate(codes, form)
+	}
 	step()
 	if a := testing.AllocsPerRun(50, step); a > 0 {
 		t.Errorf("%v allocations a step", a)

@@ -16,13 +16,14 @@ import (
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {
-	be              device.Backend
-	pixels          int // pixels a record
-	channels        int
-	f               device.Func
-	gain, shift     device.Matrix
-	running, latest device.Matrix // moments: their average over the last batches, and room for a difference
-	batches         int64         // how many batches the average has seen
+	be          device.Backend
+	pixels      int // pixels a record
+	channels    int
+	f           device.Func
+	gain, shift device.Matrix
+	// moments: their average over the last batches, and room for a difference
+	running, latest device.Matrix
+	batches         int64 // how many batches the average has seen
 }
 
 const (
@@ -33,7 +34,8 @@ const (
 )
 
 func newBatchNorm(be device.Backend, pixels, channels int, f device.Func) *batchNorm {
-	u := &batchNorm{be: be, pixels: pixels, channels: channels, f: f, running: be.New(2, channels), latest: be.New(2, channels)}
+	u := &batchNorm{be: be, pixels: pixels, channels: channels, f: f, running: be.New(2, channels),
+		latest: be.New(2, channels)}
 	be.Fill(u.running.RowRange(1, 2), 1)
 	return u
 }
@@ -42,7 +44,8 @@ func (u *batchNorm) in() int  { return u.pixels * u.channels }
 func (u *batchNorm) out() int { return u.pixels * u.channels }
 
 func (u *batchNorm) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.channels}, {Name: name + ".shift", Rows: 1, Cols: u.channels}}
+	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.channels},
+		{Name: name + ".shift", Rows: 1, Cols: u.channels}}
 }
 
 func (u *batchNorm) bind(blocks []device.Matrix) { u.gain, u.shift = blocks[0], blocks[1] }
@@ -77,7 +80,8 @@ func (u *batchNorm) average(stats device.Matrix) {
 func (u *batchNorm) backward(w *walk, l int, x, y, delta, dx device.Matrix) {
 	u.be.Gradient(u.f, delta, y)
 	s := w.stats[l]
-	u.be.NormalizeGradient(u.columns(delta), u.columns(x), s.RowRange(0, 2), u.gain, s.RowRange(2, 3), s.RowRange(3, 4))
+	u.be.NormalizeGradient(u.columns(delta), u.columns(x), s.RowRange(0, 2), u.gain, s.RowRange(2, 3),
+		s.RowRange(3, 4))
 	if dx.Rows > 0 {
 		u.be.Apply(device.Identity, dx, delta)
 	}
@@ -91,7 +95,8 @@ func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 }
 
 // addSum adds the gradient of the whole batch; single records have none.
-func (u *batchNorm) addSum(w *walk, l int, _, _ device.Matrix, _ []float32, blocks []device.Matrix) {
+func (u *batchNorm) addSum(w *walk, l int, _, _ device.Matrix, _ []float32,
+	blocks []device.Matrix) {
 	u.be.Axpy(1, w.stats[l].RowRange(2, 3), blocks[0])
 	u.be.Axpy(1, w.stats[l].RowRange(3, 4), blocks[1])
 }

@@ -95,7 +95,8 @@ func (u *denseUnit) in() int  { return u.width }
 func (u *denseUnit) out() int { return u.wide }
 
 func (u *denseUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".weight", Rows: u.width, Cols: u.wide}, {Name: name + ".bias", Rows: 1, Cols: u.wide}}
+	return []device.Shape{{Name: name + ".weight", Rows: u.width, Cols: u.wide},
+		{Name: name + ".bias", Rows: 1, Cols: u.wide}}
 }
 
 func (u *denseUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
@@ -123,7 +124,8 @@ func (u *denseUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 	}
 }
 
-func (u *denseUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32, blocks []device.Matrix) {
+func (u *denseUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
+	blocks []device.Matrix) {
 	if u.width <= u.wide {
 		u.be.Gemm(true, false, 1, w.scaled(x, weights), delta, 1, blocks[0])
 	} else {

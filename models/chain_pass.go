@@ -15,10 +15,11 @@ type walk struct {
 	deltaBuf []device.Matrix
 	outs     []device.Matrix // outBuf cut to rows
 	deltas   []device.Matrix
-	dx       device.Matrix   // where the derivative by the input goes; the zero Matrix if nobody wants it
-	stats    []device.Matrix // moments and their gradients, for batch norm only
-	roots    [][]float32     // 1/√variance of every row, for layer norm only
-	means    device.Matrix   // and room for their means
+	// where the derivative by the input goes; the zero Matrix if nobody wants it
+	dx    device.Matrix
+	stats []device.Matrix // moments and their gradients, for batch norm only
+	roots [][]float32     // 1/√variance of every row, for layer norm only
+	means device.Matrix   // and room for their means
 
 	flat   device.Matrix // lowered images of a chunk
 	copies device.Matrix // a delta or an input, scaled
@@ -31,8 +32,10 @@ type walk struct {
 
 func newWalk(c *chain, trains bool) *walk {
 	n := len(c.units)
-	w := &walk{c: c, be: c.be, trains: trains, outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n),
-		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n), stats: make([]device.Matrix, n), roots: make([][]float32, n)}
+	w := &walk{c: c, be: c.be, trains: trains, outBuf: make([]device.Matrix, n),
+		deltaBuf: make([]device.Matrix, n),
+		outs:     make([]device.Matrix, n), deltas: make([]device.Matrix, n),
+		stats: make([]device.Matrix, n), roots: make([][]float32, n)}
 	for l, u := range c.units {
 		if b, ok := u.(*batchNorm); ok {
 			w.stats[l] = c.be.New(batchNormStats, b.channels)
@@ -55,7 +58,8 @@ func (w *walk) resize(rows int) {
 				}
 			}
 		}
-		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity), make([]float64, w.capacity)
+		w.na, w.nd, w.np = make([]float64, w.capacity), make([]float64, w.capacity),
+			make([]float64, w.capacity)
 		w.copies = device.Matrix{}
 	}
 	w.rows = rows

@@ -123,7 +123,8 @@ func upSample64(u *upSampleUnit, x []float64) []float64 {
 		if u.how == device.Nearest {
 			r2, c2 = r/2, c/2
 		}
-		y[i] = .75*(.75*pixel(r/2, c/2, k)+.25*pixel(r/2, c2, k)) + .25*(.75*pixel(r2, c/2, k)+.25*pixel(r2, c2, k))
+		y[i] = .75*(.75*pixel(r/2, c/2, k)+.25*pixel(r/2, c2, k)) +
+			.25*(.75*pixel(r2, c/2, k)+.25*pixel(r2, c2, k))
 	}
 	return y
 }
@@ -145,7 +146,8 @@ func batchNorm64(u *batchNorm, gain, shift []float64, batch [][]float64) [][]flo
 		y := make([]float64, len(x))
 		for i, v := range x {
 			k := i % u.channels
-			y[i] = apply64(u.f, gain[k]*(v-mean[k])/math.Sqrt(spread[k]+float64(float32(batchNormEps)))+shift[k])
+			y[i] = apply64(u.f,
+				gain[k]*(v-mean[k])/math.Sqrt(spread[k]+float64(float32(batchNormEps)))+shift[k])
 		}
 		return y
 	})

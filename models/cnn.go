@@ -69,8 +69,10 @@ func (a CNN) Validate() error {
 func (c *checker) convolution(path string, l Convolution) {
 	c.side(path+".Maps", l.Maps)
 	c.side(path+".Size", l.Size)
-	c.OK(l.Stride >= 0 && l.Stride <= maxSide, path+".Stride", l.Stride, "a non-negative integer, 0 meaning 1")
-	c.OK(l.Pad >= 0 && l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
+	c.OK(l.Stride >= 0 &&
+		l.Stride <= maxSide, path+".Stride", l.Stride, "a non-negative integer, 0 meaning 1")
+	c.OK(l.Pad >= 0 &&
+		l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
 // windows checks that every window fits into what the layer before it leaves of the image.
@@ -80,7 +82,8 @@ func (c *checker) windows(a CNN) {
 		w := l.over(m)
 		side := min(m.Height, m.Width) + 2*l.Pad
 		path := fmt.Sprintf("models.CNN.Convolutions[%d].Size", i)
-		c.OK(l.Size <= side, path, l.Size, fmt.Sprintf("at most the %d pixels that earlier layers leave", side))
+		c.OK(l.Size <= side, path, l.Size,
+			fmt.Sprintf("at most the %d pixels that earlier layers leave", side))
 		if w.Places() == 0 {
 			return
 		}
@@ -105,13 +108,15 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.OK(be != nil, "models.CNN.Classifier", be, "a backend")
 	c.Add(a.Validate())
 	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: it is for critics")
-	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in, "Height·Width·Channels numbers a record")
+	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in,
+		"Height·Width·Channels numbers a record")
 	c.positive("models.CNN.Classifier: classes", classes)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	layers := newChain(be, a.units(be, classes)...)
-	n := &Classifier{be: be, body: layers, in: in, classes: classes, dense: true, stage: newStaging(be)}
+	n := &Classifier{be: be, body: layers, in: in, classes: classes, dense: true,
+		stage: newStaging(be)}
 	n.newPass = func() pass { return newWalk(layers, true) }
 	n.start(layers.shapes("cnn"), rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
 	return n, nil

@@ -23,9 +23,15 @@ func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 // testCNNs have layers whose norms go by products and layers whose norms go by Gram matrices, edges
 // that windows miss, and several channels.
 var testCNNs = []CNN{
-	{Height: 6, Width: 7, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}}, Activation: Tanh},
-	{Height: 5, Width: 5, Channels: 3, Convolutions: []Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}, {Maps: 9, Size: 3}}, Hidden: []int{6}, Activation: Softplus},
-	{Height: 4, Width: 6, Channels: 2, Convolutions: []Convolution{{Maps: 4, Size: 1}, {Maps: 6, Size: 2, Stride: 2, Pad: 1}}, Hidden: []int{5}},
+	{Height: 6, Width: 7, Channels: 1,
+		Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}},
+		Activation:   Tanh},
+	{Height: 5, Width: 5, Channels: 3,
+		Convolutions: []Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}, {Maps: 9, Size: 3}},
+		Hidden:       []int{6}, Activation: Softplus},
+	{Height: 4, Width: 6, Channels: 2,
+		Convolutions: []Convolution{{Maps: 4, Size: 1}, {Maps: 6, Size: 2, Stride: 2, Pad: 1}},
+		Hidden:       []int{5}},
 	{Height: 2, Width: 3, Channels: 1, Hidden: []int{4}, Activation: Tanh},
 }
 
@@ -79,7 +85,8 @@ func TestCNNRecordsDoNotInteract(t *testing.T) {
 	for _, a := range testCNNs {
 		n := newTestCNN(t, a, 3)
 		b := greyBatch(rng, 40, n.Dim(), 3)
-		alone, among := device.NewParams(device.CPU(), n.Params().Shapes...), device.NewParams(device.CPU(), n.Params().Shapes...)
+		alone, among := device.NewParams(device.CPU(), n.Params().Shapes...),
+			device.NewParams(device.CPU(), n.Params().Shapes...)
 		one, all := make([]float64, 1), make([]float64, 40)
 		w := make([]float32, 40)
 		w[33] = 1
@@ -97,7 +104,8 @@ func TestCNNRecordsDoNotInteract(t *testing.T) {
 
 // Chunks of images are a matter of speed only.
 func TestCNNChunks(t *testing.T) {
-	a := CNN{Height: 28, Width: 28, Channels: 1, Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
+	a := CNN{Height: 28, Width: 28, Channels: 1,
+		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
 	n := newTestCNN(t, a, 3)
 	if rows := chunkRows(n.body.(*chain).units[0].(*convUnit).window); rows >= 20 {
 		t.Fatalf("%d images are one chunk", rows)
@@ -106,7 +114,8 @@ func TestCNNChunks(t *testing.T) {
 }
 
 func TestCNNLearns(t *testing.T) {
-	a := CNN{Height: 8, Width: 8, Channels: 1, Convolutions: []Convolution{{Maps: 6, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{12}}
+	a := CNN{Height: 8, Width: 8, Channels: 1,
+		Convolutions: []Convolution{{Maps: 6, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{12}}
 	n, err := a.Classifier(device.CPU(), 64, 2, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -150,8 +159,12 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 // A network with batch norm states no norm: whoever clips by norms leaves every record out.
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
-	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU), &denseUnit{be: be, width: 3, wide: 2})
-	n := &Classifier{be: be, body: layers, in: 4, classes: 2, stage: newStaging(be), newPass: func() pass { return newWalk(layers, true) }}
+	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
+		&denseUnit{be: be, width: 3, wide: 2})
+	n := &Classifier{be: be, body: layers, in: 4, classes: 2, stage: newStaging(be),
+		newPass: func() pass {
+			return newWalk(layers, true)
+		}}
 	n.start(layers.shapes("x"), rand.New(rand.NewPCG(1, 1)), 1)
 	b, norms := greyBatch(rand.New(rand.NewPCG(2, 1)), 5, 4, 2), make([]float64, 5)
 	n.Gradients(b).SquaredNorms(norms)
@@ -163,14 +176,19 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 }
 
 func TestCNNConfig(t *testing.T) {
-	_, err := CNN{Height: 0, Width: -3, Channels: 1 << 40, Convolutions: []Convolution{{Maps: 0, Size: 0, Stride: -1, Pad: 5}}, Hidden: []int{0}, Activation: 99}.Classifier(nil, 0, 0, 0)
-	for _, path := range []string{"models.CNN.Height", "models.CNN.Width", "models.CNN.Channels", "models.CNN.Convolutions[0].Maps", "models.CNN.Convolutions[0].Size",
-		"models.CNN.Convolutions[0].Stride", "models.CNN.Convolutions[0].Pad", "models.CNN.Hidden[0]", "models.CNN.Activation", "models.CNN.Classifier: classes"} {
+	_, err := CNN{Height: 0, Width: -3, Channels: 1 << 40,
+		Convolutions: []Convolution{{Maps: 0, Size: 0, Stride: -1, Pad: 5}}, Hidden: []int{0},
+		Activation: 99}.Classifier(nil, 0, 0, 0)
+	for _, path := range []string{"models.CNN.Height", "models.CNN.Width", "models.CNN.Channels",
+		"models.CNN.Convolutions[0].Maps", "models.CNN.Convolutions[0].Size",
+		"models.CNN.Convolutions[0].Stride", "models.CNN.Convolutions[0].Pad", "models.CNN.Hidden[0]",
+		"models.CNN.Activation", "models.CNN.Classifier: classes"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
 	}
-	small := CNN{Height: 5, Width: 5, Channels: 1, Convolutions: []Convolution{{Maps: 2, Size: 3}, {Maps: 2, Size: 4}}}
+	small := CNN{Height: 5, Width: 5, Channels: 1,
+		Convolutions: []Convolution{{Maps: 2, Size: 3}, {Maps: 2, Size: 4}}}
 	if err := small.Validate(); !names(err, "models.CNN.Convolutions[1].Size") {
 		t.Errorf("a window larger than its image: %v", err)
 	}
@@ -186,13 +204,16 @@ func TestCNNConfig(t *testing.T) {
 }
 
 // mnistCNN is about the size of the network of Papernot et al. 2020 for MNIST.
-var mnistCNN = CNN{Height: 28, Width: 28, Channels: 1, Convolutions: []Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}},
+var mnistCNN = CNN{Height: 28, Width: 28, Channels: 1,
+	Convolutions: []Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
+		{Maps: 32, Size: 5, Stride: 2, Pad: 2}},
 	Hidden: []int{64}, Activation: Tanh}
 
 func BenchmarkCNN(b *testing.B) {
 	n := newTestCNN(b, mnistCNN, 10)
 	batch := greyBatch(rand.New(rand.NewPCG(1, 2)), 256, 784, 10)
-	norms, w, sum := make([]float64, 256), make([]float32, 256), device.NewParams(device.CPU(), n.Params().Shapes...)
+	norms, w, sum := make([]float64, 256), make([]float32, 256),
+		device.NewParams(device.CPU(), n.Params().Shapes...)
 	for i := range w {
 		w[i] = 1
 	}

@@ -45,15 +45,17 @@ func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unm
 // numbers, the channels of a pixel side by side. Height and Width must be multiples of 2 to the
 // len(Maps).
 type ConvDecoder struct {
-	Height     int         `json:"height"`
-	Width      int         `json:"width"`
-	Channels   int         `json:"channels"`         // 1 for grey, 3 for colours
-	Hidden     []int       `json:"hidden,omitempty"` // widths of the dense layers before the first map
-	Maps       []int       `json:"maps"`             // channels before each doubling
-	Size       int         `json:"size"`             // side of the windows: odd, but even for TransposedUp
-	Enlarge    Enlarging   `json:"enlarge"`
-	Activation Activation  `json:"activation"` // of all layers but the last
-	Output     device.Func `json:"output"`     // of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
+	Height   int   `json:"height"`
+	Width    int   `json:"width"`
+	Channels int   `json:"channels"`         // 1 for grey, 3 for colours
+	Hidden   []int `json:"hidden,omitempty"` // widths of the dense layers before the first map
+	Maps     []int `json:"maps"`             // channels before each doubling
+	// side of the windows: odd, but even for TransposedUp
+	Size       int        `json:"size"`
+	Enlarge    Enlarging  `json:"enlarge"`
+	Activation Activation `json:"activation"` // of all layers but the last
+	// of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
+	Output device.Func `json:"output"`
 	// BatchNorm normalises every layer but the last over the batch. It is for generators that see
 	// records only through a private release.
 	BatchNorm bool `json:"batch_norm,omitempty"`
@@ -67,22 +69,30 @@ func (a ConvDecoder) Validate() error {
 	var c checker
 	c.side("models.ConvDecoder.Channels", a.Channels)
 	c.widths("models.ConvDecoder.Hidden", a.Hidden)
-	c.OK(len(a.Maps) > 0 && len(a.Maps) < 14, "models.ConvDecoder.Maps", a.Maps, "from 1 to 13 numbers of channels")
+	c.OK(len(a.Maps) > 0 &&
+		len(a.Maps) < 14, "models.ConvDecoder.Maps", a.Maps, "from 1 to 13 numbers of channels")
 	for i, n := range a.Maps {
 		c.side(fmt.Sprintf("models.ConvDecoder.Maps[%d]", i), n)
 	}
 	halvings := 1 << min(len(a.Maps), 14)
 	multiple := fmt.Sprintf("a multiple of %d up to %d", halvings, maxSide)
-	c.OK(a.Height > 0 && a.Height%halvings == 0 && a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
-	c.OK(a.Width > 0 && a.Width%halvings == 0 && a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
+	c.OK(a.Height > 0 && a.Height%halvings == 0 &&
+		a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
+	c.OK(a.Width > 0 && a.Width%halvings == 0 &&
+		a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
 	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge), "a known way to enlarge")
 	if a.Enlarge == TransposedUp {
-		c.OK(a.Size > 0 && a.Size%2 == 0 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an even positive integer, for transposed convolutions")
+		c.OK(a.Size > 0 && a.Size%2 == 0 &&
+			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size,
+			"an even positive integer, for transposed convolutions")
 	} else {
-		c.OK(a.Size > 0 && a.Size%2 == 1 && a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
+		c.OK(a.Size > 0 && a.Size%2 == 1 &&
+			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
 	}
-	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation), "a known activation")
-	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output), "Identity, Tanh, Sigmoid or Softplus")
+	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation),
+		"a known activation")
+	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output),
+		"Identity, Tanh, Sigmoid or Softplus")
 	return c.Err()
 }
 
@@ -121,7 +131,9 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	pixels := twice.Height * twice.Width
 	if a.Enlarge == TransposedUp {
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
-		l.add(&transposedUnit{be: l.be, window: device.Window{Image: large, Size: a.Size, Stride: 2, Pad: a.Size/2 - 1}, maps: m.Channels}, pixels, maps)
+		l.add(&transposedUnit{be: l.be,
+			window: device.Window{Image: large, Size: a.Size, Stride: 2, Pad: a.Size/2 - 1},
+			maps:   m.Channels}, pixels, maps)
 		return
 	}
 	how := device.Bilinear
@@ -133,10 +145,14 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 		// A convolution of stride 1 and its transpose are the same but for the order of weights, and the
 		// transpose lowers the side with fewer channels.
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
-		l.add(&transposedUnit{be: l.be, window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels}, pixels, maps)
+		l.add(&transposedUnit{be: l.be,
+			window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels},
+			pixels, maps)
 		return
 	}
-	l.add(&convUnit{be: l.be, window: device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: maps}, pixels, maps)
+	l.add(&convUnit{be: l.be,
+		window: device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: maps},
+		pixels, maps)
 }
 
 // unitList collects units, each followed by f, with batch norm or layer norm in between if so told.

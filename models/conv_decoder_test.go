@@ -12,11 +12,16 @@ import (
 )
 
 var testDecoders = []ConvDecoder{
-	{Height: 8, Width: 4, Channels: 1, Maps: []int{3, 2}, Size: 3, Activation: Tanh, Output: device.Sigmoid},
-	{Height: 4, Width: 6, Channels: 3, Hidden: []int{5}, Maps: []int{4}, Size: 3, Enlarge: NearestUp, Activation: Softplus, Output: device.Tanh, BatchNorm: true},
-	{Height: 8, Width: 8, Channels: 2, Maps: []int{4, 3}, Size: 4, Enlarge: TransposedUp, Activation: LeakyReLU, BatchNorm: true},
-	{Height: 4, Width: 4, Channels: 1, Hidden: []int{4, 3}, Maps: []int{2, 3}, Size: 1, Activation: Tanh, Output: device.Softplus, BatchNorm: true},
-	{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 2, Enlarge: TransposedUp, Activation: Tanh, Output: device.Sigmoid},
+	{Height: 8, Width: 4, Channels: 1, Maps: []int{3, 2}, Size: 3, Activation: Tanh,
+		Output: device.Sigmoid},
+	{Height: 4, Width: 6, Channels: 3, Hidden: []int{5}, Maps: []int{4}, Size: 3, Enlarge: NearestUp,
+		Activation: Softplus, Output: device.Tanh, BatchNorm: true},
+	{Height: 8, Width: 8, Channels: 2, Maps: []int{4, 3}, Size: 4, Enlarge: TransposedUp,
+		Activation: LeakyReLU, BatchNorm: true},
+	{Height: 4, Width: 4, Channels: 1, Hidden: []int{4, 3}, Maps: []int{2, 3}, Size: 1,
+		Activation: Tanh, Output: device.Softplus, BatchNorm: true},
+	{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 2, Enlarge: TransposedUp,
+		Activation: Tanh, Output: device.Sigmoid},
 }
 
 func newTestDecoder(t testing.TB, a ConvDecoder, latent int) *decoder {
@@ -87,13 +92,15 @@ func TestDecoderGradient(t *testing.T) {
 		}
 		for range 150 {
 			j := rng.IntN(len(p))
-			if want, got := slope(&p[j]), float64(grad.Flat.Data[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
+			if want, got := slope(&p[j]),
+				float64(grad.Flat.Data[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
 				t.Fatalf("decoder %d, parameter %d: gradient %v, difference quotient %v", k, j, got, want)
 			}
 		}
 		for i := range rows {
 			for j := range 3 {
-				if want, got := slope(&x[i][j]), float64(dCodes.Row(i)[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
+				if want, got := slope(&x[i][j]),
+					float64(dCodes.Row(i)[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
 					t.Fatalf("decoder %d, code %d: derivative %v, difference quotient %v", k, i, got, want)
 				}
 			}
@@ -107,8 +114,12 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 	be := device.CPU()
 	for _, a := range testDecoders {
 		a.BatchNorm = false
-		layers := newChain(be, append(a.units(be, 6), &denseUnit{be: be, width: a.Height * a.Width * a.Channels, wide: 3})...)
-		n := &Classifier{be: be, body: layers, in: 6, classes: 3, stage: newStaging(be), newPass: func() pass { return newWalk(layers, true) }}
+		layers := newChain(be,
+			append(a.units(be, 6), &denseUnit{be: be, width: a.Height * a.Width * a.Channels, wide: 3})...)
+		n := &Classifier{be: be, body: layers, in: 6, classes: 3, stage: newStaging(be),
+			newPass: func() pass {
+				return newWalk(layers, true)
+			}}
 		n.start(layers.shapes("x"), rng, 1)
 		checkFactored(t, n, greyBatch(rng, 6, 6, 3), slackCNN)
 		checkTotal(t, n, greyBatch(rng, 6, 6, 3))
@@ -167,7 +178,8 @@ func TestBatchNormAverages(t *testing.T) {
 	for i := range 100 {
 		for j, v := range got.Row(i) {
 			if math.Abs(float64(v-large.Row(i)[j])) > 0.1 {
-				t.Fatalf("a pixel is %v by the average moments, %v by those of a large batch", v, large.Row(i)[j])
+				t.Fatalf("a pixel is %v by the average moments, %v by those of a large batch", v,
+					large.Row(i)[j])
 			}
 		}
 	}
@@ -187,9 +199,13 @@ func TestDecoderBindAndEmpty(t *testing.T) {
 }
 
 func TestDecoderConfig(t *testing.T) {
-	_, err := ConvDecoder{Height: 6, Width: 0, Maps: []int{1, 0}, Size: 2, Enlarge: 7, Activation: -1, Output: device.Log, Hidden: []int{-1}}.NewGenerator(nil, 0, nil, 0)
-	for _, path := range []string{"models.ConvDecoder.Height", "models.ConvDecoder.Width", "models.ConvDecoder.Channels", "models.ConvDecoder.Maps[1]", "models.ConvDecoder.Size",
-		"models.ConvDecoder.Enlarge", "models.ConvDecoder.Activation", "models.ConvDecoder.Output", "models.ConvDecoder.Hidden[0]", "models.ConvDecoder.NewGenerator: latent", "models.ConvDecoder.NewGenerator"} {
+	_, err := ConvDecoder{Height: 6, Width: 0, Maps: []int{1, 0}, Size: 2, Enlarge: 7, Activation: -1,
+		Output: device.Log, Hidden: []int{-1}}.NewGenerator(nil, 0, nil, 0)
+	for _, path := range []string{"models.ConvDecoder.Height", "models.ConvDecoder.Width",
+		"models.ConvDecoder.Channels", "models.ConvDecoder.Maps[1]", "models.ConvDecoder.Size",
+		"models.ConvDecoder.Enlarge", "models.ConvDecoder.Activation", "models.ConvDecoder.Output",
+		"models.ConvDecoder.Hidden[0]", "models.ConvDecoder.NewGenerator: latent",
+		"models.ConvDecoder.NewGenerator"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
@@ -201,18 +217,21 @@ func TestDecoderConfig(t *testing.T) {
 			t.Errorf("%s became %+v", text, back)
 		}
 	}
-	if err := (ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{2}, Size: 3, Enlarge: TransposedUp}).Validate(); !names(err, "models.ConvDecoder.Size") {
+	if err := (ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{2}, Size: 3,
+		Enlarge: TransposedUp}).Validate(); !names(err, "models.ConvDecoder.Size") {
 		t.Errorf("an odd transposed convolution: %v", err)
 	}
 }
 
 // digitsDecoder has the form of the generator of Harder et al. 2021 (DP-MERF) for 28×28 digits.
-var digitsDecoder = ConvDecoder{Height: 28, Width: 28, Channels: 1, Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: ReLU, Output: device.Sigmoid, BatchNorm: true}
+var digitsDecoder = ConvDecoder{Height: 28, Width: 28, Channels: 1, Hidden: []int{200},
+	Maps: []int{16, 8}, Size: 5, Activation: ReLU, Output: device.Sigmoid, BatchNorm: true}
 
 func BenchmarkDecoder(b *testing.B) {
 	n := newTestDecoder(b, digitsDecoder, 15)
 	rng := rand.New(rand.NewPCG(1, 2))
-	codes, delta, grad := normalMatrix(rng, 256, 15), normalMatrix(rng, 256, 784), device.NewParams(device.CPU(), n.Params().Shapes...)
+	codes, delta, grad := normalMatrix(rng, 256, 15), normalMatrix(rng, 256, 784),
+		device.NewParams(device.CPU(), n.Params().Shapes...)
 	run := func(name string, step func()) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

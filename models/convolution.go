@@ -30,7 +30,8 @@ func (u *convUnit) in() int  { return u.window.Len() }
 func (u *convUnit) out() int { return u.window.Places() * u.maps }
 
 func (u *convUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".weight", Rows: u.window.Patch(), Cols: u.maps}, {Name: name + ".bias", Rows: 1, Cols: u.maps}}
+	return []device.Shape{{Name: name + ".weight", Rows: u.window.Patch(), Cols: u.maps},
+		{Name: name + ".bias", Rows: 1, Cols: u.maps}}
 }
 
 func (u *convUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
@@ -80,7 +81,8 @@ func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 	addTo(dst, product)
 }
 
-func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32, blocks []device.Matrix) {
+func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
+	blocks []device.Matrix) {
 	scaled := w.scaled(delta, weights)
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
@@ -108,7 +110,8 @@ func (u *transposedUnit) in() int  { return u.window.Places() * u.maps }
 func (u *transposedUnit) out() int { return u.window.Len() }
 
 func (u *transposedUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".weight", Rows: u.maps, Cols: u.window.Patch()}, {Name: name + ".bias", Rows: 1, Cols: u.window.Channels}}
+	return []device.Shape{{Name: name + ".weight", Rows: u.maps, Cols: u.window.Patch()},
+		{Name: name + ".bias", Rows: 1, Cols: u.window.Channels}}
 }
 
 func (u *transposedUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
@@ -175,7 +178,8 @@ func (u *transposedUnit) addBiasNorms(w *walk, delta device.Matrix, dst []float6
 	addTo(dst, product)
 }
 
-func (u *transposedUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32, blocks []device.Matrix) {
+func (u *transposedUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
+	blocks []device.Matrix) {
 	scaled := w.scaled(delta, weights)
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
@@ -217,4 +221,6 @@ func (u *upSampleUnit) backward(_ *walk, _ int, _, _, delta, dx device.Matrix) {
 
 func (u *upSampleUnit) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
 
-func (u *upSampleUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
+func (u *upSampleUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32,
+	[]device.Matrix) {
+}

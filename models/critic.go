@@ -96,7 +96,8 @@ type Critic interface {
 	// to do with. It sets scores to D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
-	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64, scores []float64)
+	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
+		scores []float64)
 }
 
 // A CriticArchitecture is a public, JSON-able description of a critic.
@@ -118,7 +119,8 @@ type CriticArchitecture interface {
 // belong to records; gains and shifts are parameters like all others, in norms and sums.
 //
 // Errors: joined *param.Error values.
-func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
+func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
+	seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
 	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
@@ -143,7 +145,8 @@ func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLo
 // Shapes: in must be Height·Width·Channels.
 //
 // Errors: joined *param.Error values.
-func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error) {
+func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss,
+	seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
 	c.OK(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
@@ -176,9 +179,11 @@ type critic struct {
 	host        []float32
 }
 
-func newCritic(be device.Backend, units []unit, width, in, classes int, prefix string, seed uint64, gain float64) *critic {
+func newCritic(be device.Backend, units []unit, width, in, classes int, prefix string, seed uint64,
+	gain float64) *critic {
 	units = append(units, &denseUnit{be: be, width: width, wide: 1 + classes, f: device.Identity})
-	n := &critic{be: be, chain: newChain(be, units...), in: in, classes: classes, stage: newStaging(be)}
+	n := &critic{be: be, chain: newChain(be, units...), in: in, classes: classes,
+		stage: newStaging(be)}
 	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
 	n.chain.bind(n.params, 0)
 	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x637274)), gain)
@@ -240,7 +245,8 @@ func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64)
 }
 
 // run goes forward over x and turns scores into the last layer's deltas, by a rule for each row.
-func (n *critic) run(w *walk, x device.Matrix, labels []int32, rule func(i int, score float64) (slope float64)) {
+func (n *critic) run(w *walk, x device.Matrix, labels []int32,
+	rule func(i int, score float64) (slope float64)) {
 	w.forward(record{dense: x}, x.Rows)
 	if x.Rows == 0 {
 		return
@@ -257,7 +263,8 @@ func (n *critic) run(w *walk, x device.Matrix, labels []int32, rule func(i int, 
 }
 
 // ScoreGradient carries scores back to what was scored.
-func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64, scores []float64) {
+func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64,
+	scores []float64) {
 	n.single.dx = dx
 	n.run(n.single, x, labels, func(i int, score float64) float64 {
 		scores[i] = score

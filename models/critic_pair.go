@@ -33,11 +33,12 @@ type pairs struct {
 	biased int // of these the first ones that biases have a share in
 	ofPair int // parts of a record with its fake and penalty
 
-	room     int
-	x        device.Matrix   // what the walk reads
-	dx       device.Matrix   // ∇D(x̂), then v₀
-	tangents []device.Matrix // and, once they are where they belong, the penalty's derivative by the same outputs
-	edge     device.Matrix   // the first layer's delta at x̂, without gaps
+	room int
+	x    device.Matrix // what the walk reads
+	dx   device.Matrix // ∇D(x̂), then v₀
+	// and, once they are where they belong, the penalty's derivative by the same outputs
+	tangents []device.Matrix
+	edge     device.Matrix // the first layer's delta at x̂, without gaps
 	scores   []float64
 	losses   []float64
 	slopes   []float32
@@ -50,7 +51,8 @@ type pairs struct {
 }
 
 func newPairs(n *critic) *pairs {
-	p := &pairs{n: n, be: n.be, w: newWalk(n.chain, true), tangents: make([]device.Matrix, len(n.chain.units))}
+	p := &pairs{n: n, be: n.be, w: newWalk(n.chain, true),
+		tangents: make([]device.Matrix, len(n.chain.units))}
 	p.ofPair = partBetween + 1
 	if curves(n.chain) {
 		p.ofPair++
@@ -114,12 +116,14 @@ func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
 }
 
 // FakeGradients has one part, the fake.
-func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients {
+func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss,
+	scores []float64) BlockGradients {
 	return n.pair.alone(x.Rows, x, labels, loss.OfFake, scores)
 }
 
 // alone makes gradients of one part, by a loss of its score.
-func (p *pairs) alone(rows int, x device.Matrix, labels []int32, of func(float64) (loss, slope float64), scores []float64) BlockGradients {
+func (p *pairs) alone(rows int, x device.Matrix, labels []int32,
+	of func(float64) (loss, slope float64), scores []float64) BlockGradients {
 	p.resize(rows, 1, 1)
 	if rows == 0 {
 		return p
@@ -147,7 +151,8 @@ func (n *critic) dense(b device.Batch) device.Matrix {
 }
 
 // PairGradients has three or four parts.
-func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients {
+func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32,
+	lambda float64) BlockGradients {
 	p := n.pair
 	p.resize(b.Rows, p.ofPair, p.ofPair-1)
 	if b.Rows == 0 {

@@ -221,7 +221,8 @@ func wide(x []float32) []float64 {
 }
 
 func criticBatch(rng *rand.Rand, rows, dim, classes int) device.Batch {
-	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
+		Keys: make([]uint64, rows)}
 	for i := range b.Dense.Data {
 		b.Dense.Data[i] = rng.Float32()
 	}
@@ -242,7 +243,9 @@ type criticCase struct {
 }
 
 func criticCases() map[string]criticCase {
-	image := CNN{Height: 6, Width: 5, Channels: 2, Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}, Activation: LeakyReLU}
+	image := CNN{Height: 6, Width: 5, Channels: 2,
+		Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}},
+		Activation:   LeakyReLU}
 	deep := image
 	deep.Hidden = []int{7}
 	normal, deepNormal, smoothNormal := image, deep, deep
@@ -259,18 +262,23 @@ func criticCases() map[string]criticCase {
 		"logistic":     {MLP{Hidden: []int{9, 4}, Activation: Tanh}, 5, 2, Logistic},
 		"hinge image":  {image, 60, 0, Hinge},
 
-		"layer norm":              {MLP{Hidden: []int{8, 12, 5}, Activation: LeakyReLU, LayerNorm: true}, 6, 0, Wasserstein},
-		"layer norm, one layer":   {MLP{Hidden: []int{9}, LayerNorm: true}, 5, 0, Wasserstein},
-		"layer norm, conditional": {MLP{Hidden: []int{8, 6}, Activation: LeakyReLU, LayerNorm: true}, 5, 3, Wasserstein},
-		"layer norm, tanh":        {MLP{Hidden: []int{8, 6}, Activation: Tanh, LayerNorm: true}, 5, 0, Wasserstein},
-		"layer norm, image":       {normal, 60, 0, Wasserstein},
-		"layer norm, deep image":  {deepNormal, 60, 3, Wasserstein},
-		"layer norm, smooth":      {smoothNormal, 60, 0, Wasserstein},
-		"layer norm, logistic":    {MLP{Hidden: []int{9, 4}, Activation: Tanh, LayerNorm: true}, 5, 2, Logistic},
-		"layer norm, hinge":       {deepNormal, 60, 0, Hinge},
-		"tanh":                    {MLP{Hidden: []int{9, 7}, Activation: Tanh}, 5, 0, Wasserstein},
-		"sigmoid":                 {MLP{Hidden: []int{9, 7}, Activation: Sigmoid}, 5, 2, Wasserstein},
-		"softplus image":          {CNN{Height: 6, Width: 5, Channels: 2, Convolutions: image.Convolutions, Activation: Softplus}, 60, 0, Wasserstein},
+		"layer norm": {MLP{Hidden: []int{8, 12, 5}, Activation: LeakyReLU, LayerNorm: true},
+			6, 0, Wasserstein},
+		"layer norm, one layer": {MLP{Hidden: []int{9}, LayerNorm: true}, 5, 0, Wasserstein},
+		"layer norm, conditional": {MLP{Hidden: []int{8, 6}, Activation: LeakyReLU, LayerNorm: true}, 5,
+			3, Wasserstein},
+		"layer norm, tanh": {MLP{Hidden: []int{8, 6}, Activation: Tanh, LayerNorm: true}, 5, 0,
+			Wasserstein},
+		"layer norm, image":      {normal, 60, 0, Wasserstein},
+		"layer norm, deep image": {deepNormal, 60, 3, Wasserstein},
+		"layer norm, smooth":     {smoothNormal, 60, 0, Wasserstein},
+		"layer norm, logistic": {MLP{Hidden: []int{9, 4}, Activation: Tanh, LayerNorm: true}, 5,
+			2, Logistic},
+		"layer norm, hinge": {deepNormal, 60, 0, Hinge},
+		"tanh":              {MLP{Hidden: []int{9, 7}, Activation: Tanh}, 5, 0, Wasserstein},
+		"sigmoid":           {MLP{Hidden: []int{9, 7}, Activation: Sigmoid}, 5, 2, Wasserstein},
+		"softplus image": {CNN{Height: 6, Width: 5, Channels: 2, Convolutions: image.Convolutions,
+			Activation: Softplus}, 60, 0, Wasserstein},
 	}
 }
 
@@ -420,7 +428,8 @@ func TestCriticNormsWhereAllCancels(t *testing.T) {
 		}
 		alone := blocks(n.RecordGradients(b, Wasserstein))
 		for k, norms := range blocks(n.Gradients(b).(BlockGradients)) {
-			if want := 4 * cancelled * cancelled * alone[k][0]; !(norms[0] >= want*(1-1e-3)) || norms[0] > 20*want {
+			if want := 4 * cancelled * cancelled * alone[k][0]; !(norms[0] >= want*(1-1e-3)) ||
+				norms[0] > 20*want {
 				t.Errorf("%s: block %d of squared norm %v, want about %v", name, k, norms[0], want)
 			}
 		}
@@ -459,7 +468,8 @@ func TestCriticScoreGradient(t *testing.T) {
 			if want := s.score(p, x, label); math.Abs(scores[i]-want) > 1e-4*(1+math.Abs(want)) {
 				t.Errorf("%s: score %v, want %v", name, scores[i], want)
 			}
-			if got, want := math.Sqrt(squaredNorm(dx.Row(i))), s.slope(p, x, label); math.Abs(got-want) > 1e-3*(1+want) {
+			if got, want := math.Sqrt(squaredNorm(dx.Row(i))),
+				s.slope(p, x, label); math.Abs(got-want) > 1e-3*(1+want) {
 				t.Errorf("%s: slope %v, want %v", name, got, want)
 			}
 		}
@@ -485,7 +495,8 @@ func TestCriticScoreGradient(t *testing.T) {
 		p[j] = save + 1e-5
 		up := loss()
 		p[j] = save - 1e-5
-		if want := (up - loss()) / 2e-5; math.Abs(float64(sum.Flat.Data[j])-want) > 1e-3*(1+math.Abs(want)) {
+		if want := (up - loss()) / 2e-5; math.Abs(float64(sum.Flat.Data[j])-want) >
+			1e-3*(1+math.Abs(want)) {
 			t.Errorf("%s: gradient of fakes %v, want %v", name, sum.Flat.Data[j], want)
 		}
 	}
@@ -493,11 +504,19 @@ func TestCriticScoreGradient(t *testing.T) {
 
 func TestCriticMistakes(t *testing.T) {
 	for name, build := range map[string]func() (Critic, error){
-		"no backend":      func() (Critic, error) { return MLP{}.Critic(nil, 3, 0, Wasserstein, 0) },
-		"no input":        func() (Critic, error) { return MLP{}.Critic(device.CPU(), 0, 0, Wasserstein, 0) },
-		"batch norm":      func() (Critic, error) { return MLP{BatchNorm: true}.Critic(device.CPU(), 3, 0, Hinge, 0) },
-		"unknown loss":    func() (Critic, error) { return MLP{}.Critic(device.CPU(), 3, 0, CriticLoss(9), 0) },
-		"negative labels": func() (Critic, error) { return MLP{}.Critic(device.CPU(), 3, -1, Wasserstein, 0) },
+		"no backend": func() (Critic, error) { return MLP{}.Critic(nil, 3, 0, Wasserstein, 0) },
+		"no input": func() (Critic, error) {
+			return MLP{}.Critic(device.CPU(), 0, 0, Wasserstein, 0)
+		},
+		"batch norm": func() (Critic, error) {
+			return MLP{BatchNorm: true}.Critic(device.CPU(), 3, 0, Hinge, 0)
+		},
+		"unknown loss": func() (Critic, error) {
+			return MLP{}.Critic(device.CPU(), 3, 0, CriticLoss(9), 0)
+		},
+		"negative labels": func() (Critic, error) {
+			return MLP{}.Critic(device.CPU(), 3, -1, Wasserstein, 0)
+		},
 		"wrong image": func() (Critic, error) {
 			return CNN{Height: 4, Width: 4, Channels: 1}.Critic(device.CPU(), 15, 0, Wasserstein, 0)
 		},
@@ -528,7 +547,8 @@ func TestCriticJSON(t *testing.T) {
 			t.Errorf("%v, %v", back, err)
 		}
 	}
-	for _, bad := range []string{"", "{}", `{"name":"vae","params":{}}`, `{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"mlp","params":[]}`} {
+	for _, bad := range []string{"", "{}", `{"name":"vae","params":{}}`,
+		`{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"mlp","params":[]}`} {
 		if _, err := UnmarshalCritic([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -111,7 +111,8 @@ func above(square, slack, size float64) float64 {
 	return norm * norm
 }
 
-func (u *denseUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix) {
+func (u *denseUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32,
+	dst device.Matrix) {
 	if u.width <= u.wide {
 		u.be.Gemm(true, false, 1, p.w.scaled(x, weights), delta, 1, dst)
 		return
@@ -152,9 +153,11 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 		images := x.RowRange(lo*p.parts, hi*p.parts)
 		patches := w.patches(u.window, images.Rows)
 		u.be.Im2Col(u.window, patches, images)
-		u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
+		u.be.BlockProductNorms(weight[lo:hi], p.parts*places, patches,
+			u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
 		ones := p.ones(rowsFor(u.window), hi-lo, places, p.biased)
-		u.be.BlockProductNorms(bias[lo:hi], p.parts*places, ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
+		u.be.BlockProductNorms(bias[lo:hi], p.parts*places,
+			ones, u.places(delta.RowRange(lo*p.parts, hi*p.parts)))
 	}
 	p.reject(x, delta, weight, bias)
 }
@@ -184,7 +187,8 @@ func (p *pairs) reject(x, delta device.Matrix, weight, bias []float64) {
 	}
 }
 
-func (u *convUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix) {
+func (u *convUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32,
+	dst device.Matrix) {
 	w := p.w
 	scaled := w.scaled(delta, weights)
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {

@@ -103,8 +103,9 @@ type record struct {
 func newTrace(s *stack) *trace {
 	n := s.layers()
 	return &trace{s: s,
-		outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n), scaleBuf: make([]device.Matrix, n),
-		outs: make([]device.Matrix, n), deltas: make([]device.Matrix, n)}
+		outBuf: make([]device.Matrix, n), deltaBuf: make([]device.Matrix, n),
+		scaleBuf: make([]device.Matrix, n),
+		outs:     make([]device.Matrix, n), deltas: make([]device.Matrix, n)}
 }
 
 // resize makes room for rows, so that steady training allocates nothing.

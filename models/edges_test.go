@@ -12,7 +12,8 @@ import (
 // the sum that it has alone, those where chunks meet too.
 func TestCriticChunks(t *testing.T) {
 	const images = 20
-	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
+	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU,
+		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
 	for _, loss := range []CriticLoss{Wasserstein, Logistic} {
 		c, err := a.Critic(device.CPU(), 784, 0, loss, 3)
 		if err != nil {
@@ -43,7 +44,8 @@ func TestCriticChunks(t *testing.T) {
 				got[j] -= want[j]
 			}
 			if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
-				t.Errorf("%v, image %d: its share of the sum is another than alone, by %v of %v", loss, i, d, squaredNorm(want))
+				t.Errorf("%v, image %d: its share of the sum is another than alone, by %v of %v", loss, i, d,
+					squaredNorm(want))
 			}
 		}
 	}
@@ -62,7 +64,8 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	}
 	mlp, err := MLP{Hidden: []int{3}, Activation: ReLU}.Classifier(be, 16, 2, 1)
 	add("dense", mlp, err)
-	small := CNN{Height: 4, Width: 4, Channels: 1, Activation: LeakyReLU, Convolutions: []Convolution{{Maps: 2, Size: 3}}}
+	small := CNN{Height: 4, Width: 4, Channels: 1, Activation: LeakyReLU,
+		Convolutions: []Convolution{{Maps: 2, Size: 3}}}
 	cnn, err := small.Classifier(be, 16, 2, 1)
 	add("convolution", cnn, err)
 	// Where an activation saturates, the convolution alone meets the large number.
@@ -87,7 +90,8 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 		}
 		norms := make([]float64, 3)
 		n.Gradients(b).SquaredNorms(norms)
-		if norms[1] <= math.MaxFloat64 || !(norms[0] <= math.MaxFloat64) || !(norms[2] <= math.MaxFloat64) {
+		if norms[1] <= math.MaxFloat64 || !(norms[0] <= math.MaxFloat64) ||
+			!(norms[2] <= math.MaxFloat64) {
 			t.Errorf("%s: squared norms %v, of which the second's factors are too large", name, norms)
 		}
 	}

@@ -16,7 +16,9 @@ func ExampleGradients() {
 		fmt.Println(err)
 		return
 	}
-	b := device.Batch{Rows: 2, Dense: device.HostMatrix(2, 6, []float32{1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1}), Keys: []uint64{7, 8}}
+	b := device.Batch{Rows: 2,
+		Dense: device.HostMatrix(2, 6, []float32{1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1}),
+		Keys:  []uint64{7, 8}}
 	g := net.Gradients(b)
 	squared := make([]float64, b.Rows)
 	g.SquaredNorms(squared)
@@ -36,7 +38,8 @@ func ExampleMLP_Classifier() {
 		fmt.Println(err)
 		return
 	}
-	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 2, []float32{0, 0, 0, 1, 1, 0, 1, 1}), Labels: []int32{0, 0, 1, 1}}
+	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 2, []float32{0, 0, 0, 1, 1, 0, 1, 1}),
+		Labels: []int32{0, 0, 1, 1}}
 	for range 100 {
 		net.Gradients(b).AddWeightedSum(net.Params(), []float32{-.5, -.5, -.5, -.5})
 	}
@@ -63,8 +66,9 @@ func ExampleRBM() {
 func ExampleCNN_Classifier() {
 	net, err := models.CNN{
 		Height: 8, Width: 8, Channels: 1,
-		Convolutions: []models.Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1}, {Maps: 8, Size: 3, Stride: 2, Pad: 1}},
-		Hidden:       []int{16},
+		Convolutions: []models.Convolution{{Maps: 4, Size: 3, Stride: 2, Pad: 1},
+			{Maps: 8, Size: 3, Stride: 2, Pad: 1}},
+		Hidden: []int{16},
 	}.Classifier(device.CPU(), 64, 10, 1)
 	if err != nil {
 		fmt.Println(err)
@@ -80,7 +84,8 @@ func ExampleCNN_Classifier() {
 // A decoder is trained by whatever loss its images have: here they are pulled towards black.
 func ExampleConvDecoder() {
 	be := device.CPU()
-	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20}, Maps: []int{8, 4}, Size: 3, Output: device.Sigmoid, BatchNorm: true}.NewGenerator(be, 5, nil, 1)
+	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20},
+		Maps: []int{8, 4}, Size: 3, Output: device.Sigmoid, BatchNorm: true}.NewGenerator(be, 5, nil, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -207,7 +207,9 @@ func TestFixedSumsAreAccurate(t *testing.T) {
 		g.AddWeightedSum(want, weights)
 		for k, v := range got.Units {
 			x := float64(v) * float64(got.Unit)
-			if most := float64(c.batch.Rows) * (float64(form.Terms)*float64(got.Unit)/2 + 1e-5); math.Abs(x-float64(want.Flat.Data[k])) > most {
+			if most := float64(c.batch.Rows) *
+				(float64(form.Terms)*float64(got.Unit)/2 + 1e-5); math.Abs(x-float64(want.Flat.Data[k])) >
+				most {
 				t.Errorf("%s: element %d is %v, want %v", name, k, x, want.Flat.Data[k])
 				break
 			}

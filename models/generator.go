@@ -46,7 +46,8 @@ type GeneratorArchitecture interface {
 //
 // Shapes: records have as many coordinates as the heads together.
 // Errors: joined *param.Error values.
-func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
+func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
+	seed uint64) (Generator, error) {
 	var c checker
 	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
 	c.positive("models.MLP.NewGenerator: latent", latent)
@@ -72,7 +73,8 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head, seed uint
 //
 // Shapes: the heads together must be as wide as an image has numbers.
 // Errors: joined *param.Error values.
-func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error) {
+func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head,
+	seed uint64) (Generator, error) {
 	var c checker
 	c.OK(be != nil, "models.ConvDecoder.NewGenerator", be, "a backend")
 	c.positive("models.ConvDecoder.NewGenerator: latent", latent)
@@ -95,7 +97,8 @@ func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head, s
 	return newDecoder(be, units, "decoder", seed, a.Activation.gain()), nil
 }
 
-func newDecoder(be device.Backend, units []unit, prefix string, seed uint64, gain float64) *decoder {
+func newDecoder(be device.Backend, units []unit, prefix string, seed uint64,
+	gain float64) *decoder {
 	n := &decoder{be: be, chain: newChain(be, units...)}
 	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
 	n.chain.bind(n.params, 0)

@@ -7,16 +7,18 @@ func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalT
 // is looked for among others, by name, and used as it is given there.
 //
 // Errors: ErrFormat; mistakes in the description.
-func UnmarshalGenerator(data []byte, others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
-	return unmarshalTagged(data, others, func(name string, params []byte) (GeneratorArchitecture, error) {
-		switch name {
-		case MLP{}.Name():
-			return readParams[MLP](params)
-		case ConvDecoder{}.Name():
-			return readParams[ConvDecoder](params)
-		}
-		return nil, unknownName(name)
-	})
+func UnmarshalGenerator(data []byte,
+	others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
+	return unmarshalTagged(data, others,
+		func(name string, params []byte) (GeneratorArchitecture, error) {
+			switch name {
+			case MLP{}.Name():
+				return readParams[MLP](params)
+			case ConvDecoder{}.Name():
+				return readParams[ConvDecoder](params)
+			}
+			return nil, unknownName(name)
+		})
 }
 
 // A GeneratorSizer is what DensitySizer is for densities: it knows how large its networks are

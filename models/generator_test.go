@@ -17,12 +17,17 @@ type generatorCase struct {
 }
 
 var testGenerators = []generatorCase{
-	{MLP{Hidden: []int{5, 4}, Activation: Tanh, BatchNorm: true}, []Head{{2, SigmoidHead}, {1, SigmoidHead}, {3, SoftmaxHead}, {2, SoftmaxHead}, {2, Linear}, {1, TanhHead}}},
+	{MLP{Hidden: []int{5, 4}, Activation: Tanh, BatchNorm: true},
+		[]Head{{2, SigmoidHead}, {1, SigmoidHead}, {3, SoftmaxHead}, {2, SoftmaxHead}, {2, Linear},
+			{1, TanhHead}}},
 	{MLP{Hidden: []int{4}, Activation: Softplus}, []Head{{1, SoftmaxHead}, {3, TanhHead}}},
 	{MLP{}, []Head{{3, Linear}}},
-	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh, BatchNorm: true}, []Head{{8, TanhHead}}},
-	{ConvDecoder{Height: 4, Width: 4, Channels: 1, Hidden: []int{3}, Maps: []int{2, 3}, Size: 2, Enlarge: TransposedUp, Activation: Tanh}, []Head{{12, SigmoidHead}, {4, SoftmaxHead}}},
-	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh, Output: device.Sigmoid}, nil},
+	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh,
+		BatchNorm: true}, []Head{{8, TanhHead}}},
+	{ConvDecoder{Height: 4, Width: 4, Channels: 1, Hidden: []int{3}, Maps: []int{2, 3}, Size: 2,
+		Enlarge: TransposedUp, Activation: Tanh}, []Head{{12, SigmoidHead}, {4, SoftmaxHead}}},
+	{ConvDecoder{Height: 4, Width: 2, Channels: 1, Maps: []int{3}, Size: 3, Activation: Tanh,
+		Output: device.Sigmoid}, nil},
 }
 
 func newTestGenerator(t testing.TB, c generatorCase, latent int) *decoder {
@@ -110,13 +115,15 @@ func TestGeneratorGradient(t *testing.T) {
 			return (up - down) / (2 * h)
 		}
 		for j := range p {
-			if want, got := slope(&p[j]), float64(grad.Flat.Data[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
+			if want, got := slope(&p[j]),
+				float64(grad.Flat.Data[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
 				t.Fatalf("generator %d, parameter %d: gradient %v, difference quotient %v", k, j, got, want)
 			}
 		}
 		for i := range rows {
 			for j := range 3 {
-				if want, got := slope(&x[i][j]), float64(dCodes.Row(i)[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
+				if want, got := slope(&x[i][j]),
+					float64(dCodes.Row(i)[j]); math.Abs(got-want) > 2e-4*(1+math.Abs(want)) {
 					t.Fatalf("generator %d, code %d: derivative %v, difference quotient %v", k, i, got, want)
 				}
 			}
@@ -138,7 +145,8 @@ func TestGeneratorSize(t *testing.T) {
 		}
 	}
 	const huge = 1 << 62
-	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge, []Head{{huge, Linear}}); p != math.MaxInt64 {
+	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge,
+		[]Head{{huge, Linear}}); p != math.MaxInt64 {
 		t.Errorf("a huge network has %d parameters", p)
 	}
 }
@@ -150,16 +158,19 @@ func TestGeneratorJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, err := UnmarshalGenerator(text)
-		if again, err2 := MarshalGenerator(back); err != nil || err2 != nil || string(again) != string(text) {
+		if again, err2 := MarshalGenerator(back); err != nil || err2 != nil ||
+			string(again) != string(text) {
 			t.Errorf("%s became %s, %v", text, again, err)
 		}
 	}
-	for _, text := range []string{``, `{"name":"vae"}`, `{"name":"mlp","params":{"hidden":[-1]}}`, `{"name":"conv-decoder","params":{}}`} {
+	for _, text := range []string{``, `{"name":"vae"}`, `{"name":"mlp","params":{"hidden":[-1]}}`,
+		`{"name":"conv-decoder","params":{}}`} {
 		if _, err := UnmarshalGenerator([]byte(text)); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
-	if a, err := UnmarshalGenerator([]byte(`{"name":"theirs"}`), theirs{}); err != nil || a.Name() != "theirs" {
+	if a, err := UnmarshalGenerator([]byte(`{"name":"theirs"}`), theirs{}); err != nil ||
+		a.Name() != "theirs" {
 		t.Errorf("somebody else's architecture: %v, %v", a, err)
 	}
 	for k := range SoftmaxHead + 1 {
@@ -177,18 +188,23 @@ func (theirs) Name() string { return "theirs" }
 
 func TestGeneratorConfig(t *testing.T) {
 	_, err := MLP{Hidden: []int{0}}.NewGenerator(nil, 0, []Head{{0, 9}}, 1)
-	for _, path := range []string{"models.MLP.NewGenerator", "models.MLP.NewGenerator: latent", "models.MLP.Hidden[0]", "models.MLP.NewGenerator: heads[0].Width", "models.MLP.NewGenerator: heads[0].Out"} {
+	for _, path := range []string{"models.MLP.NewGenerator", "models.MLP.NewGenerator: latent",
+		"models.MLP.Hidden[0]", "models.MLP.NewGenerator: heads[0].Width",
+		"models.MLP.NewGenerator: heads[0].Out"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
 	}
-	if _, err := (MLP{}).NewGenerator(device.CPU(), 2, nil, 1); !names(err, "models.MLP.NewGenerator: heads") {
+	if _, err := (MLP{}).NewGenerator(device.CPU(), 2, nil, 1); !names(err,
+		"models.MLP.NewGenerator: heads") {
 		t.Errorf("no heads: %v", err)
 	}
-	if _, err := testGenerators[3].arch.NewGenerator(device.CPU(), 2, []Head{{7, Linear}}, 1); !names(err, "models.ConvDecoder.NewGenerator: heads") {
+	if _, err := testGenerators[3].arch.NewGenerator(device.CPU(), 2, []Head{{7, Linear}},
+		1); !names(err, "models.ConvDecoder.NewGenerator: heads") {
 		t.Errorf("heads narrower than an image: %v", err)
 	}
-	if _, err := (MLP{BatchNorm: true}).Classifier(device.CPU(), 2, 2, 1); !names(err, "models.MLP.BatchNorm") {
+	if _, err := (MLP{BatchNorm: true}).Classifier(device.CPU(), 2, 2, 1); !names(err,
+		"models.MLP.BatchNorm") {
 		t.Errorf("a classifier with batch norm: %v", err)
 	}
 }

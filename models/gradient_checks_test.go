@@ -12,7 +12,8 @@ import (
 
 // binaryBatch is rows random records of zeros and ones with keys.
 func binaryBatch(rng *rand.Rand, rows, dim int, share float64) device.Batch {
-	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
+		Keys: make([]uint64, rows)}
 	for i := range b.Dense.Data {
 		if rng.Float64() < share {
 			b.Dense.Data[i] = 1
@@ -101,7 +102,8 @@ func checkFactored(t *testing.T, n Network, b device.Batch, slack float64) {
 
 // checkDerivative compares each example's gradient with central differences of a
 // float64 loss.
-func checkDerivative(t *testing.T, n Network, b device.Batch, loss func(p []float64, i int) float64) {
+func checkDerivative(t *testing.T, n Network, b device.Batch,
+	loss func(p []float64, i int) float64) {
 	t.Helper()
 	each := exampleGradients(n, b)
 	base := make([]float64, n.Params().Len())
@@ -155,7 +157,8 @@ func checkTotal(t *testing.T, n Network, b device.Batch) {
 	g.AddWeightedSum(got, w)
 	for j, v := range got.Flat.Data {
 		if v != want.Flat.Data[j] {
-			t.Fatalf("a row of weight zero changed coordinate %d of the sum from %v to %v", j, want.Flat.Data[j], v)
+			t.Fatalf("a row of weight zero changed coordinate %d of the sum from %v to %v", j,
+				want.Flat.Data[j], v)
 		}
 	}
 }
@@ -163,7 +166,8 @@ func checkTotal(t *testing.T, n Network, b device.Batch) {
 // checkEmpty runs a batch of no rows.
 func checkEmpty(t *testing.T, n Network, dim int) {
 	t.Helper()
-	for _, b := range []device.Batch{{}, {Dense: device.Matrix{Cols: dim, Stride: dim}}, {Sparse: &device.Sparse{Cols: dim}}} {
+	for _, b := range []device.Batch{{}, {Dense: device.Matrix{Cols: dim, Stride: dim}},
+		{Sparse: &device.Sparse{Cols: dim}}} {
 		g := n.Gradients(b)
 		g.SquaredNorms(nil)
 		sum := device.NewParams(device.CPU(), n.Params().Shapes...)

@@ -18,15 +18,16 @@ func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagge
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
-	return unmarshalTagged(data, others, func(name string, params []byte) (DensityArchitecture, error) {
-		switch name {
-		case VAE{}.Name():
-			return readParams[VAE](params)
-		case RBM{}.Name():
-			return readParams[RBM](params)
-		}
-		return nil, unknownName(name)
-	})
+	return unmarshalTagged(data, others,
+		func(name string, params []byte) (DensityArchitecture, error) {
+			switch name {
+			case VAE{}.Name():
+				return readParams[VAE](params)
+			case RBM{}.Name():
+				return readParams[RBM](params)
+			}
+			return nil, unknownName(name)
+		})
 }
 
 // A DensitySizer knows how large its networks are without building one, so that a

@@ -17,7 +17,8 @@ type own struct{ VAE }
 func (own) Name() string { return "own" }
 
 func TestArchitectureJSON(t *testing.T) {
-	for _, a := range []DensityArchitecture{PaperVAE(), PaperRBM(), VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
+	for _, a := range []DensityArchitecture{PaperVAE(), PaperRBM(),
+		VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
 		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
 		text, err := MarshalDensity(a)
 		if err != nil {
@@ -38,7 +39,9 @@ func TestArchitectureJSON(t *testing.T) {
 	if back, err := UnmarshalDensity(text, own{PaperVAE()}); err != nil || back.Name() != "own" {
 		t.Errorf("an architecture from elsewhere: %v, %v", back, err)
 	}
-	for _, bad := range []string{``, `[]`, `{"name":"vae","params":[]}`, `{"name":"vae","params":{"latent":-1}}`, `{"name":"vae","params":{"activation":"x"}}`, `{"name":"rbm","params":{"hidden":2}}`} {
+	for _, bad := range []string{``, `[]`, `{"name":"vae","params":[]}`,
+		`{"name":"vae","params":{"latent":-1}}`, `{"name":"vae","params":{"activation":"x"}}`,
+		`{"name":"rbm","params":{"hidden":2}}`} {
 		if _, err := UnmarshalDensity([]byte(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
@@ -54,7 +57,8 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 		for i := range hidden {
 			hidden[i] = 1 + rng.IntN(9)
 		}
-		for _, a := range []DensityArchitecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)}, RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
+		for _, a := range []DensityArchitecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)},
+			RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
 			g, err := a.New(device.CPU(), v, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +72,9 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 			}
 		}
 	}
-	if params, _ := (VAE{Hidden: []int{1 << 40, 1 << 40}, Latent: 1}).Size(Visible{Dim: 1 << 40}); params != math.MaxInt64 {
+	if params, _ :=
+		(VAE{Hidden: []int{1 << 40, 1 << 40}, Latent: 1}).Size(Visible{Dim: 1 << 40}); params !=
+		math.MaxInt64 {
 		t.Errorf("a size beyond int64 is %d", params)
 	}
 }
@@ -110,7 +116,8 @@ func TestNilArchitectures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := UnmarshalDensity(text, nil, own{}); err != nil || !reflect.DeepEqual(back, PaperVAE()) {
+	if back, err := UnmarshalDensity(text, nil, own{}); err != nil ||
+		!reflect.DeepEqual(back, PaperVAE()) {
 		t.Errorf("beside an architecture that is none: %v, %v", back, err)
 	}
 }

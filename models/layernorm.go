@@ -113,7 +113,8 @@ type gainUnit struct {
 }
 
 func newGainUnit(be device.Backend, places, maps int, f device.Func) *gainUnit {
-	u := &gainUnit{be: be, places: places, maps: maps, f: f, plain: be.New(2, maps), none: be.New(1, maps)}
+	u := &gainUnit{be: be, places: places, maps: maps, f: f, plain: be.New(2, maps),
+		none: be.New(1, maps)}
 	be.Fill(u.plain.RowRange(1, 2), 1)
 	return u
 }
@@ -123,7 +124,8 @@ func (u *gainUnit) out() int { return u.places * u.maps }
 
 // shapes call the shift a bias, which it is: whoever groups parameters finds it among biases.
 func (u *gainUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps}, {Name: name + ".bias", Rows: 1, Cols: u.maps}}
+	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps},
+		{Name: name + ".bias", Rows: 1, Cols: u.maps}}
 }
 
 func (u *gainUnit) bind(blocks []device.Matrix) { u.gain, u.shift = blocks[0], blocks[1] }
@@ -190,7 +192,8 @@ func (u *gainUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	}
 }
 
-func (u *gainUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix) {
+func (u *gainUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32,
+	dst device.Matrix) {
 	terms := p.w.scaled(delta, weights)
 	u.be.Mul(terms, x, terms)
 	u.sum(p, terms, nil, dst)

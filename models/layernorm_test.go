@@ -14,7 +14,8 @@ import (
 func curvedCases() map[string]criticCase {
 	cases := criticCases()
 	for name, c := range cases {
-		if n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, c.loss, 1); err != nil || n.(*critic).pair.ofPair != 4 {
+		if n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, c.loss, 1); err != nil ||
+			n.(*critic).pair.ofPair != 4 {
 			delete(cases, name)
 		}
 	}
@@ -110,7 +111,8 @@ func TestCriticConstantRows(t *testing.T) {
 		first := n.Params().Block(1) // biases: of a record of zeros the layer's sums
 		device.CPU().Fill(first, 0.7)
 		b := criticBatch(rand.New(rand.NewPCG(6, 6)), 4, c.dim, c.classes)
-		fakes, mix := normalMatrix(rand.New(rand.NewPCG(6, 7)), 4, c.dim), []float32{0.25, 0.5, 0.25, 0.75}
+		fakes, mix := normalMatrix(rand.New(rand.NewPCG(6, 7)), 4, c.dim),
+			[]float32{0.25, 0.5, 0.25, 0.75}
 		clear(b.Dense.Row(1)) // with its fake: x̂ too
 		clear(fakes.Row(1))
 		clear(b.Dense.Row(2))
@@ -174,7 +176,8 @@ func TestCriticWithoutLabel(t *testing.T) {
 
 // Gain and shift are blocks of their own, next to the layer's weights and biases.
 func TestLayerNormBlocks(t *testing.T) {
-	a := CNN{Height: 4, Width: 4, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3}}, Hidden: []int{5}, LayerNorm: true}
+	a := CNN{Height: 4, Width: 4, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3}},
+		Hidden: []int{5}, LayerNorm: true}
 	n, err := a.Critic(device.CPU(), 16, 0, Wasserstein, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +186,8 @@ func TestLayerNormBlocks(t *testing.T) {
 	for _, s := range n.Params().Shapes {
 		got = append(got, s.Name)
 	}
-	want := "critic.0.weight critic.0.bias critic.2.gain critic.2.bias critic.3.weight critic.3.bias critic.5.gain critic.5.bias critic.6.weight critic.6.bias"
+	want := "critic.0.weight critic.0.bias critic.2.gain critic.2.bias critic.3.weight " +
+		"critic.3.bias critic.5.gain critic.5.bias critic.6.weight critic.6.bias"
 	if strings.Join(got, " ") != want {
 		t.Errorf("blocks %v", got)
 	}
@@ -196,7 +200,10 @@ func TestLayerNormIsForCritics(t *testing.T) {
 	be := device.CPU()
 	image := CNN{Height: 4, Width: 4, Channels: 1, LayerNorm: true}
 	for name, build := range map[string]func() error{
-		"classifier":       func() error { _, err := MLP{LayerNorm: true}.Classifier(be, 3, 2, 0); return err },
+		"classifier": func() error {
+			_, err := MLP{LayerNorm: true}.Classifier(be, 3, 2, 0)
+			return err
+		},
 		"image classifier": func() error { _, err := image.Classifier(be, 16, 2, 0); return err },
 		"generator": func() error {
 			_, err := MLP{LayerNorm: true}.NewGenerator(be, 2, []Head{{Width: 3, Out: Linear}}, 0)

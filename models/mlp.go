@@ -42,7 +42,8 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.OK(be != nil, "models.MLP.Classifier", be, "a backend")
 	c.Add(a.Validate())
-	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "false: a classifier's records are clipped one by one")
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
+		"false: a classifier's records are clipped one by one")
 	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
@@ -157,7 +158,8 @@ func logOf(p float32) float64 { return math.Log(max(float64(p), 1e-30)) }
 
 // gradients runs forward, lets rule turn each row of probabilities into a row of
 // deltas and a loss, and runs backward.
-func (n *Classifier) gradients(b device.Batch, rule func(i int, probabilities, delta []float32) float64) Gradients {
+func (n *Classifier) gradients(b device.Batch,
+	rule func(i int, probabilities, delta []float32) float64) Gradients {
 	n.rows = b.Rows
 	n.pass.forward(n.record(&n.stage, b), b.Rows)
 	n.losses = grow(n.losses, b.Rows)

@@ -33,7 +33,8 @@ func (s softNetwork) Gradients(b device.Batch) Gradients {
 	return s.GradientsSoft(b, t)
 }
 
-func crossEntropy64(p []float64, widths []int, f Activation, x []float32, target []float32) float64 {
+func crossEntropy64(p []float64, widths []int, f Activation, x []float32,
+	target []float32) float64 {
 	in := make([]float64, len(x))
 	for j, v := range x {
 		in[j] = float64(v)
@@ -84,7 +85,8 @@ func TestClassifierGradient(t *testing.T) {
 			p[j] = float64(x)
 		}
 		for i, l := range losses {
-			if want := crossEntropy64(p, widths, a.Activation, rows[i], hard.Row(i)); math.Abs(l-want) > 1e-5*(1+want) {
+			if want := crossEntropy64(p, widths, a.Activation, rows[i], hard.Row(i)); math.Abs(l-want) >
+				1e-5*(1+want) {
 				t.Errorf("loss %v, want %v", l, want)
 			}
 		}
@@ -114,7 +116,8 @@ func TestClassifierLearnsXor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 2, []float32{0, 0, 0, 1, 1, 0, 1, 1}), Labels: []int32{0, 1, 1, 0}}
+	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 2, []float32{0, 0, 0, 1, 1, 0, 1, 1}),
+		Labels: []int32{0, 1, 1, 0}}
 	w := []float32{-.5, -.5, -.5, -.5}
 	for range 500 {
 		n.Gradients(b).AddWeightedSum(n.Params(), w)
@@ -136,7 +139,8 @@ func TestClassifierLearnsXor(t *testing.T) {
 
 func TestClassifierConfig(t *testing.T) {
 	_, err := MLP{Hidden: []int{0}, Activation: -1}.Classifier(device.CPU(), 0, -1, 0)
-	for _, path := range []string{"models.MLP.Hidden[0]", "models.MLP.Activation", "models.MLP.Classifier: in", "models.MLP.Classifier: classes"} {
+	for _, path := range []string{"models.MLP.Hidden[0]", "models.MLP.Activation",
+		"models.MLP.Classifier: in", "models.MLP.Classifier: classes"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}

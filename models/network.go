@@ -96,8 +96,11 @@ type Visible struct {
 func (v Visible) Validate() error {
 	var c checker
 	c.positive("models.Visible.Dim", v.Dim)
-	c.OK(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood), "Bernoulli or GaussianUnit")
-	c.OK(!v.Sparse || v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood, "Bernoulli for sparse binary records")
+	c.OK(v.Likelihood.known(), "models.Visible.Likelihood", int(v.Likelihood),
+		"Bernoulli or GaussianUnit")
+	c.OK(!v.Sparse ||
+		v.Likelihood == Bernoulli, "models.Visible.Likelihood", v.Likelihood,
+		"Bernoulli for sparse binary records")
 	v.checkBlocks(&c)
 	return c.Err()
 }

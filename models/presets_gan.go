@@ -41,7 +41,8 @@ func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
 func SmallGenerator28() ConvDecoder { return generatorOf(28, 1, 32, 16) }
 
 func generatorOf(side, channels int, maps ...int) ConvDecoder {
-	return ConvDecoder{Height: side, Width: side, Channels: channels, Maps: maps, Size: 4, Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
+	return ConvDecoder{Height: side, Width: side, Channels: channels, Maps: maps, Size: 4,
+		Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
 }
 
 // Critic32, Critic48 and Critic64 are critics of square images of that many pixels, DCGAN's without

@@ -52,7 +52,8 @@ func (a RBM) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	c.OK(be != nil, "models.RBM.New", be, "a backend")
 	c.Add(a.Validate())
 	c.Add(v.Validate())
-	c.OK(v.Likelihood == Bernoulli, "models.RBM.New: Visible.Likelihood", v.Likelihood, "Bernoulli: the machine's units are binary")
+	c.OK(v.Likelihood == Bernoulli, "models.RBM.New: Visible.Likelihood", v.Likelihood,
+		"Bernoulli: the machine's units are binary")
 	if err := c.Err(); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ func freeEnergy(p []float64, v []float32, hidden int) float64 {
 // With the chains held still, the gradient is that of F(v) − mean F(chain).
 func TestRBMGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	for _, a := range []RBM{{Hidden: 5, Chains: 3}, {Hidden: 9, Chains: 40, Sweeps: 3}, {Hidden: 1, Chains: 1}} {
+	for _, a := range []RBM{{Hidden: 5, Chains: 3}, {Hidden: 9, Chains: 40, Sweeps: 3},
+		{Hidden: 1, Chains: 1}} {
 		n := newTestRBM(t, a, Visible{Dim: 12})
 		b := binaryBatch(rng, 9, 12, 0.4)
 		rows := rowsOf(b)
@@ -204,7 +205,9 @@ func TestRBMState(t *testing.T) {
 func TestRBMConfig(t *testing.T) {
 	bad := RBM{Hidden: -1, Sweeps: -1, SampleSweeps: -2, WeightStd: -1, VisibleBias: math.Inf(1)}
 	_, err := bad.New(device.CPU(), Visible{Dim: 3, Likelihood: GaussianUnit}, 0)
-	for _, path := range []string{"models.RBM.Hidden", "models.RBM.Chains", "models.RBM.Sweeps", "models.RBM.SampleSweeps", "models.RBM.WeightStd", "models.RBM.VisibleBias", "models.RBM.New: Visible.Likelihood"} {
+	for _, path := range []string{"models.RBM.Hidden", "models.RBM.Chains", "models.RBM.Sweeps",
+		"models.RBM.SampleSweeps", "models.RBM.WeightStd", "models.RBM.VisibleBias",
+		"models.RBM.New: Visible.Likelihood"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
@@ -257,7 +260,8 @@ func TestKeyedNormals(t *testing.T) {
 		cross += float64(x[0]) * float64(x[1])
 	}
 	n := float64(keys * per)
-	if math.Abs(sum) > 6*math.Sqrt(n) || math.Abs(squares-n) > 6*math.Sqrt(2*n) || math.Abs(cross) > 6*math.Sqrt(keys) {
+	if math.Abs(sum) > 6*math.Sqrt(n) || math.Abs(squares-n) > 6*math.Sqrt(2*n) ||
+		math.Abs(cross) > 6*math.Sqrt(keys) {
 		t.Errorf("sum %v, squares %v, cross products %v of %v draws", sum, squares, cross, n)
 	}
 }

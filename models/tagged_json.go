@@ -28,7 +28,8 @@ func marshalTagged(a named) ([]byte, error) {
 
 // unmarshalTagged looks for a name among others first, whose values are used as they are, and then
 // leaves the parameters to own, which knows this package's architectures of the kind.
-func unmarshalTagged[A named](data []byte, others []A, own func(name string, params []byte) (A, error)) (A, error) {
+func unmarshalTagged[A named](data []byte, others []A,
+	own func(name string, params []byte) (A, error)) (A, error) {
 	var none A
 	var t tagged
 	if err := json.Unmarshal(data, &t); err != nil {

@@ -18,10 +18,12 @@ import (
 // 8·tanh(r/8) of its last layer's r: near zero that is r itself, and no
 // parameters, however noisy, make exp(ρ) overflow.
 type VAE struct {
-	Hidden     []int      `json:"hidden"`                // widths of the encoder's hidden layers
-	Latent     int        `json:"latent"`                // latent coordinates
-	Activation Activation `json:"activation"`            // of hidden layers
-	OutputBias float64    `json:"output_bias,omitempty"` // initial bias of every output, a public constant: for Bernoulli the logit of the expected share of ones
+	Hidden     []int      `json:"hidden"`     // widths of the encoder's hidden layers
+	Latent     int        `json:"latent"`     // latent coordinates
+	Activation Activation `json:"activation"` // of hidden layers
+	// initial bias of every output, a public constant: for Bernoulli the logit of the expected share
+	// of ones
+	OutputBias float64 `json:"output_bias,omitempty"`
 	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in
 	// the encoder's weights scatters the codes of records away from the prior
 	// that samples are drawn from; a β above 1 holds them together.
@@ -90,7 +92,8 @@ type vae struct {
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	n := &vae{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
-	n.enc = newStack(be, encoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
+	n.enc = newStack(be, encoderWidths(a, v.Dim),
+		hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
 	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))
 	n.params = device.NewParams(be, append(n.enc.shapes("encoder"), n.dec.shapes("decoder")...)...)
 	n.rebind()
@@ -328,7 +331,8 @@ type vaeScratch struct {
 }
 
 func (n *vae) newScratch() *vaeScratch {
-	s := &vaeScratch{normals: make([]float32, sampleRows*n.arch.Latent), z: n.be.New(sampleRows, n.arch.Latent)}
+	s := &vaeScratch{normals: make([]float32, sampleRows*n.arch.Latent),
+		z: n.be.New(sampleRows, n.arch.Latent)}
 	for l := 1; l < n.dec.layers(); l++ {
 		s.hidden = append(s.hidden, n.be.New(sampleRows, n.dec.widths[l]))
 	}

@@ -143,7 +143,8 @@ func TestVAEGradient(t *testing.T) {
 
 func TestVAESparseEqualsDense(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 5))
-	n := newTestVAE(t, VAE{Hidden: []int{12}, Latent: 2, Activation: Tanh}, Visible{Dim: 40, Sparse: true})
+	n := newTestVAE(t, VAE{Hidden: []int{12}, Latent: 2, Activation: Tanh},
+		Visible{Dim: 40, Sparse: true})
 	dense := binaryBatch(rng, 9, 40, 0.1)
 	clear(dense.Dense.Row(4)) // an empty set
 	sparse := sparsify(dense)
@@ -214,7 +215,8 @@ func TestVAEIsTotalUnderWildParameters(t *testing.T) {
 
 func TestVAELosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 5))
-	for _, v := range []Visible{{Dim: 12}, {Dim: 12, Likelihood: GaussianUnit}, {Dim: 12, Sparse: true}} {
+	for _, v := range []Visible{{Dim: 12}, {Dim: 12, Likelihood: GaussianUnit},
+		{Dim: 12, Sparse: true}} {
 		n := newTestVAE(t, VAE{Hidden: []int{5}, Latent: 2, Activation: Tanh}, v)
 		b := binaryBatch(rng, 6, v.Dim, 0.3)
 		ref := referenceVAE{n, b, rowsOf(b)}
@@ -239,11 +241,13 @@ func TestVAELosses(t *testing.T) {
 // Without privacy and by plain descent the model must learn two patterns.
 func TestVAELearns(t *testing.T) {
 	const dim, rows = 16, 64
-	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(), Visible{Dim: dim}, 3)
+	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(),
+		Visible{Dim: dim}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)), Keys: make([]uint64, rows)}
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
+		Keys: make([]uint64, rows)}
 	for i := range rows {
 		for j := range dim / 2 {
 			b.Dense.Row(i)[j+i%2*dim/2] = 1
@@ -336,12 +340,15 @@ func TestVAEConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back VAE
-	if err := json.Unmarshal(text, &back); err != nil || back.Hidden[1] != 3 || back.Activation != Tanh || back.OutputBias != -1.5 {
+	if err := json.Unmarshal(text, &back); err != nil || back.Hidden[1] != 3 ||
+		back.Activation != Tanh || back.OutputBias != -1.5 {
 		t.Errorf("%s became %+v, %v", text, back, err)
 	}
 	bad := VAE{Hidden: []int{0, -1}, Activation: 99, OutputBias: math.NaN()}
 	_, err = bad.New(device.CPU(), Visible{Likelihood: 7}, 0)
-	for _, path := range []string{"models.VAE.Hidden[0]", "models.VAE.Hidden[1]", "models.VAE.Latent", "models.VAE.Activation", "models.VAE.OutputBias", "models.Visible.Dim", "models.Visible.Likelihood"} {
+	for _, path := range []string{"models.VAE.Hidden[0]", "models.VAE.Hidden[1]", "models.VAE.Latent",
+		"models.VAE.Activation", "models.VAE.OutputBias", "models.Visible.Dim",
+		"models.Visible.Likelihood"} {
 		if !names(err, path) {
 			t.Errorf("%s is not reported: %v", path, err)
 		}
@@ -380,7 +387,8 @@ func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 			on++
 		}
 	}
-	if on < 60 || on > 140 { // 100 ± 5.6 standard deviations: false alarm 2·10⁻⁸ over seeds, and the seed is fixed
+	// 100 ± 5.6 standard deviations: false alarm 2·10⁻⁸ over seeds, and the seed is fixed
+	if on < 60 || on > 140 {
 		t.Errorf("%d of 200 hidden units are on", on)
 	}
 }

@@ -3,7 +3,8 @@ package main
 // Events, their reduction, disjoint parts, selection and calibration. The engines are not here.
 func accountantMutants() []mutant {
 	const in = "accountant"
-	defects := at(in, "Repeat|Integer|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|KnownConstants")
+	defects := at(in,
+		"Repeat|Integer|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|KnownConstants")
 	prices := at(in, "Integer|EveryRepeat|ReplaceOne|BadNumbers|Refusals|SameBatch|Disjoint|"+
 		"KnownConstants|FullSample|Reference")
 	parts := at(in, "Disjoint|Refusals|ReplaceOne|Direction|Order|Parts|Moving")
@@ -216,7 +217,8 @@ func ledgerMutants() []mutant {
 			Old: "if saved.Budget.Relation != l.budget.Relation {", New: "if false {",
 			Why: "events are priced under the wrong relation"},
 		{Name: "accountant/missing fields read as zero", In: in, Tests: ledger,
-			Old: "return e, complete(\"accountant.Event\", data, whole)", New: "return e, complete(\"accountant.Event\", whole, whole)",
+			Old: "return e, complete(\"accountant.Event\", data, whole)",
+			New: "return e, complete(\"accountant.Event\", whole, whole)",
 			Why: "a probability that is not there is free"},
 		{Name: "accountant/unknown fields are ignored", In: in,
 			Tests: at(in, "Ledger|Readers|Hostile|Event|BadNumbers"),
@@ -238,8 +240,10 @@ func ledgerMutants() []mutant {
 			New:   "if false {\n\t\tl.shared.root.spending = true",
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
-			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of %.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
-			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of %.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
+				"%.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
+				"%.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
 	}
 }

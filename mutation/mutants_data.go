@@ -47,10 +47,12 @@ func recordMutants() []mutant {
 	return []mutant{
 		{Name: "records/data of other types are not clamped", In: in, Tests: all,
 			Old: "c := &clamped{data: d, unit: UnitRecord, anyValue: anyValue}\n",
-			New: "if d != nil {\n\t\treturn d\n\t}\n\tc := &clamped{data: d, unit: UnitRecord, anyValue: anyValue}\n",
+			New: "if d != nil {\n\t\treturn d\n\t}\n\tc := &clamped{data: d, unit: UnitRecord, anyValue: " +
+				"anyValue}\n",
 			Why: "sensitivities rest on records lying in their schema"},
-		{Name: "records/records pass for users", In: in, Tests: append(at(in, "Unit"), at("sgd", "RowsAreNoUsers")...),
-			Old: "promised != UnitRecord && promised != unit", New: "promised != UnitRecord && false",
+		{Name: "records/records pass for users", In: in,
+			Tests: append(at(in, "Unit"), at("sgd", "RowsAreNoUsers")...),
+			Old:   "promised != UnitRecord && promised != unit", New: "promised != UnitRecord && false",
 			Why: "a promise to users rests on rows"},
 		{Name: "records/data with a unit are not clamped", In: in,
 			Tests: append(at(in, ""), at("privacytest", "TestForeign|TestUnits")...),

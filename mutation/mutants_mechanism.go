@@ -6,8 +6,9 @@ const slow = "Laws|SampleRate|IntegerSamplers|NormalIsNormal"
 // What a grant covers, sensitivities, clip factors and fixed-point sums.
 func mechanismMutants() []mutant {
 	const in = "mechanism"
-	all := at(in, "Cover|Charged|Samples|Grant|OwnNoise|Argmax|Clip|Products|FixedSum|Wrapping|LowBit|"+
-		"Gradient|Terms|Spend|Reservation|Small|Budget|AddSum|Rows|Extreme|Grid")
+	all := at(in,
+		"Cover|Charged|Samples|Grant|OwnNoise|Argmax|Clip|Products|FixedSum|Wrapping|LowBit|"+
+			"Gradient|Terms|Spend|Reservation|Small|Budget|AddSum|Rows|Extreme|Grid")
 	sums := append(at("mechanism/internal/sampler", "AddSum|AddUnits"), all...)
 	histograms := at(in, "NormHistogram|NormsCount|RowsThatBecome")
 	return []mutant{
@@ -206,14 +207,16 @@ func samplerMutants() []mutant {
 		{Name: "mechanism/one-shot noise of allowances is shared", In: in, Tests: all,
 			Old: "entropy.Noise, a.id, 0", New: "entropy.Noise, 0, 0",
 			Why: "differences of releases have no noise"},
-		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in, Tests: laws("discrete_Gaussian"),
-			Old: "bernoulliExp(near*near/(2*sigma*sigma), exact, bits)",
-			New: "bernoulliExp(near*near/(2.02*sigma*sigma), exact, bits)",
-			Why: "the law is not the one that is priced"},
-		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in, Tests: laws("discrete_Gaussian"),
-			Old: "near := math.Abs(float64(x)) - sigma*sigma/t",
-			New: "near := math.Abs(float64(x)) - 1.01*sigma*sigma/t",
-			Why: "the law is not the one that is priced"},
+		{Name: "mechanism/discrete Gaussian's exponent off by 1 %", In: in,
+			Tests: laws("discrete_Gaussian"),
+			Old:   "bernoulliExp(near*near/(2*sigma*sigma), exact, bits)",
+			New:   "bernoulliExp(near*near/(2.02*sigma*sigma), exact, bits)",
+			Why:   "the law is not the one that is priced"},
+		{Name: "mechanism/discrete Gaussian's centre off by 1 %", In: in,
+			Tests: laws("discrete_Gaussian"),
+			Old:   "near := math.Abs(float64(x)) - sigma*sigma/t",
+			New:   "near := math.Abs(float64(x)) - 1.01*sigma*sigma/t",
+			Why:   "the law is not the one that is priced"},
 		{Name: "mechanism/discrete Laplace's scale off by 1 %", In: in, Tests: laws("discrete_Laplace"),
 			Old: "k := e.floorAffine(1/a, 0, func()", New: "k := e.floorAffine(0.99/a, 0, func()",
 			Why: "less noise than was priced"},
@@ -224,10 +227,11 @@ func samplerMutants() []mutant {
 			Old: "k := e.floorAffine(scale, 0.5, func()",
 			New: "k := e.floorAffine(0.99*scale, 0.5, func()",
 			Why: "less noise than was priced"},
-		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in, Tests: laws("exponential_mechanism"),
-			Old: "near := epsilon / 2 * float64(behind)",
-			New: "near := 1.01 * epsilon / 2 * float64(behind)",
-			Why: "the best index is chosen too often"},
+		{Name: "mechanism/exponential mechanism's exponent off by 1 %", In: in,
+			Tests: laws("exponential_mechanism"),
+			Old:   "near := epsilon / 2 * float64(behind)",
+			New:   "near := 1.01 * epsilon / 2 * float64(behind)",
+			Why:   "the best index is chosen too often"},
 		{Name: "mechanism/randomized response never tells the last", In: in, Tests: all,
 			Old: "sampler.UniformBelow(uint64(e.Categories), src)",
 			New: "sampler.UniformBelow(uint64(e.Categories-1), src)",

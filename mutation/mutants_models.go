@@ -5,7 +5,8 @@ func edgeAgain(dst string) string {
 	return "\t\tif hi < x.Rows {\n" +
 		"\t\t\tpatches = w.patches(u.window, 1)\n" +
 		"\t\t\tu.be.Im2Col(u.window, patches, x.RowRange(hi-1, hi))\n" +
-		"\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, " + dst + ")\n\t\t}"
+		"\t\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(hi-1, hi)), 1, " +
+		dst + ")\n\t\t}"
 }
 
 // Per-example norms and sums of networks.
@@ -37,7 +38,8 @@ func modelMutants() []mutant {
 			New: "for l, u := range w.c.units {\n\t\tw.fixed",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/zero times NaN in critics in fixed point", In: in, Tests: at(in, "FixedSums"),
-			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n\t\tu.fixedWeights", New: "u.fixedWeights",
+			Old: "p.dropNonFinite(x, delta, weights[b], weights[b+1])\n\t\tu.fixedWeights",
+			New: "u.fixedWeights",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/zero times NaN in chains", In: in, Tests: all,
 			Old: "w.dropNonFinite(weights)\n\tfor l, u := range w.c.units {\n\t\tw.blocks",
@@ -57,7 +59,8 @@ func modelMutants() []mutant {
 		{Name: "models/a convolution's image at a chunk's edge counts twice", In: in, Tests: all,
 			Old: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
 				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])",
-			New: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])\n" +
+			New: "u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))\n\t\tu.be.Gemm(true, false, 1, " +
+				"patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])\n" +
 				edgeAgain("blocks[0]"),
 			Why: "one record moves the sum by two clips"},
 		{Name: "models/an image at a chunk's edge has no norm", In: in, Tests: all,

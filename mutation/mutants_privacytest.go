@@ -3,7 +3,8 @@ package main
 // The tools that test claims: each fault would let a fault elsewhere pass.
 func privacytestMutants() []mutant {
 	const in = "privacytest"
-	blind := at(in, "Overlooked|SharedObjects|AsTheyWere|SampleOnly|CannotBeTold|ComparedWhole|CountOnce|LowBits|Norms")
+	blind := at(in,
+		"Overlooked|SharedObjects|AsTheyWere|SampleOnly|CannotBeTold|ComparedWhole|CountOnce|LowBits|Norms")
 	corpus := at(in, "Broken|ReplayFinds|Norms|Overlooked")
 	return []mutant{
 		{Name: "privacytest/what cannot be compared passes", In: in, Tests: blind,
@@ -81,12 +82,14 @@ func privacytestMutants() []mutant {
 		{Name: "privacytest/events are not compared", In: in,
 			Tests: at(in, "Broken|ReplayFinds|Events"),
 			Old:   "return accountant.EqualEvents(c.event, o.event)\n}", New: "return true\n}",
-			Why:        "a rate taken from the data",
-			Equivalent: "the ledgers, which hold the events, are compared as well: this only finds them earlier"},
+			Why: "a rate taken from the data",
+			Equivalent: "the ledgers, which hold the events, are compared as well: this only finds them " +
+				"earlier"},
 		{Name: "privacytest/the rest of a run is not compared", In: in, Tests: corpus,
 			Old: "if len(second.calls) < len(first.calls) {", New: "if false {",
 			Why: "steps that are skipped on the neighbour",
-			Equivalent: "the data sets are compared the other way round too, where the longer run has calls " +
+			Equivalent: "the data sets are compared the other way round too, where the longer run has " +
+				"calls " +
 				"without a counterpart"},
 		{Name: "privacytest/δ is free", In: in, Tests: at(in, "FalseAlarm|TestClaim|Lower"),
 			Old: "phantom := (1 - share) * d.delta", New: "phantom := 0 * (1 - share) * d.delta",

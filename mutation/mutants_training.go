@@ -4,7 +4,8 @@ package main
 func sgdMutants() []mutant {
 	const in = "sgd"
 	all := at(in, "")
-	fixedPoint := at(in, "OneRecordMoves|LargeBatches|RowsRounded|SumsInFixed|MicroBatches|TheirOwnNorms|CarriedSums")
+	fixedPoint := at(in,
+		"OneRecordMoves|LargeBatches|RowsRounded|SumsInFixed|MicroBatches|TheirOwnNorms|CarriedSums")
 	return []mutant{
 		{Name: "sgd/sums are noised for one record under replace-one", In: in, Tests: all,
 			Old: "mechanism.SumSensitivity(t.relation, bound),",
@@ -55,7 +56,8 @@ func sgdMutants() []mutant {
 			New: "t.norm *= math.Exp(-move)",
 			Why: "the clip norm leaves what float32 can hold"},
 		{Name: "sgd/sums in fixed point keep earlier steps", In: in, Tests: all,
-			Old: "clear(f.sum.Units)\n\tif f.carried {\n\t\tclear(f.carry)", New: "if f.carried {\n\t\tclear(f.carry)",
+			Old: "clear(f.sum.Units)\n\tif f.carried {\n\t\tclear(f.carry)",
+			New: "if f.carried {\n\t\tclear(f.carry)",
 			Why: "a record's gradient is released again with every step"},
 		{Name: "sgd/what was carried over stays", In: in, Tests: fixedPoint,
 			Old: "if f.carried {\n\t\tclear(f.carry)\n\t}\n", New: "",
@@ -147,13 +149,15 @@ func sgdMutants() []mutant {
 func kmeansMutants() []mutant {
 	const in = "kmeans"
 	all := at(in, "")
-	allowances := append(at(in, "FitsGoOn|LostReleases|WhatAFitCannot"), at("dpgm", "StatesOfNoRun|ClipNormIsKept")...)
+	allowances := append(at(in, "FitsGoOn|LostReleases|WhatAFitCannot"),
+		at("dpgm", "StatesOfNoRun|ClipNormIsKept")...)
 	return []mutant{
 		{Name: "kmeans/a record that stays moves once", In: in, Tests: all,
 			Old: "return max(2*sum, math.Sqrt2*math.Hypot(sum, count))",
 			New: "return math.Sqrt2 * math.Hypot(sum, count)",
 			Why: "a replaced record that stays moves its sum by twice the norm",
-			Equivalent: "counts take half of the squared effect or more under replace-one, so that a record that " +
+			Equivalent: "counts take half of the squared effect or more under replace-one, so that a " +
+				"record that " +
 				"moves always costs as much as one that stays"},
 		{Name: "kmeans/a record that moves counts once", In: in, Tests: all,
 			Old: "return max(2*sum, math.Sqrt2*math.Hypot(sum, count))",
@@ -196,7 +200,8 @@ func kmeansMutants() []mutant {
 			New: "if false {",
 			Why: "initial centres are released and not paid for"},
 		{Name: "kmeans/records pass for users", In: in, Tests: all,
-			Old: "errs = append(errs, records.CheckUnit(\"kmeans.Fit.data\", records.UnitOf(data), ledger.Unit()))",
+			Old: "errs = append(errs, records.CheckUnit(\"kmeans.Fit.data\", records.UnitOf(data), " +
+				"ledger.Unit()))",
 			New: "errs = append(errs, nil)",
 			Why: "a promise to users rests on rows"},
 		{Name: "kmeans/allowances of another event", In: in, Tests: allowances,

@@ -96,7 +96,8 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%q: %s", c.output, got)
 		}
 	}
-	if _, by := classify("--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n"); len(by) != 2 || by[1] != "TestA/b" {
+	if _, by := classify("--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n"); len(by) != 2 ||
+		by[1] != "TestA/b" {
 		t.Errorf("failed by %v", by)
 	}
 }

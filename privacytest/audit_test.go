@@ -58,7 +58,8 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 		n = 2000000
 	}
 	e := accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: z}}
-	bound, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: stepsPerRun}, delta, accountant.AddOrRemoveOne)
+	bound, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: stepsPerRun}, delta,
+		accountant.AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &steps{t: t, allowance: a, q: q, z: z, shrink: shrink}
-		claim := Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta, FalseAlarm: auditedAlarm, Samples: n}
+		claim := Claim[int]{Run: s.run, D0: 1, D1: 0, Epsilon: bound.Upper, Delta: delta,
+			FalseAlarm: auditedAlarm, Samples: n}
 		return claim.LowerBound(t)
 	}
 	right := evidence(1)
@@ -96,7 +98,8 @@ func TestOneRunAuditOfTraining(t *testing.T) {
 		canaries = 20000
 	}
 	e := accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: z}}
-	bound, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: rounds}, delta, accountant.AddOrRemoveOne)
+	bound, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: rounds}, delta,
+		accountant.AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,8 @@ func TestOneRunAuditOfTraining(t *testing.T) {
 			return scores, nil
 		}
 	}
-	o := OneRun{Train: train(1), Canaries: canaries, Guesses: canaries / 5, Delta: delta, FalseAlarm: auditedAlarm}
+	o := OneRun{Train: train(1), Canaries: canaries, Guesses: canaries / 5, Delta: delta,
+		FalseAlarm: auditedAlarm}
 	a := o.Audit(t)
 	t.Logf("accountant: ε ≤ %.4g; %v", bound.Upper, a)
 	if a.Epsilon > bound.Upper {

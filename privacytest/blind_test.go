@@ -45,30 +45,40 @@ type hidden struct {
 
 // hide puts the number of records into one field.
 var hide = map[string]func(h *hidden, n int){
-	"":                           func(h *hidden, n int) {},
-	"a bool":                     func(h *hidden, n int) { h.flag = n > 3 },
-	"an int":                     func(h *hidden, n int) { h.whole = int32(n) },
-	"a uint":                     func(h *hidden, n int) { h.count = uint16(n) },
-	"an address":                 func(h *hidden, n int) { h.address = uintptr(n) },
-	"a float":                    func(h *hidden, n int) { h.real = float32(n) },
-	"the sign of zero":           func(h *hidden, n int) { h.real = float32(math.Copysign(0, float64(n)-3.5)) },
-	"a complex number":           func(h *hidden, n int) { h.pair = complex(1, float32(n)) },
-	"a string":                   func(h *hidden, n int) { h.text = fmt.Sprint(n) },
-	"a slice":                    func(h *hidden, n int) { h.rows = []int32{int32(n)} },
-	"a slice's length":           func(h *hidden, n int) { h.rows = make([]int32, n) },
-	"a nil slice":                func(h *hidden, n int) { h.rows = emptyOrNil(n) },
-	"what a slice had before":    func(h *hidden, n int) { h.buffer = []float32{float32(n)}[:0] },
-	"bytes":                      func(h *hidden, n int) { h.bytes = []byte{byte(n)} },
-	"an array":                   func(h *hidden, n int) { h.fixed[2] = int8(n) },
-	"a map's value":              func(h *hidden, n int) { h.table = map[string]int{"n": n} },
-	"a map's key":                func(h *hidden, n int) { h.table = map[string]int{fmt.Sprint(n): 1} },
-	"a map's size":               func(h *hidden, n int) { h.table = map[string]int{"a": 1}; h.table[[2]string{"a", "b"}[n%2]] = 1 },
-	"a pointer in a map":         func(h *hidden, n int) { h.nested = map[inner]*inner{{1}: {n}} },
-	"an interface":               func(h *hidden, n int) { h.any = n },
-	"an interface's type":        func(h *hidden, n int) { h.any = []any{int8(1), int16(1)}[n%2] },
-	"what a pointer points at":   func(h *hidden, n int) { h.next = &hidden{whole: int32(n)} },
-	"a nil pointer":              func(h *hidden, n int) { h.next = []*hidden{nil, {}}[n%2] },
-	"whether two are one":        func(h *hidden, n int) { h.next = &hidden{}; h.any = []*hidden{h.next, {}}[n%2] },
+	"":           func(h *hidden, n int) {},
+	"a bool":     func(h *hidden, n int) { h.flag = n > 3 },
+	"an int":     func(h *hidden, n int) { h.whole = int32(n) },
+	"a uint":     func(h *hidden, n int) { h.count = uint16(n) },
+	"an address": func(h *hidden, n int) { h.address = uintptr(n) },
+	"a float":    func(h *hidden, n int) { h.real = float32(n) },
+	"the sign of zero": func(h *hidden, n int) {
+		h.real = float32(math.Copysign(0, float64(n)-3.5))
+	},
+	"a complex number":        func(h *hidden, n int) { h.pair = complex(1, float32(n)) },
+	"a string":                func(h *hidden, n int) { h.text = fmt.Sprint(n) },
+	"a slice":                 func(h *hidden, n int) { h.rows = []int32{int32(n)} },
+	"a slice's length":        func(h *hidden, n int) { h.rows = make([]int32, n) },
+	"a nil slice":             func(h *hidden, n int) { h.rows = emptyOrNil(n) },
+	"what a slice had before": func(h *hidden, n int) { h.buffer = []float32{float32(n)}[:0] },
+	"bytes":                   func(h *hidden, n int) { h.bytes = []byte{byte(n)} },
+	"an array":                func(h *hidden, n int) { h.fixed[2] = int8(n) },
+	"a map's value":           func(h *hidden, n int) { h.table = map[string]int{"n": n} },
+	"a map's key": func(h *hidden, n int) {
+		h.table = map[string]int{fmt.Sprint(n): 1}
+	},
+	"a map's size": func(h *hidden, n int) {
+		h.table = map[string]int{"a": 1}
+		h.table[[2]string{"a", "b"}[n%2]] = 1
+	},
+	"a pointer in a map":       func(h *hidden, n int) { h.nested = map[inner]*inner{{1}: {n}} },
+	"an interface":             func(h *hidden, n int) { h.any = n },
+	"an interface's type":      func(h *hidden, n int) { h.any = []any{int8(1), int16(1)}[n%2] },
+	"what a pointer points at": func(h *hidden, n int) { h.next = &hidden{whole: int32(n)} },
+	"a nil pointer":            func(h *hidden, n int) { h.next = []*hidden{nil, {}}[n%2] },
+	"whether two are one": func(h *hidden, n int) {
+		h.next = &hidden{}
+		h.any = []*hidden{h.next, {}}[n%2]
+	},
 	"a closure":                  func(h *hidden, n int) { h.call = func() int { return n } },
 	"a channel":                  func(h *hidden, n int) { h.queue = make(chan int, 1); h.queue <- n },
 	"an unsafe pointer":          func(h *hidden, n int) { h.raw = unsafe.Pointer(&n) },
@@ -80,7 +90,8 @@ var hide = map[string]func(h *hidden, n int){
 func emptyOrNil(n int) []int32 { return [][]int32{nil, {}}[n%2] }
 func zero() int                { return 0 }
 
-func replayed[D any](t *testing.T, r accountant.Relation, a, b D, run func(context.Context, *accountant.Ledger, D) (any, error)) []string {
+func replayed[D any](t *testing.T, r accountant.Relation, a, b D,
+	run func(context.Context, *accountant.Ledger, D) (any, error)) []string {
 	t.Helper()
 	budget := accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: r}
 	return Replay[D]{Run: run, Budget: budget, Data: a, Neighbour: b}.Findings(t)
@@ -96,21 +107,23 @@ func TestNothingVisibleIsOverlooked(t *testing.T) {
 			func(h *hidden) any { return *h },
 			func(h *hidden) any { return map[string][]any{"x": {1, *h}} },
 		} {
-			f := replayed(t, accountant.AddOrRemoveOne, a, b, func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
-				h := &hidden{any: 1, rows: []int32{1}, buffer: make([]float32, 2), err: context.Canceled}
-				h.table = map[string]int{"a": 1, "b": 2}
-				into(h, len(d))
-				return wrap(h), nil
-			})
+			f := replayed(t, accountant.AddOrRemoveOne, a, b,
+				func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+					h := &hidden{any: 1, rows: []int32{1}, buffer: make([]float32, 2), err: context.Canceled}
+					h.table = map[string]int{"a": 1, "b": 2}
+					into(h, len(d))
+					return wrap(h), nil
+				})
 			if (len(f) > 0) != (name != "") {
 				t.Errorf("%q: findings %v", name, f)
 			}
 		}
-		f := replayed(t, accountant.AddOrRemoveOne, a, b, func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
-			h := &hidden{}
-			into(h, len(d))
-			return nil, quiet{h}
-		})
+		f := replayed(t, accountant.AddOrRemoveOne, a, b,
+			func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+				h := &hidden{}
+				into(h, len(d))
+				return nil, quiet{h}
+			})
 		if (len(f) > 0) != (name != "") {
 			t.Errorf("%q inside an error: findings %v", name, f)
 		}
@@ -126,14 +139,15 @@ func (quiet) Error() string { return "failed" }
 // same object in both runs, and values may point back at themselves.
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
-	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4), func(context.Context, *accountant.Ledger, []float64) (any, error) {
-		h := &hidden{call: call, queue: queue, raw: raw}
-		h.next = h
-		loop := []any{1, nil}
-		loop[1] = loop
-		h.any = loop
-		return []any{h, zero, math.NaN()}, nil
-	})
+	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
+		func(context.Context, *accountant.Ledger, []float64) (any, error) {
+			h := &hidden{call: call, queue: queue, raw: raw}
+			h.next = h
+			loop := []any{1, nil}
+			loop[1] = loop
+			h.any = loop
+			return []any{h, zero, math.NaN()}, nil
+		})
 	if len(f) > 0 {
 		t.Errorf("findings %v", f)
 	}
@@ -142,17 +156,19 @@ func TestSharedObjectsAreNoFindings(t *testing.T) {
 // TestValuesAreComparedAsTheyWere: a value that both runs share is compared as each run left it.
 func TestValuesAreComparedAsTheyWere(t *testing.T) {
 	shared := make([]int, 1)
-	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4), func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
-		shared[0] = len(d)
-		return shared, nil
-	})
+	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
+		func(_ context.Context, _ *accountant.Ledger, d []float64) (any, error) {
+			shared[0] = len(d)
+			return shared, nil
+		})
 	if len(f) == 0 {
 		t.Error("the number of records in a shared slice passes")
 	}
 }
 
 // sampling is a step on a sample of the records, and the same with a fault.
-func sampling(event accountant.Event, subset bool, fault string) func(context.Context, *accountant.Ledger, []float64) (any, error) {
+func sampling(event accountant.Event, subset bool, fault string) func(context.Context,
+	*accountant.Ledger, []float64) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
 		a, err := mechanism.Begin(ctx, l).Reserve("steps", event, 4)
 		if err != nil {
@@ -187,7 +203,8 @@ func sampling(event accountant.Event, subset bool, fault string) func(context.Co
 			for _, row := range rows {
 				s.AddRow64([]float64{min(max(d[row], -1), 1)}, 1)
 			}
-			if err := g.Release(mechanism.SumSensitivity(l.Relation(), 1)/std, mechanism.Part{Sum: s, Std: std, Out: out}); err != nil {
+			if err := g.Release(mechanism.SumSensitivity(l.Relation(), 1)/std,
+				mechanism.Part{Sum: s, Std: std, Out: out}); err != nil {
 				return nil, err
 			}
 		}
@@ -212,11 +229,16 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 		event    accountant.Event
 		subset   bool
 	}{
-		{"Poisson", accountant.AddOrRemoveOne, accountant.PoissonSampled{Probability: 0.5, Event: gaussian}, false},
-		{"Poisson", accountant.ReplaceOne, accountant.PoissonSampled{Probability: 0.5, Event: gaussian}, false},
-		{"rare Poisson", accountant.ReplaceOne, accountant.PoissonSampled{Probability: 0.01, Event: gaussian}, false},
-		{"frequent Poisson", accountant.ReplaceOne, accountant.PoissonSampled{Probability: 0.9, Event: gaussian}, false},
-		{"subset", accountant.ReplaceOne, accountant.SampledWithoutReplacement{Population: 20, Sample: 10, Event: gaussian}, true},
+		{"Poisson", accountant.AddOrRemoveOne,
+			accountant.PoissonSampled{Probability: 0.5, Event: gaussian}, false},
+		{"Poisson", accountant.ReplaceOne,
+			accountant.PoissonSampled{Probability: 0.5, Event: gaussian}, false},
+		{"rare Poisson", accountant.ReplaceOne,
+			accountant.PoissonSampled{Probability: 0.01, Event: gaussian}, false},
+		{"frequent Poisson", accountant.ReplaceOne,
+			accountant.PoissonSampled{Probability: 0.9, Event: gaussian}, false},
+		{"subset", accountant.ReplaceOne,
+			accountant.SampledWithoutReplacement{Population: 20, Sample: 10, Event: gaussian}, true},
 	} {
 		for _, at := range []int{0, 9, 19} {
 			a := make([]float64, 20)
@@ -260,7 +282,9 @@ func TestRowsThatCannotBeTold(t *testing.T) {
 	run := func(ctx context.Context, l *accountant.Ledger, last float64) (any, error) {
 		return sampling(e, false, "")(ctx, l, []float64{0.5, 0.25, last})
 	}
-	r := Replay[float64]{Run: run, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: accountant.ReplaceOne}, Data: 1, Neighbour: -1}
+	r := Replay[float64]{Run: run,
+		Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: accountant.ReplaceOne}, Data: 1,
+		Neighbour: -1}
 	if f := r.Findings(t); len(f) == 0 || !strings.Contains(f[0], "set Changed") {
 		t.Errorf("a sample of which it cannot be told whether it holds the row that differs: %v", f)
 	}
@@ -310,9 +334,10 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 			return err
 		},
 	} {
-		f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4), func(_ context.Context, l *accountant.Ledger, d []float64) (any, error) {
-			return nil, run(l, len(d))
-		})
+		f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
+			func(_ context.Context, l *accountant.Ledger, d []float64) (any, error) {
+				return nil, run(l, len(d))
+			})
 		if len(f) == 0 {
 			t.Errorf("%s depends on the records: not caught", name)
 		}
@@ -320,7 +345,8 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 }
 
 // atEdges counts records, some of them twice.
-func atEdges(twice func(row, n int) bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
+func atEdges(twice func(row, n int) bool) func(context.Context, *accountant.Ledger,
+	records.Data) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 		g, err := mechanism.Begin(ctx, l).Spend("sums", accountant.Gaussian{NoiseMultiplier: 1})
 		if err != nil {
@@ -355,7 +381,9 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 			return false
 		}
 		few, many := Neighbours(t, s, r, 6, 1), Edges(t, s, r, 1)
-		if find(few, func(int, int) bool { return false }) || find(many, func(int, int) bool { return false }) {
+		if find(few, func(int, int) bool {
+			return false
+		}) || find(many, func(int, int) bool { return false }) {
 			t.Errorf("%v: a correct sum is accused", r)
 		}
 		for name, twice := range map[string]func(row, n int) bool{
@@ -380,7 +408,8 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 // TestNeighboursAreToldApart: in all of them the row that differs is found, so that samples can be
 // coupled.
 func TestNeighboursAreToldApart(t *testing.T) {
-	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4), records.Binary(2).WithLabels("a", "b")} {
+	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4),
+		records.Binary(2).WithLabels("a", "b")} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for _, p := range append(Neighbours(t, s, r, 6, 1), Edges(t, s, r, 1)...) {
 				c := changeOf(p.Data, p.Neighbour)
@@ -394,7 +423,9 @@ func TestNeighboursAreToldApart(t *testing.T) {
 
 // TestLowBitsAreExplained: a finding of the lowest bit says what that is and what to use.
 func TestLowBitsAreExplained(t *testing.T) {
-	c := Claim[int]{Run: func(n int) []float64 { return one(float64(n-3) + laplaceDraw(1)) }, D0: 3, D1: 4, Epsilon: 1, FalseAlarm: 1e-8}
+	c := Claim[int]{Run: func(n int) []float64 {
+		return one(float64(n-3) + laplaceDraw(1))
+	}, D0: 3, D1: 4, Epsilon: 1, FalseAlarm: 1e-8}
 	for range 5 {
 		e := c.contradiction(t)
 		if e.P > c.FalseAlarm {
@@ -414,24 +445,30 @@ func TestLowBitsAreExplained(t *testing.T) {
 // it.
 func TestNormsOfMechanisms(t *testing.T) {
 	release := func(mechanism string, inexact bool, in ...float64) *entropy.Release {
-		return &entropy.Release{Mechanism: mechanism, Effect: 1, Std: []float64{2}, Inputs: [][]float64{in}, Inexact: inexact}
+		return &entropy.Release{Mechanism: mechanism, Effect: 1, Std: []float64{2},
+			Inputs: [][]float64{in}, Inexact: inexact}
 	}
 	for mechanism, want := range map[string]float64{
-		"Gaussian": math.Sqrt2, "Gaussian gradient": math.Sqrt2, "noisy argmax": math.Sqrt2, "discrete Gaussian": math.Sqrt2,
-		"Laplace": 2, "discrete Laplace": 2, "exponential mechanism": 1, "randomized response": 0,
+		"Gaussian": math.Sqrt2, "Gaussian gradient": math.Sqrt2, "noisy argmax": math.Sqrt2,
+		"discrete Gaussian": math.Sqrt2,
+		"Laplace":           2, "discrete Laplace": 2, "exponential mechanism": 1,
+		"randomized response": 0,
 	} {
-		if got := distance(release(mechanism, false, 1, 5), release(mechanism, false, 3, 3)); got != want {
+		if got := distance(release(mechanism, false, 1, 5), release(mechanism, false, 3, 3)); got !=
+			want {
 			t.Errorf("%s: distance %v, want %v", mechanism, got, want)
 		}
 	}
-	if d := distance(release("Gaussian", false, 1), release("Gaussian", false, 1, 2)); !math.IsInf(d, 1) {
+	if d := distance(release("Gaussian", false, 1),
+		release("Gaussian", false, 1, 2)); !math.IsInf(d, 1) {
 		t.Errorf("sums of different shapes are %v apart", d)
 	}
 	big := release("Gaussian gradient", true, 1000)
 	if got := tolerance(big, big); got < 1e-4 || got > 1e-2 {
 		t.Errorf("sums of size 500 in float32 may be %v apart", got)
 	}
-	if got := tolerance(release("Gaussian", false, 1000), release("Gaussian", false, 1000)); got > 1e-8 {
+	if got := tolerance(release("Gaussian", false, 1000), release("Gaussian", false, 1000)); got >
+		1e-8 {
 		t.Errorf("exact sums may be %v apart", got)
 	}
 }
@@ -439,7 +476,8 @@ func TestNormsOfMechanisms(t *testing.T) {
 // TestGridsAreChecked: values off the grid, and low bits that are no fair coin.
 func TestGridsAreChecked(t *testing.T) {
 	rng := newRand(1)
-	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000), make([]float64, 4000)
+	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000),
+		make([]float64, 4000)
 	for i := range fair {
 		k := float64(rng.IntN(1000))
 		fair[i], even[i], odd[i], off[i] = k/8, k/4, (2*k+1)/8, k/8

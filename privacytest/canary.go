@@ -27,8 +27,9 @@ import (
 // Learning", 2020; Nasr, Song, Thakurta, Papernot and Carlini, "Adversary
 // Instantiation", 2021. The test is that of [Claim].
 type Canary[M any] struct {
-	Fit            func(planted bool) (released M, err error) // with fresh noise at each call (no Seeded context)
-	Score          func(released M) float64                   // higher if the canary looks to have been there
+	// with fresh noise at each call (no Seeded context)
+	Fit            func(planted bool) (released M, err error)
+	Score          func(released M) float64 // higher if the canary looks to have been there
 	Epsilon, Delta float64
 	FalseAlarm     float64 // in (0, 1)
 	Trainings      int     // with the canary and without it, each on average; 1000 if zero
@@ -65,7 +66,8 @@ func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 func (c Canary[M]) Check(tb testing.TB) {
 	tb.Helper()
 	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), which has probability %.2g if true: %v", c.Epsilon, c.Delta, a.P, a)
+		tb.Errorf("claimed (ε=%g, δ=%g), which has probability %.2g if true: %v", c.Epsilon,
+			c.Delta, a.P, a)
 	}
 }
 

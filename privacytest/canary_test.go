@@ -67,9 +67,11 @@ func bill(p synth.Plan) accountant.Event {
 }
 
 // trainer plans a run for a budget.
-func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event, func(records.Data) []float64) {
+func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event,
+	func(records.Data) []float64) {
 	t.Helper()
-	event, run, err := s.plan(accountant.Budget{Epsilon: epsilon, Delta: auditDelta, Relation: s.relation})
+	event, run, err :=
+		s.plan(accountant.Budget{Epsilon: epsilon, Delta: auditDelta, Relation: s.relation})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,8 @@ func (s system) pull(t testing.TB) []float64 {
 }
 
 // audit is the canary audit of runs at one ε that claim another.
-func (s system) audit(t testing.TB, spent, claimed float64, trainings int) privacytest.Canary[[]float64] {
+func (s system) audit(t testing.TB, spent, claimed float64,
+	trainings int) privacytest.Canary[[]float64] {
 	t.Helper()
 	direction := s.pull(t)
 	event, run := s.trainer(t, spent)
@@ -125,7 +128,8 @@ func (s system) audit(t testing.TB, spent, claimed float64, trainings int) priva
 			}
 			return along
 		},
-		Epsilon: claimed, Delta: auditDelta, FalseAlarm: auditAlarm, Trainings: trainings, Event: event, Relation: s.relation,
+		Epsilon: claimed, Delta: auditDelta, FalseAlarm: auditAlarm, Trainings: trainings, Event: event,
+		Relation: s.relation,
 	}
 }
 
@@ -150,7 +154,8 @@ func networks(s records.Schema, a models.DensityArchitecture) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
 			Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Model: a, Seed: 1,
-			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.1), NominalBatch: 1},
+			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.1),
+				NominalBatch: 1},
 		})
 	}
 }
@@ -167,27 +172,29 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 // whose first gradient is known and whose audit is therefore sharp.
 func classifier(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2), NominalBatch: 1}
+		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2),
+			NominalBatch: 1}
 		cfg, err := cfg.Calibrate(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		return accountant.Repeated{Event: cfg.Event(b.Relation), Count: cfg.Steps}, func(d records.Data) ([]float64, error) {
-			net, err := models.MLP{}.Classifier(device.CPUWith(1), s.Dim(), s.Classes(), 1)
-			if err != nil {
-				return nil, err
-			}
-			trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithWorkers(1))
-			if err != nil {
-				return nil, err
-			}
-			for _, err := range trainer.Steps(context.Background(), d) {
+		return accountant.Repeated{Event: cfg.Event(b.Relation), Count: cfg.Steps},
+			func(d records.Data) ([]float64, error) {
+				net, err := models.MLP{}.Classifier(device.CPUWith(1), s.Dim(), s.Classes(), 1)
 				if err != nil {
 					return nil, err
 				}
-			}
-			return widened(net.Params().Flat.Data), nil
-		}, nil
+				trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), sgd.WithWorkers(1))
+				if err != nil {
+					return nil, err
+				}
+				for _, err := range trainer.Steps(context.Background(), d) {
+					if err != nil {
+						return nil, err
+					}
+				}
+				return widened(net.Params().Flat.Data), nil
+			}, nil
 	}
 }
 
@@ -232,7 +239,8 @@ func embeddings(s records.Schema) planner {
 			return nil, nil, err
 		}
 		return bill(plan), func(d records.Data) ([]float64, error) {
-			e, err := plan.Embed(context.Background(), accountant.NewLedger(b), d, synth.On(device.CPUWith(1)))
+			e, err := plan.Embed(context.Background(), accountant.NewLedger(b), d,
+				synth.On(device.CPUWith(1)))
 			if err != nil {
 				return nil, err
 			}
@@ -248,7 +256,8 @@ func embeddings(s records.Schema) planner {
 // mixtures is DPMix, every record in every mixture.
 func mixtures(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 1, Degree: 1}, Mixtures: 4, ClipNorm: 1}
+		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 1, Degree: 1}, Mixtures: 4,
+			ClipNorm: 1}
 		if b.Relation == accountant.ReplaceOne {
 			c.Sampling = mix.PoissonReplaceOne{Records: 1, Degree: 1}
 		}
@@ -264,8 +273,9 @@ func mixtures(s records.Schema) planner {
 func adversaries(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		c := gan.Config{Schema: s, Budget: b, Latent: 1, Generator: models.MLP{},
-			Critic:      models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU},
-			Train:       sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 4, Optimizer: sgd.SGD(1), NominalBatch: 1},
+			Critic: models.MLP{Hidden: []int{8}, Activation: models.LeakyReLU},
+			Train: sgd.Config{ClipNorm: 0.1, SamplingProbability: 1, Steps: 4, Optimizer: sgd.SGD(1),
+				NominalBatch: 1},
 			CriticSteps: 1, GeneratorBatch: 64, GeneratorOptimizer: sgd.SGD(0.1), Seed: 1}
 		plan, err := c.Plan()
 		if err != nil {

@@ -41,15 +41,17 @@ type Claim[D any] struct {
 // Evidence is what the draws say about a pair of data sets.
 type Evidence struct {
 	Epsilon float64 // the true ε is larger, but for the false alarm's probability
-	P       float64 // the claim, if true, is seen contradicted so strongly with at most this probability
-	Event   string  // the event that shows it
-	Rate0   float64 // how often it happened on the data set where it is likelier
-	Rate1   float64 // and on the other
+	// the claim, if true, is seen contradicted so strongly with at most this probability
+	P     float64
+	Event string  // the event that shows it
+	Rate0 float64 // how often it happened on the data set where it is likelier
+	Rate1 float64 // and on the other
 }
 
 // String says how the two data sets were told apart.
 func (e Evidence) String() string {
-	s := fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event, e.Rate0, e.Rate1)
+	s := fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event,
+		e.Rate0, e.Rate1)
 	if strings.HasPrefix(e.Event, lowestBits) {
 		s += ". " + lowestBitsMean
 	}
@@ -60,15 +62,18 @@ func (e Evidence) String() string {
 const lowestBits = "the lowest bit of"
 
 // Source: Mironov, "On Significance of the Least Significant Bits for Differential Privacy", 2012.
-const lowestBitsMean = "A floating-point sum of a value and its noise is rounded to digits that depend on the value, " +
-	"so its last digits tell the value whatever the noise is (Mironov 2012): release multiples of one public power of " +
+const lowestBitsMean = "A floating-point sum of a value and its noise is rounded to digits that " +
+	"depend on the value, " +
+	"so its last digits tell the value whatever the noise is (Mironov 2012): release multiples of " +
+	"one public power of " +
 	"two instead, as mechanism.Grant's Release, ReleaseGradient and Laplace do"
 
 // Check fails the test if the claim is refuted.
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), under which this has probability %.2g: %v", c.Epsilon, c.Delta, e.P, e)
+		tb.Errorf("claimed (ε=%g, δ=%g), under which this has probability %.2g: %v", c.Epsilon,
+			c.Delta, e.P, e)
 	}
 }
 
@@ -85,19 +90,24 @@ func (c Claim[D]) Refuted(tb testing.TB) bool {
 func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(shows(c.Delta, c.FalseAlarm), func(hoped float64) float64 { return min(max(hoped, 0), mostEpsilon) })
+	return c.evidence(shows(c.Delta, c.FalseAlarm), func(hoped float64) float64 {
+		return min(max(hoped, 0), mostEpsilon)
+	})
 }
 
 // contradiction is the evidence against the claim.
 func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(contradicts(c.Epsilon, c.Delta, c.FalseAlarm), func(float64) float64 { return c.Epsilon })
+	return c.evidence(contradicts(c.Epsilon, c.Delta, c.FalseAlarm), func(float64) float64 {
+		return c.Epsilon
+	})
 }
 
 func (c Claim[D]) validate(tb testing.TB) {
 	tb.Helper()
-	if c.Run == nil || !(c.Epsilon >= 0) || !(c.Delta >= 0 && c.Delta < 1) || !(c.FalseAlarm > 0 && c.FalseAlarm < 1) {
+	if c.Run == nil || !(c.Epsilon >= 0) || !(c.Delta >= 0 && c.Delta < 1) ||
+		!(c.FalseAlarm > 0 && c.FalseAlarm < 1) {
 		tb.Fatalf("privacytest: a claim wants Run, Epsilon ≥ 0, 0 ≤ Delta < 1 and 0 < FalseAlarm < 1")
 	}
 }

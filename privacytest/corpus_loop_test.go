@@ -42,7 +42,8 @@ type toy struct {
 
 func toyRun(fault string) func(context.Context, *accountant.Ledger, rows) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data rows) (any, error) {
-		t := &toy{fault: fault, run: mechanism.Begin(ctx, ledger), data: data, params: make([]float64, toyDim), private: make([]float64, toyDim)}
+		t := &toy{fault: fault, run: mechanism.Begin(ctx, ledger), data: data,
+			params: make([]float64, toyDim), private: make([]float64, toyDim)}
 		if fault == "bounds from the data" {
 			t.rescale()
 		}
@@ -255,7 +256,8 @@ func (t *toy) sum(grads rows, clip float64) ([]float64, error) {
 	return sum, nil
 }
 
-func (t *toy) release(g *mechanism.Grant, e accountant.Event, sum []float64, clip, divisor float64) error {
+func (t *toy) release(g *mechanism.Grant, e accountant.Event, sum []float64, clip,
+	divisor float64) error {
 	z := e.(accountant.PoissonSampled).Event.(accountant.Gaussian).NoiseMultiplier
 	sensitivity := mechanism.SumSensitivity(t.run.Relation(), clip)
 	if t.is("add/remove sensitivity under replace-one") {
@@ -280,13 +282,15 @@ func (t *toy) release(g *mechanism.Grant, e accountant.Event, sum []float64, cli
 	if t.is("one event for two parameter groups") {
 		// Parallel composition it is not: the same record is in both groups.
 		for _, part := range [][]float32{float[:2], float[2:]} {
-			if err := g.ReleaseGradient(mechanism.Gradient{Sum: part, Sensitivity: sensitivity, NoiseMultiplier: z}, func(int, []float64) {}); err != nil {
+			if err := g.ReleaseGradient(mechanism.Gradient{Sum: part, Sensitivity: sensitivity,
+				NoiseMultiplier: z}, func(int, []float64) {}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return g.ReleaseGradient(mechanism.Gradient{Sum: float, Sensitivity: sensitivity, NoiseMultiplier: z}, update)
+	return g.ReleaseGradient(mechanism.Gradient{Sum: float, Sensitivity: sensitivity,
+		NoiseMultiplier: z}, update)
 }
 
 func norm(v []float64) float64 {
@@ -341,10 +345,12 @@ var loopFaults = []string{
 // toyPairs are neighbours for the loops, by relation.
 func toyPairs(r accountant.Relation) [][2]rows {
 	nan, big := math.NaN(), []float64{50, -30, 20}
-	bases := []rows{nil, {{0.5, 0.1, 0}}, {{3, 4, 5}, {-1, 0, 2}, {0.1, 0.1, 0.1}, {2, 2, 2}, {1, -1, 1}}}
+	bases := []rows{nil, {{0.5, 0.1, 0}},
+		{{3, 4, 5}, {-1, 0, 2}, {0.1, 0.1, 0.1}, {2, 2, 2}, {1, -1, 1}}}
 	var pairs [][2]rows
 	for _, b := range bases {
-		for _, extra := range [][]float64{big, {0.01, 0, 0}, {nan, nan, nan}, {math.Inf(1), 0, 0}, {1, 1, 1}} {
+		for _, extra := range [][]float64{big, {0.01, 0, 0}, {nan, nan, nan}, {math.Inf(1), 0, 0},
+			{1, 1, 1}} {
 			with := append(slices.Clone(b), extra)
 			without := b
 			if r == accountant.ReplaceOne {
@@ -359,7 +365,8 @@ func toyPairs(r accountant.Relation) [][2]rows {
 func loopFindings(t *testing.T, fault string, r accountant.Relation) []string {
 	t.Helper()
 	for _, p := range toyPairs(r) {
-		f := Replay[rows]{Run: toyRun(fault), Budget: toyBudget(r), Data: p[0], Neighbour: p[1]}.Findings(t)
+		f := Replay[rows]{Run: toyRun(fault), Budget: toyBudget(r), Data: p[0],
+			Neighbour: p[1]}.Findings(t)
 		if len(f) > 0 {
 			return f
 		}
@@ -412,7 +419,8 @@ func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any
 		if fault == "one cell's sensitivity under replace-one" {
 			effect = 1 / std
 		}
-		g, err := mechanism.Begin(ctx, ledger).Spend("counts", accountant.Gaussian{NoiseMultiplier: 1 / effect})
+		g, err := mechanism.Begin(ctx, ledger).Spend("counts",
+			accountant.Gaussian{NoiseMultiplier: 1 / effect})
 		if err != nil {
 			return nil, err
 		}
@@ -439,7 +447,8 @@ func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any
 func TestBrokenClustersAreCaught(t *testing.T) {
 	find := func(fault string, r accountant.Relation) []string {
 		for _, p := range toyPairs(r) {
-			if f := (Replay[rows]{Run: clusters(fault), Budget: toyBudget(r), Data: p[0], Neighbour: p[1]}).Findings(t); len(f) > 0 {
+			if f := (Replay[rows]{Run: clusters(fault), Budget: toyBudget(r), Data: p[0],
+				Neighbour: p[1]}).Findings(t); len(f) > 0 {
 				return f
 			}
 		}
@@ -450,7 +459,8 @@ func TestBrokenClustersAreCaught(t *testing.T) {
 			t.Fatalf("the correct twin is accused: %v", f)
 		}
 	}
-	for _, fault := range []string{"record in two clusters", "exact cluster sizes as weights", "empty clusters dropped", "released twice, paid once", "grid from the data"} {
+	for _, fault := range []string{"record in two clusters", "exact cluster sizes as weights",
+		"empty clusters dropped", "released twice, paid once", "grid from the data"} {
 		if f := find(fault, accountant.AddOrRemoveOne); len(f) == 0 {
 			t.Errorf("%s: not caught", fault)
 		}

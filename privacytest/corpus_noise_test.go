@@ -40,7 +40,9 @@ var claims = []struct {
 		func(n int) []float64 { return one(float64(n-3) + gridLaplace(1)) },
 		func(n int) []float64 { return one(float64(n-3) + laplaceDraw(1)) }},
 	{"noise used twice", 1, 0,
-		func(n int) []float64 { return []float64{float64(n) + gridLaplace(2), 2*float64(n) + gridLaplace(4)} },
+		func(n int) []float64 {
+			return []float64{float64(n) + gridLaplace(2), 2*float64(n) + gridLaplace(4)}
+		},
 		func(n int) []float64 {
 			e := gridLaplace(2)
 			return []float64{float64(n) + e, 2*float64(n) + e}
@@ -121,7 +123,8 @@ func argmaxOf(n int, values bool) []float64 {
 func TestBrokenNoiseIsRefuted(t *testing.T) {
 	for _, c := range claims {
 		t.Run(c.name, func(t *testing.T) {
-			claim := Claim[int]{Run: c.right, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta, FalseAlarm: 1e-8}
+			claim := Claim[int]{Run: c.right, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta,
+				FalseAlarm: 1e-8}
 			claim.Check(t)
 			claim.Run = c.wrong
 			if !claim.Refuted(t) {

@@ -42,8 +42,9 @@ func TestAlgorithmsAtChunkEdges(t *testing.T) {
 					if !auditing() && i != turn%9 {
 						continue
 					}
-					privacytest.Replay[records.Data]{Run: run, Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
-						Data: p.Data, Neighbour: p.Neighbour, Seeds: 1}.Check(t)
+					privacytest.Replay[records.Data]{Run: run,
+						Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
+						Data:   p.Data, Neighbour: p.Neighbour, Seeds: 1}.Check(t)
 				}
 				turn++
 			})

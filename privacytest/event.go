@@ -146,7 +146,8 @@ func candidates(s score, x, y []float64) []event {
 				break
 			}
 			t := v[i*(len(v)-1)/(cuts-1)]
-			list = append(list, event{score: s, relation: "≥", threshold: t}, event{score: s, relation: "≤", threshold: t})
+			list = append(list, event{score: s, relation: "≥", threshold: t},
+				event{score: s, relation: "≤", threshold: t})
 		}
 		for i := 0; i < len(v); {
 			to := i + 1

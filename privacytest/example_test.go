@@ -23,7 +23,8 @@ func (printer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, ar
 
 // noisyTotal clips values to [0,1] and releases their sum. With clip false it
 // forgets to.
-func noisyTotal(ctx context.Context, ledger *accountant.Ledger, values []float64, clip bool) (any, error) {
+func noisyTotal(ctx context.Context, ledger *accountant.Ledger, values []float64,
+	clip bool) (any, error) {
 	const noiseMultiplier = 4.0
 	run := mechanism.Begin(ctx, ledger)
 	std := noiseMultiplier * mechanism.SumSensitivity(run.Relation(), 1)
@@ -98,7 +99,8 @@ func ExampleCanary() {
 				}
 				return out.([]float64)[0], nil
 			},
-			Score:      func(total float64) float64 { return total }, // higher if the canary looks to have been there
+			// higher if the canary looks to have been there
+			Score:      func(total float64) float64 { return total },
 			Epsilon:    2,
 			Delta:      1e-5,
 			FalseAlarm: 1e-9,
@@ -114,7 +116,8 @@ func ExampleCanary() {
 func ExampleSeeded() {
 	draw := func() any {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
-		out, err := noisyTotal(privacytest.Seeded(t, context.Background(), 7), ledger, []float64{1, 1}, true)
+		out, err := noisyTotal(privacytest.Seeded(t, context.Background(), 7), ledger,
+			[]float64{1, 1}, true)
 		if err != nil {
 			return err
 		}

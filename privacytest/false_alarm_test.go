@@ -14,8 +14,12 @@ var tight = []struct {
 	run            func(n int) []float64
 }{
 	{"randomised response", 1, 0, func(n int) []float64 { return respond(n, 1/(1+math.E)) }},
-	{"Laplace, at its tails", 0.5, 0, func(n int) []float64 { return one(float64(n) + gridLaplace(2)) }},
-	{"discrete Laplace", 0.5, 0, func(n int) []float64 { return one(float64(n) + discreteLaplace(0.5)) }},
+	{"Laplace, at its tails", 0.5, 0, func(n int) []float64 {
+		return one(float64(n) + gridLaplace(2))
+	}},
+	{"discrete Laplace", 0.5, 0, func(n int) []float64 {
+		return one(float64(n) + discreteLaplace(0.5))
+	}},
 	{"the tight event of a Gaussian", 0.5, gaussianDelta(0.5, 2), func(n int) []float64 {
 		return []float64{float64(number(float64(n)+2*rand.NormFloat64() >= 3.5+4*0.5))}
 	}},
@@ -51,7 +55,8 @@ func TestFalseAlarmRate(t *testing.T) {
 	for _, m := range tight {
 		alarms := 0
 		for range runs {
-			claim := Claim[int]{Run: m.run, D0: 3, D1: 4, Epsilon: m.epsilon, Delta: m.delta, FalseAlarm: 0.01, Samples: 1500}
+			claim := Claim[int]{Run: m.run, D0: 3, D1: 4, Epsilon: m.epsilon, Delta: m.delta,
+				FalseAlarm: 0.01, Samples: 1500}
 			alarms += number(claim.Refuted(t))
 		}
 		t.Logf("%d alarms in %d runs: %s", alarms, runs, m.name)
@@ -72,7 +77,8 @@ func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	alarms, wrong := 0, 0
 	for i := range runs {
 		c := claims[i%len(claims)]
-		claim := Claim[int]{Run: c.right, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta, FalseAlarm: 0.01, Samples: 1500}
+		claim := Claim[int]{Run: c.right, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta,
+			FalseAlarm: 0.01, Samples: 1500}
 		alarms += number(claim.Refuted(t))
 		wrong += number(claim.LowerBound(t).Epsilon > c.epsilon)
 	}

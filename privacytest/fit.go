@@ -114,7 +114,8 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 		}
 	}
 	n := len(values)
-	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 || upperRate(odd, n, falseAlarm/2) < 0.5 {
+	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
+		upperRate(odd, n, falseAlarm/2) < 0.5 {
 		return fmt.Sprintf("the lowest bit is set at rate %.4g", rate)
 	}
 	return ""

@@ -24,7 +24,9 @@ func noisy(t *testing.T, ctx context.Context, std float64, n int) []float64 {
 		t.Fatal(err)
 	}
 	out := make([]float64, n)
-	if err := g.Release(1, mechanism.Part{Sum: mechanism.NewFixedSum(n, mechanism.GridFor(std)), Std: std, Out: out}); err != nil {
+	if err := g.Release(1,
+		mechanism.Part{Sum: mechanism.NewFixedSum(n, mechanism.GridFor(std)), Std: std, Out: out}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	return out
@@ -143,14 +145,17 @@ func TestSamplesAreCoupled(t *testing.T) {
 }
 
 func TestNeighbours(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("a", -1, 5).WithMissing(), records.Ordinal("b", "x", "y", "z"),
-		records.Categorical("c", "x", "y").WithMissing(), records.Flag("d", "n", "y"), records.Label("e", "n", "y"))
+	table, err := records.NewSchema(records.Numeric("a", -1, 5).WithMissing(),
+		records.Ordinal("b", "x", "y", "z"),
+		records.Categorical("c", "x", "y").WithMissing(), records.Flag("d", "n", "y"),
+		records.Label("e", "n", "y"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []records.Schema{
 		table,
-		records.Binary(4), records.Interval(3, -1, 2), records.Image(2, 3), records.BinaryImage(2, 2).WithLabels("a", "b"), records.Sets(20, 5),
+		records.Binary(4), records.Interval(3, -1, 2), records.Image(2, 3),
+		records.BinaryImage(2, 2).WithLabels("a", "b"), records.Sets(20, 5),
 		records.Sets(20, 5).WithLabels("x", "y", "z"),
 	} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -197,7 +202,8 @@ func TestOneRunAudit(t *testing.T) {
 		t.Error("the broken training passes")
 	}
 	// With δ the bound can only fall.
-	if a, b := oneRunBound(m, 200, 190, 0, 1e-3), oneRunBound(m, 200, 190, 1e-5, 1e-3); b > a || b <= 0 {
+	if a, b := oneRunBound(m, 200, 190, 0, 1e-3), oneRunBound(m, 200, 190, 1e-5, 1e-3); b > a ||
+		b <= 0 {
 		t.Errorf("bounds %v and %v", a, b)
 	}
 	if oneRunBound(m, 200, 100, 0, 1e-3) != 0 {
@@ -225,9 +231,13 @@ func TestClopperPearsonCovers(t *testing.T) {
 // TestReplayFindsPanicsAndErrors by their difference, and forgives equal ones.
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
-		Run: func(context.Context, *accountant.Ledger, int) (any, error) { return nil, fmt.Errorf("always") }}
+		Run: func(context.Context, *accountant.Ledger, int) (any, error) {
+			return nil, fmt.Errorf("always")
+		}}
 	always.Check(t)
-	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) { return nil, fmt.Errorf("%d", n) }
+	always.Run = func(_ context.Context, _ *accountant.Ledger, n int) (any, error) {
+		return nil, fmt.Errorf("%d", n)
+	}
 	if len(always.Findings(t)) == 0 {
 		t.Error("an error with a value in it passes")
 	}
@@ -241,9 +251,11 @@ func TestReplayFindsPanicsAndErrors(t *testing.T) {
 		t.Error("a spend on one data set only passes")
 	}
 	always.Run = func(ctx context.Context, l *accountant.Ledger, n int) (any, error) {
-		g, err := mechanism.Begin(ctx, l).Spend("two releases", accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
+		g, err := mechanism.Begin(ctx, l).Spend("two releases",
+			accountant.SameBatch{NoiseMultipliers: []float64{2, 2}})
 		for range 3 - n { // the second of them on one data set only
-			p := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1, Out: make([]float64, 1)}
+			p := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1,
+				Out: make([]float64, 1)}
 			err = errors.Join(err, g.Release(0.5, p))
 		}
 		return nil, err

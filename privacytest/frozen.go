@@ -222,7 +222,8 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 		// A closure is known by where its variables are, not by its code.
 		out.leaf = fmt.Sprint(*(*unsafe.Pointer)(unsafe.Pointer(v.UnsafeAddr())))
 	case v.Kind() == reflect.Chan:
-		out.opaque = "a channel, whose contents cannot be read without taking them: return what it carries"
+		out.opaque =
+			"a channel, whose contents cannot be read without taking them: return what it carries"
 		out.leaf = fmt.Sprint(v.UnsafePointer())
 	default:
 		out.opaque = "an unsafe pointer, of which nobody knows what it points at"

@@ -67,7 +67,8 @@ func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 			if err != nil {
 				return seen, err
 			}
-			seen = append(seen, step.Number, step.Of, step.Epsilon, step.ClipNorm, slices.Clone(net.Params().Flat.Data))
+			seen = append(seen, step.Number, step.Of, step.Epsilon, step.ClipNorm,
+				slices.Clone(net.Params().Flat.Data))
 		}
 		return seen, nil
 	}
@@ -75,14 +76,16 @@ func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 
 func TestTrainingUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
-	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1, NominalBatch: 4,
-		Optimizer: sgd.Adam(0.1)}
+	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1,
+		NominalBatch: 4,
+		Optimizer:    sgd.Adam(0.1)}
 	policy := func(c sgd.Clip) sgd.Config {
 		cfg := fixed
 		cfg.ClipNorm, cfg.Clip = 0, c
 		return cfg
 	}
-	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.5}, {Blocks: []int{1}, ClipNorm: 0.1}}}
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.5},
+		{Blocks: []int{1}, ClipNorm: 0.1}}}
 	small := fixed
 	small.MicroBatch = 2
 	vae := func(v models.Visible) func() (models.Network, error) {
@@ -98,7 +101,8 @@ func TestTrainingUnderReplay(t *testing.T) {
 	}{
 		{"VAE", records.Binary(6), fixed, vae(models.Visible{Dim: 6})},
 		{"VAE in micro-batches", records.BinaryImage(2, 3), small, vae(models.Visible{Dim: 6})},
-		{"Gaussian VAE", records.Interval(4, -1, 1), fixed, vae(models.Visible{Dim: 4, Likelihood: models.GaussianUnit})},
+		{"Gaussian VAE", records.Interval(4, -1, 1), fixed,
+			vae(models.Visible{Dim: 4, Likelihood: models.GaussianUnit})},
 		{"sparse VAE", records.Sets(12, 4), fixed, vae(models.Visible{Dim: 12, Sparse: true})},
 		{"RBM", records.Binary(6), fixed, func() (models.Network, error) {
 			return models.RBM{Hidden: 4, Chains: 3}.New(be, models.Visible{Dim: 6}, 1)
@@ -106,12 +110,15 @@ func TestTrainingUnderReplay(t *testing.T) {
 		{"sparse RBM", records.Sets(12, 4), fixed, func() (models.Network, error) {
 			return models.RBM{Hidden: 4, Chains: 3}.New(be, models.Visible{Dim: 12, Sparse: true}, 1)
 		}},
-		{"classifier", records.Interval(4, -1, 1).WithLabels("a", "b", "c"), fixed, func() (models.Network, error) {
-			return models.MLP{Hidden: []int{5}}.Classifier(be, 4, 3, 1)
-		}},
-		{"private clip norm", records.Binary(6), policy(sgd.DPNorm{MaxNorm: 4, MinNorm: 0.1, Bins: 10, NoiseMultiplier: 2}),
+		{"classifier", records.Interval(4, -1, 1).WithLabels("a", "b", "c"), fixed,
+			func() (models.Network, error) {
+				return models.MLP{Hidden: []int{5}}.Classifier(be, 4, 3, 1)
+			}},
+		{"private clip norm", records.Binary(6),
+			policy(sgd.DPNorm{MaxNorm: 4, MinNorm: 0.1, Bins: 10, NoiseMultiplier: 2}),
 			vae(models.Visible{Dim: 6})},
-		{"quantile", records.Binary(6), policy(sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 2}),
+		{"quantile", records.Binary(6),
+			policy(sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 2}),
 			vae(models.Visible{Dim: 6})},
 		{"normalised", records.Binary(6), policy(sgd.Normalize{}), vae(models.Visible{Dim: 6})},
 		{"groups", records.Interval(4, -1, 1).WithLabels("a", "b"), policy(groups),
@@ -121,7 +128,9 @@ func TestTrainingUnderReplay(t *testing.T) {
 			}},
 	} {
 		for _, r := range relations {
-			t.Run(c.name+" "+r.String(), func(t *testing.T) { replayAll(t, c.schema, r, training(c.cfg, c.network)) })
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				replayAll(t, c.schema, r, training(c.cfg, c.network))
+			})
 		}
 	}
 }
@@ -134,7 +143,8 @@ func (c recordCritic) Gradients(b device.Batch) models.Gradients {
 }
 
 func TestKMeansUnderReplay(t *testing.T) {
-	for _, s := range []records.Schema{records.Binary(5), records.Interval(3, -1, 2), records.Image(2, 2),
+	for _, s := range []records.Schema{records.Binary(5), records.Interval(3, -1, 2),
+		records.Image(2, 2),
 		records.Sets(10, 4), mixedTable()} {
 		for _, cfg := range []kmeans.Config{
 			{K: 3, Iterations: 3, NoiseMultiplier: 2},
@@ -143,14 +153,15 @@ func TestKMeansUnderReplay(t *testing.T) {
 		} {
 			for _, r := range relations {
 				t.Run(s.String()+" "+r.String(), func(t *testing.T) {
-					replayAll(t, s, r, func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-						m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
-							kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
-						if err != nil {
-							return nil, err
-						}
-						return []any{m.Centers, m.Counts, m.Weights()}, nil
-					})
+					replayAll(t, s, r,
+						func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+							m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
+								kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+							if err != nil {
+								return nil, err
+							}
+							return []any{m.Centers, m.Counts, m.Weights()}, nil
+						})
 				})
 			}
 		}
@@ -162,7 +173,8 @@ func fuzzKMeans(f *testing.F, s records.Schema, r accountant.Relation) {
 	privacytest.Fuzz(f, s, r, func(t *testing.T, p privacytest.Pair) {
 		privacytest.Replay[records.Data]{
 			Run: func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-				m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger, kmeans.WithBackend(device.CPUWith(1)))
+				m, err := kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger,
+					kmeans.WithBackend(device.CPUWith(1)))
 				if err != nil {
 					return nil, err
 				}
@@ -174,5 +186,7 @@ func fuzzKMeans(f *testing.F, s records.Schema, r accountant.Relation) {
 	})
 }
 
-func FuzzKMeans(f *testing.F)    { fuzzKMeans(f, records.Interval(2, -1, 1), accountant.AddOrRemoveOne) }
+func FuzzKMeans(f *testing.F) {
+	fuzzKMeans(f, records.Interval(2, -1, 1), accountant.AddOrRemoveOne)
+}
 func FuzzSetKMeans(f *testing.F) { fuzzKMeans(f, records.Sets(9, 4), accountant.ReplaceOne) }

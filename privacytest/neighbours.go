@@ -81,9 +81,12 @@ func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) 
 }
 
 // pairs puts an odd record among others, at one place.
-func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, at int, where string) []Pair {
+func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, at int,
+	where string) []Pair {
 	name := fmt.Sprintf("%s, %s%s", base.name, odd.name, where)
-	with := func(extra row) records.Data { return g.table(slices.Insert(slices.Clone(base.rows), at, extra)) }
+	with := func(extra row) records.Data {
+		return g.table(slices.Insert(slices.Clone(base.rows), at, extra))
+	}
 	if r == accountant.AddOrRemoveOne {
 		return []Pair{{name, g.table(base.rows), with(odd.row)}}
 	}
@@ -133,7 +136,8 @@ func (g *generator) bases(n int) []namedRows {
 		many[i], same[i] = g.random(), twin
 	}
 	return []namedRows{
-		{"no records", nil}, {"one record", []row{g.random()}}, {"many records", many}, {"equal records", same},
+		{"no records", nil}, {"one record", []row{g.random()}}, {"many records", many},
+		{"equal records", same},
 	}
 }
 

@@ -49,7 +49,8 @@ func (o OneRun) Check(tb testing.TB, claimed float64) {
 // Audit trains once and returns the bound.
 func (o OneRun) Audit(tb testing.TB) Audit {
 	tb.Helper()
-	if o.Train == nil || o.Canaries < 1 || !(o.FalseAlarm > 0 && o.FalseAlarm < 1) || !(o.Delta >= 0 && o.Delta < 1) {
+	if o.Train == nil || o.Canaries < 1 || !(o.FalseAlarm > 0 && o.FalseAlarm < 1) ||
+		!(o.Delta >= 0 && o.Delta < 1) {
 		tb.Fatalf("privacytest: an audit wants Train, Canaries ≥ 1, 0 ≤ Delta < 1 and 0 < FalseAlarm < 1")
 	}
 	planted := make([]bool, o.Canaries)

@@ -13,7 +13,8 @@ func TestRunsNeeded(t *testing.T) {
 	}
 	product, count := 0.0, 0
 	for _, c := range claims {
-		n := runsNeeded(t, Claim[int]{Run: c.wrong, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta, FalseAlarm: 1e-8})
+		n := runsNeeded(t,
+			Claim[int]{Run: c.wrong, D0: 3, D1: 4, Epsilon: c.epsilon, Delta: c.delta, FalseAlarm: 1e-8})
 		t.Logf("%6d  %s", n, c.name)
 		product += math.Log(float64(n))
 		count++

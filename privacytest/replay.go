@@ -40,7 +40,8 @@ type Replay[D any] struct {
 	// Run is the computation. visible is everything that leaves it besides the
 	// ledger: parameters, samples, progress, log lines. It is compared by value, and
 	// so is the error.
-	Run             func(ctx context.Context, ledger *accountant.Ledger, data D) (visible any, err error)
+	Run func(ctx context.Context, ledger *accountant.Ledger,
+		data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
 	// Seeds is how many different seeds are tried; 3 if zero. Branches that only

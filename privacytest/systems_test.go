@@ -52,7 +52,8 @@ var replayed = []struct {
 
 func mixedTable() records.Schema {
 	s, err := records.NewSchema(records.Numeric("x", 0, 10).WithMissing(), records.Integer("n", 0, 6),
-		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
+		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
+		records.Label("y", "a", "b"))
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +64,8 @@ func TestSystemsUnderReplay(t *testing.T) {
 	for _, c := range replayed {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
-				replayAll(t, c.schema, r, c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
+				replayAll(t, c.schema, r,
+					c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
 			})
 		}
 	}
@@ -105,14 +107,17 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 
 // briefly is some training.
 func briefly(steps int) sgd.Config {
-	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: steps, NoiseMultiplier: 2, Optimizer: sgd.Adam(0.1)}
+	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: steps, NoiseMultiplier: 2,
+		Optimizer: sgd.Adam(0.1)}
 }
 
 // fitMarginals is DPGM with clusters and with the frequencies of coordinates released beside them.
 func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3},
-			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2}, Train: briefly(2)}.Plan()
+		plan, err := dpgm.Config{Schema: s, Budget: b,
+			Cluster:   kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3},
+			Marginals: &dpgm.Marginals{NoiseMultiplier: 3}, Model: models.VAE{Hidden: []int{4}, Latent: 2},
+			Train: briefly(2)}.Plan()
 		if err != nil {
 			return nil, err
 		}
@@ -122,13 +127,15 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 
 // released is everything that leaves a fit on one worker: progress, the generator's file and
 // guarantee.
-func released(fit func(context.Context, *accountant.Ledger, records.Data, ...synth.Option) (*synth.Generator, error),
+func released(fit func(context.Context, *accountant.Ledger, records.Data,
+	...synth.Option) (*synth.Generator, error),
 	ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 	var told []any
-	gen, err := fit(ctx, ledger, data, synth.On(device.CPUWith(1)), synth.OnProgress(func(p synth.Progress) {
-		p.Elapsed = 0
-		told = append(told, p)
-	}))
+	gen, err := fit(ctx, ledger, data, synth.On(device.CPUWith(1)),
+		synth.OnProgress(func(p synth.Progress) {
+			p.Elapsed = 0
+			told = append(told, p)
+		}))
 	if err != nil {
 		return told, err
 	}
@@ -171,7 +178,8 @@ func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2, Steps: 2, Batch: 8}
+	g := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2,
+		Steps: 2, Batch: 8}
 	m, err := merf.Train(ctx, e, g, synth.On(device.CPUWith(1)))
 	if err != nil {
 		return nil, err
@@ -244,7 +252,8 @@ func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 
 func fitGAN(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		plan, err := gan.Config{Schema: s, Budget: b, Critic: models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
+		plan, err := gan.Config{Schema: s, Budget: b,
+			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
 			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4, Seed: 5,
 			Train: briefly(3)}.Plan()
 		if err != nil {

@@ -78,7 +78,8 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 	if count > 0 {
 		what = "reserve"
 	}
-	t.add(call{what: what, purpose: purpose, event: e, detail: fmt.Sprintf(" count %d error %v", count, err)})
+	t.add(call{what: what, purpose: purpose, event: e,
+		detail: fmt.Sprintf(" count %d error %v", count, err)})
 }
 
 func (t *tape) Sample(s entropy.Sample) {
@@ -137,7 +138,8 @@ func (t *tape) Release(r *entropy.Release) error {
 	at, earlier := t.add(call{
 		what:    r.Mechanism,
 		purpose: r.Purpose,
-		detail:  fmt.Sprintf(" step %d effect %v std %v grid %v shape %v", r.Step, r.Effect, r.Std, r.Grid, shapes(r.Outputs)),
+		detail: fmt.Sprintf(" step %d effect %v std %v grid %v shape %v", r.Step, r.Effect, r.Std,
+			r.Grid, shapes(r.Outputs)),
 		release: keep(r),
 	})
 	t.mu.Lock()
@@ -145,15 +147,18 @@ func (t *tape) Release(r *entropy.Release) error {
 	if !t.playing {
 		return nil
 	}
-	if earlier == nil || earlier.release == nil || !slices.Equal(shapes(earlier.release.Outputs), shapes(r.Outputs)) {
+	if earlier == nil || earlier.release == nil ||
+		!slices.Equal(shapes(earlier.release.Outputs), shapes(r.Outputs)) {
 		return errDiverged
 	}
 	d, slack := distance(earlier.release, r), tolerance(earlier.release, r)
 	if t.twins[step{r.Purpose, r.Step}] && !(d <= slack) {
-		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: something besides the sample went in", at, r.Mechanism, r.Purpose, d)
+		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: "+
+			"something besides the sample went in", at, r.Mechanism, r.Purpose, d)
 	}
 	if !(d <= r.Effect+slack) {
-		t.find("call %d, %s %q: neighbours' inputs are %.6g apart, %.6g was declared", at, r.Mechanism, r.Purpose, d, r.Effect)
+		t.find("call %d, %s %q: neighbours' inputs are %.6g apart, %.6g was declared", at, r.Mechanism,
+			r.Purpose, d, r.Effect)
 	}
 	for i, out := range earlier.release.Outputs {
 		copy(r.Outputs[i], out)

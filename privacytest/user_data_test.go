@@ -72,7 +72,8 @@ func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 // stop a run nor move anything farther than declared.
 func TestForeignRecordsUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
-	train := func(network func() (models.Network, error)) func(records.Schema, accountant.Budget) fitting {
+	train := func(network func() (models.Network, error)) func(records.Schema,
+		accountant.Budget) fitting {
 		cfg := briefly(3)
 		cfg.NominalBatch = 4
 		return func(records.Schema, accountant.Budget) fitting { return training(cfg, network) }
@@ -88,9 +89,13 @@ func TestForeignRecordsUnderReplay(t *testing.T) {
 		{"classifier", records.Interval(4, -1, 1).WithLabels("a", "b"),
 			train(func() (models.Network, error) { return models.MLP{}.Classifier(be, 4, 2, 1) })},
 		{"VAE of sets", records.Sets(5, 3),
-			train(func() (models.Network, error) { return models.VAE{Hidden: []int{5}, Latent: 2}.New(be, sparse, 1) })},
+			train(func() (models.Network, error) {
+				return models.VAE{Hidden: []int{5}, Latent: 2}.New(be, sparse, 1)
+			})},
 		{"RBM of sets", records.Sets(5, 3),
-			train(func() (models.Network, error) { return models.RBM{Hidden: 4, Chains: 3}.New(be, sparse, 1) })},
+			train(func() (models.Network, error) {
+				return models.RBM{Hidden: 4, Chains: 3}.New(be, sparse, 1)
+			})},
 	}
 	for _, c := range append(own, replayed...) {
 		if strings.HasPrefix(c.name, "draft") || strings.HasPrefix(c.name, "merf, s") {
@@ -98,7 +103,8 @@ func TestForeignRecordsUnderReplay(t *testing.T) {
 		}
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
-				replayForeign(t, c.schema, r, c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
+				replayForeign(t, c.schema, r,
+					c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
 			})
 		}
 	}
@@ -108,21 +114,24 @@ func replayForeign(t *testing.T, s records.Schema, r accountant.Relation, run fi
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	base := foreign{schema: s}.with(0, 0, 1).with(0.5, 1, 0, 2).with(1, 0)
 	for _, odd := range []foreign{
-		base.with(nan, 2, 3, 3, 1), base.with(inf, 99, 99, 0), base.with(-1, 0, 0, 1, 2, 3, 4), base.with(3e38, -1, 4, 0),
+		base.with(nan, 2, 3, 3, 1), base.with(inf, 99, 99, 0), base.with(-1, 0, 0, 1, 2, 3, 4),
+		base.with(3e38, -1, 4, 0),
 		base.with(-1e30, 1), base.with(1e-40, 1, 4, 3, 2, 1, 0, 0, 0),
 	} {
 		data := base
 		if r == accountant.ReplaceOne {
 			data = base.with(1, 1, 2)
 		}
-		privacytest.Replay[records.Data]{Run: run, Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
-			Data: data, Neighbour: odd, Seeds: 1}.Check(t)
+		privacytest.Replay[records.Data]{Run: run,
+			Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r},
+			Data:   data, Neighbour: odd, Seeds: 1}.Check(t)
 	}
 }
 
 func fitCentres(s records.Schema, _ accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
-		m, err := kmeans.Fit(ctx, kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 2}, kmeans.Raw(s), data, ledger,
+		m, err := kmeans.Fit(ctx, kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 2}, kmeans.Raw(s),
+			data, ledger,
 			kmeans.WithBackend(device.CPUWith(1)))
 		if err != nil {
 			return nil, err
@@ -183,7 +192,8 @@ func TestUnitsAreHeldTo(t *testing.T) {
 			continue // cuts the table up, which says nothing of users any more
 		}
 		ledger = accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
-		if _, err := c.fit(c.schema, b)(t.Context(), ledger, records.WithUnit(data, records.UnitUser)); err != nil {
+		if _, err := c.fit(c.schema, b)(t.Context(), ledger,
+			records.WithUnit(data, records.UnitUser)); err != nil {
 			t.Errorf("%s: users are refused: %v", c.name, err)
 		}
 	}

@@ -141,7 +141,9 @@ func (c Column) WithBounds(lo, hi float64) Column {
 // aliases those stay whose level does.
 func (c Column) WithLevels(levels ...string) Column {
 	c.levels = slices.Clone(levels)
-	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool { return !slices.Contains(levels, a.level) })
+	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool {
+		return !slices.Contains(levels, a.level)
+	})
 	if !slices.Contains(levels, c.other) {
 		c.other = ""
 	}
@@ -204,6 +206,7 @@ func (c Column) String() string {
 // same reports whether two columns describe the same values. Aliases are about
 // files and do not count.
 func (c Column) same(o Column) bool {
-	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi && c.logarithmic == o.logarithmic &&
+	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi &&
+		c.logarithmic == o.logarithmic &&
 		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels)
 }

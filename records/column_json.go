@@ -36,7 +36,8 @@ func (c Column) json() columnJSON {
 
 // column is the column as it is written; NewSchema judges it.
 func (j columnJSON) column() (Column, error) {
-	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other, missing: j.Missing}
+	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
+		missing: j.Missing}
 	for k := NumericColumn; k < columnKindEnd; k++ {
 		if j.Type == k.String() {
 			c.kind = k
@@ -44,7 +45,8 @@ func (j columnJSON) column() (Column, error) {
 	}
 	number := c.kind != 0 && !c.kind.hasLevels()
 	if number != (j.Lo != nil) || number != (j.Hi != nil) {
-		return c, fmt.Errorf("records: schema: column %.40q: bounds belong to numbers, and numbers need them", j.Name)
+		return c, fmt.Errorf(
+			"records: schema: column %.40q: bounds belong to numbers, and numbers need them", j.Name)
 	}
 	if j.Lo != nil && j.Hi != nil {
 		c.lo, c.hi = *j.Lo, *j.Hi

@@ -36,7 +36,8 @@ func (f *columnFaults) bad(field string, value any, want string) {
 func (c Column) validate(i int) []error {
 	f := columnFaults{column: c, path: fmt.Sprintf("records.Column[%d]", i)}
 	if c.kind < NumericColumn || c.kind >= columnKindEnd {
-		f.bad(".Kind", int(c.kind), "a column made by Numeric, Integer, Ordinal, Categorical, Flag, Label or Target")
+		f.bad(".Kind", int(c.kind),
+			"a column made by Numeric, Integer, Ordinal, Categorical, Flag, Label or Target")
 		return f.errs
 	}
 	if !plainText(c.name) {
@@ -50,7 +51,8 @@ func (c Column) validate(i int) []error {
 		f.bounds()
 	}
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
-		f.bad(".WithMissing", c.kind, "none: a record without a class or a target is given a level, or left out")
+		f.bad(".WithMissing", c.kind,
+			"none: a record without a class or a target is given a level, or left out")
 	}
 	return f.errs
 }
@@ -79,7 +81,8 @@ func (f *columnFaults) levels() {
 	if c.kind == OrdinalColumn || c.kind == FlagColumn {
 		least = 2
 	}
-	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn && len(c.levels) != 2 {
+	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn &&
+		len(c.levels) != 2 {
 		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two of a flag", least, maxLevels))
 	}
 	if len(c.levels) > maxLevels {
@@ -93,13 +96,15 @@ func (f *columnFaults) texts() {
 	level, alias := map[string]bool{}, map[string]bool{}
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
-			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text), "a name of its own without control characters, or blanks around it")
+			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
+				"a name of its own without control characters, or blanks around it")
 		}
 		level[text] = true
 	}
 	for _, a := range f.column.aliases {
 		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
-			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level), "a text that means nothing else, for one of the levels")
+			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level),
+				"a text that means nothing else, for one of the levels")
 		}
 		alias[a.text] = true
 	}
@@ -111,5 +116,6 @@ func (f *columnFaults) texts() {
 // plainText wants a text that survives a line of CSV and a JSON string: readers
 // trim blanks, join line ends and repair what is not UTF-8.
 func plainText(s string) bool {
-	return s != "" && utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, unicode.IsControl)
+	return s != "" && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
+		!strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -38,7 +38,8 @@ type CSV struct {
 	Header      bool     // the first line holds column names; Read skips them
 	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
 	Names       []string // tables: the names of the file's columns, instead of those in the header
-	Missing     []string // tables: texts of a missing value, the first of which is written; nil for "" and "?"
+	// tables: texts of a missing value, the first of which is written; nil for "" and "?"
+	Missing []string
 	// FirstRecord says that the first line is a record whatever it holds. Without it and without
 	// Header, a first line that looks like a header is an error: it has a word in each column of
 	// numbers, none of the levels in any other column, and is properly quoted. This is the only
@@ -113,13 +114,17 @@ func (c CSV) Open(path string, s Schema) (*Table, error) {
 func (c CSV) validate(s Schema) error {
 	err := s.Validate()
 	if s.Sparse() {
-		err = errors.Join(err, param.New("records.Schema.Kind", s.kind, "a dense kind: sets are read by ReadTransactions"))
+		err = errors.Join(err,
+			param.New("records.Schema.Kind", s.kind, "a dense kind: sets are read by ReadTransactions"))
 	}
 	if c.LabelColumn < 0 || c.LabelColumn > c.columns(s) || c.LabelColumn > 0 && s.Classes() == 0 {
-		err = errors.Join(err, param.New("records.CSV.LabelColumn", c.LabelColumn, "a column of the file, and a schema with classes"))
+		err = errors.Join(err,
+			param.New("records.CSV.LabelColumn", c.LabelColumn,
+				"a column of the file, and a schema with classes"))
 	}
 	if s.kind == MixedTable {
-		err = errors.Join(err, param.New("records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"))
+		err = errors.Join(err,
+			param.New("records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"))
 	}
 	return errors.Join(err, c.validateCharacters())
 }
@@ -131,12 +136,17 @@ func (c CSV) validateCharacters() error {
 		field string
 		value rune
 	}{{"Comma", c.Comma}, {"Comment", c.Comment}} {
-		if bad := r.value; bad == '"' || bad == '\r' || bad == '\n' || bad == utf8.RuneError || !utf8.ValidRune(bad) {
-			errs = append(errs, param.New("records.CSV."+r.field, fmt.Sprintf("%q", bad), "a character that is no quote and no line end"))
+		if bad := r.value; bad == '"' || bad == '\r' || bad == '\n' || bad == utf8.RuneError ||
+			!utf8.ValidRune(bad) {
+			errs = append(errs,
+				param.New("records.CSV."+r.field, fmt.Sprintf("%q", bad),
+					"a character that is no quote and no line end"))
 		}
 	}
 	if c.Comment != 0 && (c.Comment == c.Comma || c.Comma == 0 && c.Comment == ',') {
-		errs = append(errs, param.New("records.CSV.Comment", fmt.Sprintf("%q", c.Comment), "another character than the separator"))
+		errs = append(errs,
+			param.New("records.CSV.Comment", fmt.Sprintf("%q", c.Comment),
+				"another character than the separator"))
 	}
 	return errors.Join(errs...)
 }
@@ -261,11 +271,13 @@ func columnName(text string) bool {
 	if _, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return false
 	}
-	return !slices.Contains([]string{"na", "n/a", "null", "none", "nil", "missing", "unknown"}, strings.ToLower(text))
+	return !slices.Contains([]string{"na", "n/a", "null", "none", "nil", "missing", "unknown"},
+		strings.ToLower(text))
 }
 
 func undeclaredHeader() error {
-	return malformed("the first line looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record")
+	return malformed(
+		"the first line looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record")
 }
 
 // Write writes the encoded records, one a line, so that Read gives them back.
@@ -316,7 +328,8 @@ func (s Schema) writableClasses() error {
 	for i, name := range s.classes {
 		if !plainText(name) {
 			path := fmt.Sprintf("records.Schema.Classes[%d]", i)
-			return param.New(path, fmt.Sprintf("%.40q", name), "a name without control characters, or blanks around it")
+			return param.New(path, fmt.Sprintf("%.40q", name),
+				"a name without control characters, or blanks around it")
 		}
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 
 // TestOneValueIsARowOfOne over every kind of number there is.
 func TestOneValueIsARowOfOne(t *testing.T) {
-	for _, e := range []encoder{newEncoder(Binary(1)), newEncoder(Interval(1, -1, 1)), newEncoder(Interval(1, 0, 3))} {
+	for _, e := range []encoder{newEncoder(Binary(1)), newEncoder(Interval(1, -1, 1)),
+		newEncoder(Interval(1, 0, 3))} {
 		for bits := uint64(0); bits < 1<<32; bits += 40503 {
 			v := math.Float32frombits(uint32(bits))
 			var row [1]float32

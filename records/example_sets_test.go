@@ -12,7 +12,8 @@ import (
 // All rows of a person become one record, so what protects a record protects a person.
 func ExampleVisits() {
 	rows := "who,where\nann,3\nbob,1\nann,4\nann,3\n"
-	people, err := records.Visits{Header: true, User: "who", Item: "where"}.Read(strings.NewReader(rows), records.Sets(10, 5))
+	people, err := records.Visits{Header: true, User: "who",
+		Item: "where"}.Read(strings.NewReader(rows), records.Sets(10, 5))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +31,8 @@ func ExampleVisits() {
 // Sets larger than memory are written block by block and read where they lie; OpenSets maps such a
 // file.
 func ExampleSetWriter() {
-	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50, Skew: 1, Seed: 1}
+	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50,
+		Skew: 1, Seed: 1}
 	var file bytes.Buffer
 	w, err := records.NewSetWriter(&file, source.Schema())
 	if err != nil {

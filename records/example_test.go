@@ -93,7 +93,8 @@ func ExampleNewSchema() {
 		fmt.Println(err)
 		return
 	}
-	people, err := records.FromValues(schema, []any{17, "private", "<=50K"}, []any{120, "none of it", ">50K"})
+	people, err := records.FromValues(schema, []any{17, "private", "<=50K"},
+		[]any{120, "none of it", ">50K"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -139,7 +140,8 @@ func ExampleCSV_ReadFrame() {
 
 // Numbers that a network states become rows of the table, whatever they are.
 func ExampleDecodeFlat() {
-	schema, err := records.NewSchema(records.Integer("age", 20, 60), records.Categorical("work", "private", "self", "none"))
+	schema, err := records.NewSchema(records.Integer("age", 20, 60),
+		records.Categorical("work", "private", "self", "none"))
 	if err != nil {
 		fmt.Println(err)
 		return

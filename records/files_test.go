@@ -45,16 +45,19 @@ func TestIDXRoundTrip(t *testing.T) {
 	if err := records.WriteIDX(&images, &labels, table); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(images.Bytes(), idx([]uint32{3, 2, 2}, pixels...)) || !bytes.Equal(labels.Bytes(), idx([]uint32{3}, 2, 0, 1)) {
+	if !bytes.Equal(images.Bytes(), idx([]uint32{3, 2, 2}, pixels...)) ||
+		!bytes.Equal(labels.Bytes(), idx([]uint32{3}, 2, 0, 1)) {
 		t.Error("the files are not idx")
 	}
 	for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
-		back, err := records.ReadIDX(bytes.NewReader(wrap(images.Bytes())), bytes.NewReader(wrap(labels.Bytes())), labelledImages())
+		back, err := records.ReadIDX(bytes.NewReader(wrap(images.Bytes())),
+			bytes.NewReader(wrap(labels.Bytes())), labelledImages())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want, _ := table.Flat()
-		if got, _ := back.Flat(); !slices.Equal(got, want) || !slices.Equal(back.Labels(), table.Labels()) {
+		if got, _ := back.Flat(); !slices.Equal(got, want) ||
+			!slices.Equal(back.Labels(), table.Labels()) {
 			t.Errorf("%s: came back as %v of %v", name, got, back.Labels())
 		}
 	}
@@ -72,7 +75,8 @@ func TestIDXFiles(t *testing.T) {
 	if table.Len() != 2 || table.Label(0) != 1 || table.Label(1) != 0 || records.Check(table) == nil {
 		t.Errorf("read %d records of %v", table.Len(), table.Labels())
 	}
-	if table, err = records.OpenIDX(images, "", records.BinaryImage(2, 2)); err != nil || table.Row(nil, 0)[3] != 1 {
+	if table, err = records.OpenIDX(images, "", records.BinaryImage(2, 2)); err != nil ||
+		table.Row(nil, 0)[3] != 1 {
 		t.Errorf("without labels: %v", err)
 	}
 	_, err = records.OpenIDX(filepath.Join(dir, "none"), labels, labelledImages())
@@ -114,14 +118,17 @@ func TestMalformedIDX(t *testing.T) {
 		}
 	}
 	labels := idx([]uint32{3}, 0, 1, 2)
-	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels), labelledImages()); !errors.Is(err, records.ErrFormat) {
+	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels),
+		labelledImages()); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("files of different lengths: %v", err)
 	}
 	var shape *param.Error
-	if _, err := records.ReadIDX(bytes.NewReader(good), nil, labelledImages()); !errors.As(err, &shape) {
+	if _, err := records.ReadIDX(bytes.NewReader(good), nil,
+		labelledImages()); !errors.As(err, &shape) {
 		t.Errorf("missing labels: %v", err)
 	}
-	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels), records.Image(2, 2)); !errors.As(err, &shape) {
+	if _, err := records.ReadIDX(bytes.NewReader(good), bytes.NewReader(labels),
+		records.Image(2, 2)); !errors.As(err, &shape) {
 		t.Errorf("unwanted labels: %v", err)
 	}
 }
@@ -133,10 +140,13 @@ func spoil(data []byte) []byte {
 
 // TestHeadersAllocateNothing reads a header that announces eight gigabytes.
 func TestHeadersAllocateNothing(t *testing.T) {
-	header := []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2000000000, 4), }   ")
+	header := []byte(
+		"\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2000000000, " +
+			"4), }   ")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, first := records.ReadIDX(bytes.NewReader(idx([]uint32{2000000000, 2, 2}, make([]byte, 100)...)), nil, records.Image(2, 2))
+	_, first := records.ReadIDX(bytes.NewReader(idx([]uint32{2000000000, 2, 2}, make([]byte, 100)...)),
+		nil, records.Image(2, 2))
 	_, second := records.ReadNPY(bytes.NewReader(header), records.Binary(4))
 	runtime.ReadMemStats(&after)
 	if !errors.Is(first, records.ErrFormat) || !errors.Is(second, records.ErrFormat) {
@@ -149,9 +159,12 @@ func TestHeadersAllocateNothing(t *testing.T) {
 
 func TestReadersPassFailuresOn(t *testing.T) {
 	broken := errors.New("disk on fire")
-	fail := func(data []byte) io.Reader { return io.MultiReader(bytes.NewReader(data), iotest.ErrReader(broken)) }
+	fail := func(data []byte) io.Reader {
+		return io.MultiReader(bytes.NewReader(data), iotest.ErrReader(broken))
+	}
 	for name, err := range map[string]error{
-		"idx":          second(records.ReadIDX(fail(idx([]uint32{2, 2, 2}, 1)), nil, records.Image(2, 2))),
+		"idx": second(records.ReadIDX(fail(idx([]uint32{2, 2, 2}, 1)), nil,
+			records.Image(2, 2))),
 		"idx header":   second(records.ReadIDX(fail(nil), nil, records.Image(2, 2))),
 		"transactions": second(records.ReadTransactions(fail([]byte("1 2\n3")), records.Sets(9, 9))),
 		"csv":          second(records.CSV{}.Read(fail([]byte("1,2\n3")), records.Binary(2))),
@@ -177,7 +190,8 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestWritersReportAFullDisk(t *testing.T) {
-	table := must(records.FromBytes(records.Image(28, 28).WithLabels("a"), make([]byte, 784*20), make([]int32, 20)...))(t)
+	table := must(records.FromBytes(records.Image(28, 28).WithLabels("a"), make([]byte, 784*20),
+		make([]int32, 20)...))(t)
 	sets := must(records.FromItems(records.Sets(9, 9), slices.Repeat([][]uint32{{1, 2, 3}}, 5000)))(t)
 	for room := range 3 {
 		for name, err := range map[string]error{
@@ -194,7 +208,8 @@ func TestWritersReportAFullDisk(t *testing.T) {
 		}
 	}
 	var shape *param.Error
-	if err := records.WriteIDX(io.Discard, io.Discard, table.WithoutLabels()); !errors.As(err, &shape) {
+	if err := records.WriteIDX(io.Discard, io.Discard,
+		table.WithoutLabels()); !errors.As(err, &shape) {
 		t.Errorf("labels that do not exist: %v", err)
 	}
 }
@@ -232,7 +247,8 @@ func TestTransactions(t *testing.T) {
 func TestTransactionFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sets.gz")
 	save(t, path, gz([]byte("1 2\n3\n")))
-	if table, err := records.OpenTransactions(path, records.Sets(4, 2)); err != nil || table.Len() != 2 {
+	if table, err := records.OpenTransactions(path, records.Sets(4, 2)); err != nil ||
+		table.Len() != 2 {
 		t.Errorf("read %v, %v", table, err)
 	}
 }
@@ -272,7 +288,8 @@ func TestWhatIsNoTransaction(t *testing.T) {
 func TestCSVRoundTrip(t *testing.T) {
 	s := records.Interval(2, -5, 5).WithLabels("no", "yes, sir")
 	table := must(records.FromFlat(s, []float32{1, -2.5, 3e-9, 5}, 1, 0))(t)
-	for _, layout := range []records.CSV{{}, {Header: true}, {LabelColumn: 1, Comma: ';'}, {LabelColumn: 2, Header: true}} {
+	for _, layout := range []records.CSV{{}, {Header: true}, {LabelColumn: 1, Comma: ';'},
+		{LabelColumn: 2, Header: true}} {
 		var out bytes.Buffer
 		if err := layout.Write(&out, table); err != nil {
 			t.Fatal(err)
@@ -282,7 +299,8 @@ func TestCSVRoundTrip(t *testing.T) {
 			t.Fatalf("%+v: %v", layout, err)
 		}
 		got, _ := back.Flat()
-		if want, _ := table.Flat(); !slices.Equal(got, want) || !slices.Equal(back.Labels(), table.Labels()) {
+		if want, _ := table.Flat(); !slices.Equal(got, want) ||
+			!slices.Equal(back.Labels(), table.Labels()) {
 			t.Errorf("%+v: came back as %v of %v", layout, got, back.Labels())
 		}
 	}
@@ -324,17 +342,20 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 			t.Errorf("%q: the strict check says %v", text, err)
 		}
 	}
-	if _, err := (records.CSV{Header: true}).Read(strings.NewReader("a,b\n1,2,a\n"), s); !errors.Is(err, records.ErrFormat) {
+	if _, err := (records.CSV{Header: true}).Read(strings.NewReader("a,b\n1,2,a\n"),
+		s); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("a header of another number of columns: %v", err)
 	}
 	var shape *param.Error
 	for name, err := range map[string]error{
-		"sets":         second(records.CSV{}.Read(strings.NewReader(""), records.Sets(3, 3))),
-		"label column": second(records.CSV{LabelColumn: 4}.Read(strings.NewReader(""), s.WithLabels("a"))),
-		"no classes":   second(records.CSV{LabelColumn: 1}.Read(strings.NewReader(""), s.WithoutLabels())),
-		"a limit":      second(records.CSV{Limits: records.Limits{Fields: -1}}.Read(strings.NewReader(""), s)),
-		"separator":    second(records.CSV{Comma: '"'}.Read(strings.NewReader(""), s)),
-		"no schema":    second(records.CSV{}.Read(strings.NewReader(""), records.Schema{})),
+		"sets": second(records.CSV{}.Read(strings.NewReader(""), records.Sets(3, 3))),
+		"label column": second(records.CSV{LabelColumn: 4}.Read(strings.NewReader(""),
+			s.WithLabels("a"))),
+		"no classes": second(records.CSV{LabelColumn: 1}.Read(strings.NewReader(""), s.WithoutLabels())),
+		"a limit": second(
+			records.CSV{Limits: records.Limits{Fields: -1}}.Read(strings.NewReader(""), s)),
+		"separator": second(records.CSV{Comma: '"'}.Read(strings.NewReader(""), s)),
+		"no schema": second(records.CSV{}.Read(strings.NewReader(""), records.Schema{})),
 	} {
 		if !errors.As(err, &shape) {
 			t.Errorf("%s: %v", name, err)
@@ -370,7 +391,8 @@ func TestNPZRoundTrip(t *testing.T) {
 // npy writes an array with the given element type and shape.
 func npy(descr, shape string, body ...byte) []byte {
 	header := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n"
-	out := append([]byte("\x93NUMPY\x02\x00"), binary.LittleEndian.AppendUint32(nil, uint32(len(header)))...)
+	out := append([]byte("\x93NUMPY\x02\x00"),
+		binary.LittleEndian.AppendUint32(nil, uint32(len(header)))...)
 	return append(append(out, header...), body...)
 }
 
@@ -428,7 +450,8 @@ func TestMalformedNPY(t *testing.T) {
 		"empty axis":    npy("<f4", "(1, 0, 2)"),
 		"huge header":   append([]byte("\x93NUMPY\x02\x00"), 255, 255, 255, 255),
 	} {
-		if _, err := records.ReadNPY(bytes.NewReader(data), records.Binary(2)); !errors.Is(err, records.ErrFormat) {
+		if _, err := records.ReadNPY(bytes.NewReader(data), records.Binary(2)); !errors.Is(err,
+			records.ErrFormat) {
 			t.Errorf("%s: error %v, want ErrFormat", name, err)
 		}
 	}
@@ -461,18 +484,23 @@ func TestMalformedNPZ(t *testing.T) {
 	x := npy("<f4", "(2, 1)", make([]byte, 8)...)
 	s := records.Binary(1).WithLabels("a", "b")
 	for name, data := range map[string][]byte{
-		"no archive":   x,
-		"no records":   archive(t, map[string][]byte{"y.npy": npy("<i4", "(2,)", make([]byte, 8)...)}),
-		"no labels":    archive(t, map[string][]byte{"x.npy": x}),
-		"too few":      archive(t, map[string][]byte{"x.npy": x, "y.npy": npy("<i4", "(1,)", make([]byte, 4)...)}),
-		"wide labels":  archive(t, map[string][]byte{"x.npy": x, "y.npy": npy("<i4", "(1, 2)", make([]byte, 8)...)}),
-		"spoilt array": archive(t, map[string][]byte{"x.npy": x[:30], "y.npy": npy("<i4", "(2,)", make([]byte, 8)...)}),
+		"no archive": x,
+		"no records": archive(t, map[string][]byte{"y.npy": npy("<i4", "(2,)", make([]byte, 8)...)}),
+		"no labels":  archive(t, map[string][]byte{"x.npy": x}),
+		"too few": archive(t,
+			map[string][]byte{"x.npy": x, "y.npy": npy("<i4", "(1,)", make([]byte, 4)...)}),
+		"wide labels": archive(t,
+			map[string][]byte{"x.npy": x, "y.npy": npy("<i4", "(1, 2)", make([]byte, 8)...)}),
+		"spoilt array": archive(t,
+			map[string][]byte{"x.npy": x[:30], "y.npy": npy("<i4", "(2,)", make([]byte, 8)...)}),
 	} {
-		if _, err := records.ReadNPZ(bytes.NewReader(data), int64(len(data)), s); !errors.Is(err, records.ErrFormat) {
+		if _, err := records.ReadNPZ(bytes.NewReader(data), int64(len(data)), s); !errors.Is(err,
+			records.ErrFormat) {
 			t.Errorf("%s: error %v, want ErrFormat", name, err)
 		}
 	}
-	odd := archive(t, map[string][]byte{"x.npy": x, "y.npy": npy("<f4", "(2,)", 0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0x3f)})
+	odd := archive(t,
+		map[string][]byte{"x.npy": x, "y.npy": npy("<f4", "(2,)", 0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0x3f)})
 	table, err := records.ReadNPZ(bytes.NewReader(odd), int64(len(odd)), s)
 	if err != nil || !slices.Equal(table.Labels(), []int32{0, 1}) || records.Check(table) == nil {
 		t.Errorf("a label that is not a number: %v", err)

@@ -180,5 +180,6 @@ func (f *Frame) Encoded() *Table {
 	var b device.Batch
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
-	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data, labels: labels}}}
+	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
+		labels: labels}}}
 }

@@ -33,7 +33,8 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s, cells: make([]cells, len(s.table.columns))}}}
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s,
+		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
 	}
@@ -68,7 +69,8 @@ func (c Column) codes() map[string]uint16 {
 // about them.
 func (b *FrameBuilder) Append(values ...any) error {
 	if len(values) != len(b.cells) {
-		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one a column", len(b.cells)))
+		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)),
+			fmt.Sprintf("%d, one a column", len(b.cells)))
 	}
 	if b.n >= maxRows {
 		return param.New("records rows", b.n, fmt.Sprintf("at most %d", maxRows))
@@ -139,7 +141,8 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		b.appendInt(j, float64(r.Uint()), strconv.FormatUint(r.Uint(), 10))
 	default:
-		return param.New(fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(), "nil, a text, a number or a bool")
+		return param.New(fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(),
+			"nil, a text, a number or a bool")
 	}
 	return nil
 }

@@ -89,7 +89,8 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 		return nil, err
 	}
 	lines := newCSVLines(source, c.Comma, c.Comment, max(len(s.table.columns), len(c.Names)))
-	in := &frameReader{lines: lines, rows: rows, missing: map[string]bool{}, first: !c.Header && !c.FirstRecord}
+	in := &frameReader{lines: lines, rows: rows, missing: map[string]bool{}, first: !c.Header &&
+		!c.FirstRecord}
 	for _, text := range c.MissingTexts() {
 		in.missing[text] = true
 	}
@@ -202,14 +203,18 @@ func (in *frameReader) add(j int, text []byte) {
 func (c CSV) validateFrames(s Schema) error {
 	errs := []error{s.Validate(), c.validateCharacters()}
 	if errs[0] == nil && s.kind != MixedTable {
-		errs = append(errs, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema; vectors are read by Read"))
+		errs = append(errs,
+			param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema; vectors are read by Read"))
 	}
 	if c.LabelColumn != 0 {
-		errs = append(errs, param.New("records.CSV.LabelColumn", c.LabelColumn, "0: a table's label is a column of its schema"))
+		errs = append(errs,
+			param.New("records.CSV.LabelColumn", c.LabelColumn,
+				"0: a table's label is a column of its schema"))
 	}
 	for i, name := range c.Names {
 		if name != "" && slices.Contains(c.Names[:i], name) {
-			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"))
+			errs = append(errs,
+				param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"))
 		}
 		if strings.ContainsAny(name, "\r\n") {
 			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names of one line"))

@@ -21,8 +21,10 @@ import (
 // pets is a small table with a missing value and an alias.
 func pets(t testing.TB) records.Schema {
 	t.Helper()
-	return must(records.NewSchema(records.Integer("age", 0, 30).WithMissing(), records.Categorical("kind", "cat", "dog", "other").WithOther("other"),
-		records.Numeric("kg", 0, 90), records.Label("home", "no", "yes").WithAlias("yes", "yes.", "Y")))(t)
+	return must(records.NewSchema(records.Integer("age", 0, 30).WithMissing(),
+		records.Categorical("kind", "cat", "dog", "other").WithOther("other"),
+		records.Numeric("kg", 0, 90),
+		records.Label("home", "no", "yes").WithAlias("yes", "yes.", "Y")))(t)
 }
 
 // cellsOf are the texts of a frame.
@@ -44,17 +46,22 @@ func TestFramesAreReadFromManyLayouts(t *testing.T) {
 		layout records.CSV
 		text   string
 	}{
-		"by position":      {records.CSV{}, "3,cat,4.5,yes\n,bird,?,no\n"},
-		"blanks, dots":     {records.CSV{}, " 3, cat , 4.5, yes. \r\n\r\n?,bird, ,no\r\n\n"},
-		"quotes":           {records.CSV{}, "\"3\", \"cat\" ,\"4.5\",\"Y\"\n\"\",\"a \"\"bird\"\"\",\"x\",\"no\""},
-		"a header":         {records.CSV{Header: true}, "kg,home,x,kind,age\n4.5,yes,1,cat,3\n,no,2,bird,\n"},
-		"a marked header":  {records.CSV{Header: true}, "\ufeff\"age\",kind , kg,home\n3,cat,4.5,yes\n,bird,,no\n"},
-		"names":            {records.CSV{Names: []string{"", "home", "kg", "", "kind", "age"}}, "a,yes,4.5,b,cat,3\na,no,,b,bird,\n"},
-		"names for header": {records.CSV{Header: true, Names: []string{"age", "kind", "kg", "home"}}, "a,b,c,d\n3,cat,4.5,yes\n,bird,,no\n"},
-		"tabs":             {records.CSV{Comma: '\t'}, "3\tcat\t4.5\tyes\n\tbird\t\tno\n"},
-		"a comment":        {records.CSV{Comment: '|'}, "|1x3 validator\n3,cat,4.5,yes\n|\n,bird,,no\n"},
-		"missing texts":    {records.CSV{Missing: []string{"-1", "n/a"}}, "3,cat,4.5,yes\n-1,bird,n/a,no\n"},
-		"blank lines":      {records.CSV{}, "\n3,cat,4.5,yes\n   \n,bird,,no\n \t\n"},
+		"by position":  {records.CSV{}, "3,cat,4.5,yes\n,bird,?,no\n"},
+		"blanks, dots": {records.CSV{}, " 3, cat , 4.5, yes. \r\n\r\n?,bird, ,no\r\n\n"},
+		"quotes": {records.CSV{},
+			"\"3\", \"cat\" ,\"4.5\",\"Y\"\n\"\",\"a \"\"bird\"\"\",\"x\",\"no\""},
+		"a header": {records.CSV{Header: true},
+			"kg,home,x,kind,age\n4.5,yes,1,cat,3\n,no,2,bird,\n"},
+		"a marked header": {records.CSV{Header: true},
+			"\ufeff\"age\",kind , kg,home\n3,cat,4.5,yes\n,bird,,no\n"},
+		"names": {records.CSV{Names: []string{"", "home", "kg", "", "kind", "age"}},
+			"a,yes,4.5,b,cat,3\na,no,,b,bird,\n"},
+		"names for header": {records.CSV{Header: true, Names: []string{"age", "kind", "kg", "home"}},
+			"a,b,c,d\n3,cat,4.5,yes\n,bird,,no\n"},
+		"tabs":          {records.CSV{Comma: '\t'}, "3\tcat\t4.5\tyes\n\tbird\t\tno\n"},
+		"a comment":     {records.CSV{Comment: '|'}, "|1x3 validator\n3,cat,4.5,yes\n|\n,bird,,no\n"},
+		"missing texts": {records.CSV{Missing: []string{"-1", "n/a"}}, "3,cat,4.5,yes\n-1,bird,n/a,no\n"},
+		"blank lines":   {records.CSV{}, "\n3,cat,4.5,yes\n   \n,bird,,no\n \t\n"},
 	} {
 		for how, text := range map[string][]byte{"plain": []byte(c.text), "gzip": gz([]byte(c.text))} {
 			f, err := c.layout.ReadFrame(bytes.NewReader(text), pets(t))
@@ -78,12 +85,14 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03": {},
 		"1,2,3,4\n": {Names: []string{"age", "kind", "kg", "Home"}},
 	} {
-		if _, err := layout.ReadFrame(strings.NewReader(text), pets(t)); !errors.Is(err, records.ErrFormat) {
+		if _, err := layout.ReadFrame(strings.NewReader(text), pets(t)); !errors.Is(err,
+			records.ErrFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	var shape *param.Error
-	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','}, {Names: []string{"a", "a"}}} {
+	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','},
+		{Names: []string{"a", "a"}}} {
 		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
 			t.Errorf("%+v: %v", layout, err)
 		}
@@ -92,7 +101,8 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 
 // TestRowsThatCannotBeRead are neutral records of their own, which Check finds.
 func TestRowsThatCannotBeRead(t *testing.T) {
-	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes", "1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
+	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes",
+		"1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
 		text := line + "\n4,dog,5,yes\n" + line + "\n6,dog,7,yes\n" + line
 		f := must(records.CSV{}.ReadFrame(strings.NewReader(text), pets(t)))(t)
 		want := ",other,0,no;4,dog,5,yes;,other,0,no;6,dog,7,yes;,other,0,no"
@@ -102,7 +112,8 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 		if got := cellsOf(f); got != want {
 			t.Errorf("%q: %s", line, got)
 		}
-		if err := records.Check(f); err == nil || !strings.Contains(err.Error(), "row 2") || strings.Contains(err.Error(), "row 1") {
+		if err := records.Check(f); err == nil || !strings.Contains(err.Error(), "row 2") ||
+			strings.Contains(err.Error(), "row 1") {
 			t.Errorf("%q: the strict check says %v", line, err)
 		}
 	}
@@ -113,9 +124,11 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
 	const row = "3,cat,4.5,yes\n"
-	for _, head := range []string{"age,kind,kg,home\n", "\ufeff\nAge (years),Kind,weight_kg,Home\n", "\"alter\", art ,_,heim\n"} {
+	for _, head := range []string{"age,kind,kg,home\n", "\ufeff\nAge (years),Kind,weight_kg,Home\n",
+		"\"alter\", art ,_,heim\n"} {
 		_, err := records.CSV{}.ReadFrame(strings.NewReader(head+row), s)
-		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "CSV.Header") || strings.Contains(err.Error(), "age") {
+		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "CSV.Header") ||
+			strings.Contains(err.Error(), "age") {
 			t.Errorf("%q: %v", head, err)
 		}
 		for _, err := range (records.CSV{}).Stream(strings.NewReader(head+row), s, 5) {
@@ -130,25 +143,33 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	}
 	// A line that holds one number or level, is missing one, is not quoted properly or is not first is
 	// a record.
-	for _, line := range []string{"1,kind,kg,home", "age,cat,kg,home", "age,kind,kg,yes", "age,kind,?,home", "age,kind,NA,home",
-		"age,kind,1e999,home", "age,kind,nan,home", "age,kind,kg", "\"age,kind,kg,home", "#,kind,%,home"} {
-		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil || f.Len() != 2 {
+	for _, line := range []string{"1,kind,kg,home", "age,cat,kg,home", "age,kind,kg,yes",
+		"age,kind,?,home", "age,kind,NA,home",
+		"age,kind,1e999,home", "age,kind,nan,home", "age,kind,kg", "\"age,kind,kg,home",
+		"#,kind,%,home"} {
+		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil ||
+			f.Len() != 2 {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	if f, err := (records.CSV{}).ReadFrame(strings.NewReader(row+"age,kind,kg,home\n"), s); err != nil || f.Len() != 2 {
+	if f, err := (records.CSV{}).ReadFrame(strings.NewReader(row+"age,kind,kg,home\n"), s); err !=
+		nil || f.Len() != 2 {
 		t.Errorf("at the end: %v", err)
 	}
-	if _, err := (records.CSV{}).Read(strings.NewReader("x1,x2,class\n1,2,a\n"), dense); !errors.Is(err, records.ErrFormat) {
+	if _, err := (records.CSV{}).Read(strings.NewReader("x1,x2,class\n1,2,a\n"),
+		dense); !errors.Is(err, records.ErrFormat) {
 		t.Errorf("of vectors: %v", err)
 	}
 	for _, line := range []string{"x1,x2,a", "x1,2,class", "x1,x2", "x1,,class"} {
-		if v, err := (records.CSV{}).Read(strings.NewReader(line+"\n1,2,a\n"), dense); err != nil || v.Len() != 2 {
+		if v, err := (records.CSV{}).Read(strings.NewReader(line+"\n1,2,a\n"), dense); err != nil ||
+			v.Len() != 2 {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	levels := must(records.NewSchema(records.Categorical("a", "x", "y"), records.Flag("b", "no", "yes")))(t)
-	if f, err := (records.CSV{}).ReadFrame(strings.NewReader("a,b\nx,no\n"), levels); err != nil || f.Len() != 2 {
+	levels := must(records.NewSchema(records.Categorical("a", "x", "y"),
+		records.Flag("b", "no", "yes")))(t)
+	if f, err := (records.CSV{}).ReadFrame(strings.NewReader("a,b\nx,no\n"), levels); err != nil ||
+		f.Len() != 2 {
 		t.Errorf("without a column of numbers: %v", err)
 	}
 }
@@ -165,8 +186,10 @@ func TestFramesComeBackFromEveryLayout(t *testing.T) {
 			names = append(names, c.Name())
 		}
 	}
-	for _, c := range []records.CSV{{}, {Header: true}, {Comma: ';', Header: true}, {Comma: '\t'}, {Comment: '"' + 1}, {Comment: '1'},
-		{Names: names}, {Names: names, Header: true}, {Missing: []string{"?", "NA"}}, {Missing: []string{"missing", "?"}, Comma: 'é'}} {
+	for _, c := range []records.CSV{{}, {Header: true}, {Comma: ';', Header: true}, {Comma: '\t'},
+		{Comment: '"' + 1}, {Comment: '1'},
+		{Names: names}, {Names: names, Header: true}, {Missing: []string{"?", "NA"}},
+		{Missing: []string{"missing", "?"}, Comma: 'é'}} {
 		if back := throughCSV(t, c, f); !sameFrame(f, back) {
 			t.Errorf("%+v: %s", c, cellsOf(back))
 		}
@@ -181,9 +204,11 @@ func TestFramesComeBackFromEveryLayout(t *testing.T) {
 }
 
 func TestWrittenFramesAreQuoted(t *testing.T) {
-	s := must(records.NewSchema(records.Categorical("a", `x"y`, "p,q", "#z").WithMissing(), records.Numeric("b", 0, 1)))(t)
+	s := must(records.NewSchema(records.Categorical("a", `x"y`, "p,q", "#z").WithMissing(),
+		records.Numeric("b", 0, 1)))(t)
 	var out bytes.Buffer
-	f := must(records.FromValues(s, []any{`x"y`, 0}, []any{"p,q", 1}, []any{nil, .5}, []any{"#z", 0}))(t)
+	f := must(records.FromValues(s, []any{`x"y`, 0}, []any{"p,q", 1}, []any{nil, .5},
+		[]any{"#z", 0}))(t)
 	if err := (records.CSV{Header: true, Comment: '#'}).WriteFrame(&out, f); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +216,8 @@ func TestWrittenFramesAreQuoted(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	lone := must(records.NewSchema(records.Numeric("a", 0, 1).WithMissing()))(t)
-	if back := throughCSV(t, records.CSV{}, must(records.FromValues(lone, []any{nil}, []any{1}))(t)); cellsOf(back) != ";1" {
+	if back := throughCSV(t, records.CSV{},
+		must(records.FromValues(lone, []any{nil}, []any{1}))(t)); cellsOf(back) != ";1" {
 		t.Errorf("a lone missing value comes back as %s", cellsOf(back))
 	}
 }
@@ -212,7 +238,8 @@ func TestStreamsAreTheFile(t *testing.T) {
 		sizes = append(sizes, f.Len())
 	}
 	whole := must(records.CSV{}.ReadFrame(strings.NewReader(text.String()), s))(t)
-	if !slices.Equal(sizes, []int{10, 10, 5}) || !sameFrame(whole, must(records.Concat(s, parts...))(t).(*records.Frame)) {
+	if !slices.Equal(sizes, []int{10, 10, 5}) ||
+		!sameFrame(whole, must(records.Concat(s, parts...))(t).(*records.Frame)) {
 		t.Errorf("parts of %v", sizes)
 	}
 	for range (records.CSV{}).Stream(strings.NewReader(text.String()), s, 5) {
@@ -241,7 +268,8 @@ func TestStreamsAreTheFile(t *testing.T) {
 func TestPartsPassOnWhatComes(t *testing.T) {
 	s := pets(t)
 	rows, fault := 0, error(nil)
-	broken := io.MultiReader(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), iotest.ErrReader(io.ErrClosedPipe))
+	broken := io.MultiReader(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"),
+		iotest.ErrReader(io.ErrClosedPipe))
 	for part, err := range records.Parts(records.CSV{}.Stream(broken, s, 1)) {
 		if fault = err; err == nil {
 			rows += part.Len()
@@ -252,7 +280,8 @@ func TestPartsPassOnWhatComes(t *testing.T) {
 	if rows != 2 || !errors.Is(fault, io.ErrClosedPipe) {
 		t.Errorf("%d rows, %v", rows, fault)
 	}
-	for range records.Parts(records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), s, 1)) {
+	for range records.Parts(
+		records.CSV{}.Stream(strings.NewReader("1,cat,2,yes\n2,dog,3,no\n"), s, 1)) {
 		break // leaving early is no mistake
 	}
 }
@@ -320,9 +349,12 @@ func TestPartsOfAnotherSchemaAreNotWritten(t *testing.T) {
 	fault := errors.New("no more")
 	for want, parts := range map[string]func(func(records.Data, error) bool){
 		"WriteFrames": func(yield func(records.Data, error) bool) { yield(f.WithoutLabels(), nil) },
-		"no more":     func(yield func(records.Data, error) bool) { _ = yield(f, nil) && yield(nil, fault) },
+		"no more": func(yield func(records.Data, error) bool) {
+			_ = yield(f, nil) && yield(nil, fault)
+		},
 	} {
-		if err := (records.CSV{}).WriteFrames(io.Discard, pets(t), parts); err == nil || !strings.Contains(err.Error(), want) {
+		if err := (records.CSV{}).WriteFrames(io.Discard, pets(t), parts); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("want %s, got %v", want, err)
 		}
 	}

@@ -108,7 +108,8 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 	if err := c.validateFrames(s); err != nil {
 		return nil, err
 	}
-	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<16), names: c.Names, comma: ',', comment: c.Comment}
+	out := &frameWriter{w: bufio.NewWriterSize(w, 1<<16), names: c.Names, comma: ',',
+		comment: c.Comment}
 	if c.Comma != 0 {
 		out.comma = c.Comma
 	}
@@ -121,7 +122,8 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 		if c.Names == nil {
 			out.names = append(out.names, column.name)
 		} else if !slices.Contains(c.Names, column.name) {
-			return nil, param.New("records.CSV.Names", c.Names, fmt.Sprintf("all columns of the schema, %q too", column.name))
+			return nil, param.New("records.CSV.Names", c.Names,
+				fmt.Sprintf("all columns of the schema, %q too", column.name))
 		}
 	}
 	for _, name := range out.names {
@@ -142,7 +144,8 @@ func (c CSV) missingText(column Column) (string, error) {
 			return text, nil
 		}
 	}
-	return "", param.New("records.CSV.Missing", c.MissingTexts(), fmt.Sprintf("a text that is no level of column %q", column.name))
+	return "", param.New("records.CSV.Missing", c.MissingTexts(),
+		fmt.Sprintf("a text that is no level of column %q", column.name))
 }
 
 func (o *frameWriter) header() {

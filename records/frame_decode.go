@@ -22,7 +22,8 @@ func DecodeFlat(s Schema, encoded []float32, labels ...int32) (*Frame, error) {
 		return nil, err
 	}
 	if len(encoded)%s.dim != 0 || len(encoded)/s.dim > maxRows {
-		return nil, param.New("records values", len(encoded), fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
+		return nil, param.New("records values", len(encoded),
+			fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
 	}
 	n := len(encoded) / s.dim
 	classes, err := newColumn(s, n, labels)

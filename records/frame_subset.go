@@ -2,8 +2,9 @@ package records
 
 // Take returns a frame of copies of the given rows, in that order.
 func (f *Frame) Take(rows []int32) *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: len(rows), cells: make([]cells, len(f.cells)),
-		home: f.home.copied()}}}
+	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: len(rows),
+		cells: make([]cells, len(f.cells)),
+		home:  f.home.copied()}}}
 	for j, c := range f.cells {
 		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1)}
 	}
@@ -12,8 +13,9 @@ func (f *Frame) Take(rows []int32) *Frame {
 
 // Slice returns the frame of rows lo … hi-1, sharing storage.
 func (f *Frame) Slice(lo, hi int) *Frame {
-	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: hi - lo, cells: make([]cells, len(f.cells)),
-		home: f.home}}}
+	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: hi - lo,
+		cells: make([]cells, len(f.cells)),
+		home:  f.home}}}
 	for j, c := range f.cells {
 		if c.levels != nil {
 			out.cells[j].levels = c.levels[lo:hi:hi]
@@ -48,7 +50,8 @@ func (f *Frame) RowsByLabel() [][]int32 {
 
 // concatFrames joins the raw cells of frames; data of another type is decoded.
 func concatFrames(s Schema, parts []Data) (Data, error) {
-	out := &Frame{&frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)), home: new(origin)}}}
+	out := &Frame{&frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)),
+		home: new(origin)}}}
 	for _, p := range parts {
 		f, err := frameOf(s, p)
 		if err != nil {

@@ -26,7 +26,8 @@ func people(t testing.TB) records.Schema {
 		records.Integer("children", -3, 20).WithMissing(),
 		records.Ordinal("school", "none", "some, a bit", "all").WithOther("some, a bit"),
 		records.Ordinal("size", "S", "M", "L", "XL").WithMissing(),
-		records.Categorical("work", "private", "\"self\"", "none").WithOther("none").WithAlias("private", "Private", "priv."),
+		records.Categorical("work", "private", "\"self\"", "none").WithOther("none").WithAlias("private",
+			"Private", "priv."),
 		records.Label("income", "<=50K", ">50K").WithAlias("<=50K", "<=50K.").WithAlias(">50K", ">50K."),
 		records.Categorical("land", "Köln", "?", "#x").WithMissing(),
 		records.Flag("sex", "Female", "Male"),
@@ -54,7 +55,8 @@ func TestBlocksCoverTheVector(t *testing.T) {
 		}
 		at, last = at+b.Width, b.Column
 	}
-	if at != s.Dim() || s.Classes() != 2 || s.ClassName(1) != ">50K" || s.IsBinary() || s.Sparse() || s.IsImage() {
+	if at != s.Dim() || s.Classes() != 2 || s.ClassName(1) != ">50K" || s.IsBinary() || s.Sparse() ||
+		s.IsImage() {
 		t.Errorf("%d coordinates of %d, %v", at, s.Dim(), s)
 	}
 	if lo, hi := s.Bounds(); lo != 0 || hi != 1 {
@@ -64,20 +66,28 @@ func TestBlocksCoverTheVector(t *testing.T) {
 
 func TestCellsAreEncodedAsDeclared(t *testing.T) {
 	s := must(records.NewSchema(
-		records.Numeric("a", -1, 3), records.Numeric("b", 0, 9).Logarithmic().WithMissing(), records.Integer("c", 0, 4),
-		records.Ordinal("d", "x", "y", "z").WithMissing(), records.Categorical("e", "x", "y", "z").WithOther("y"),
-		records.Categorical("f", "x", "y").WithMissing(), records.Flag("g", "no", "yes"), records.Label("h", "p", "q").WithOther("q")))(t)
+		records.Numeric("a", -1, 3), records.Numeric("b", 0, 9).Logarithmic().WithMissing(),
+		records.Integer("c", 0, 4),
+		records.Ordinal("d", "x", "y", "z").WithMissing(),
+		records.Categorical("e", "x", "y", "z").WithOther("y"),
+		records.Categorical("f", "x", "y").WithMissing(), records.Flag("g", "no", "yes"),
+		records.Label("h", "p", "q").WithOther("q")))(t)
 	nan := math.NaN()
 	for _, c := range []struct {
 		row   []any
 		want  []float32
 		label int
 	}{
-		{[]any{1.0, 0, 1, "y", "z", "y", true, "p"}, []float32{.5, 0, 0, .25, .5, 0, 0, 0, 1, 0, 1, 0, 1}, 0},
-		{[]any{nan, nil, 2.4, nil, "?", nil, "no", "?"}, []float32{0, 0, 1, .5, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
-		{[]any{math.Inf(1), 1e300, -7, "w", nil, "w", nil, nil}, []float32{1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
-		{[]any{"1", []byte("9"), int8(4), "z ", "x", "x", "yes", "q"}, []float32{.5, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1}, 1},
-		{[]any{float32(-1), uint8(0), "3", "x", "y", "y", false, "q"}, []float32{0, 0, 0, .75, 0, 0, 0, 1, 0, 0, 1, 0, 0}, 1},
+		{[]any{1.0, 0, 1, "y", "z", "y", true, "p"},
+			[]float32{.5, 0, 0, .25, .5, 0, 0, 0, 1, 0, 1, 0, 1}, 0},
+		{[]any{nan, nil, 2.4, nil, "?", nil, "no", "?"},
+			[]float32{0, 0, 1, .5, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
+		{[]any{math.Inf(1), 1e300, -7, "w", nil, "w", nil, nil},
+			[]float32{1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
+		{[]any{"1", []byte("9"), int8(4), "z ", "x", "x", "yes", "q"},
+			[]float32{.5, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1}, 1},
+		{[]any{float32(-1), uint8(0), "3", "x", "y", "y", false, "q"},
+			[]float32{0, 0, 0, .75, 0, 0, 0, 1, 0, 0, 1, 0, 0}, 1},
 		{[]any{"one", "x", "", 3, 2.5, nan, 1, ""}, []float32{0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0}, 1},
 	} {
 		f := must(records.FromValues(s, c.row))(t)
@@ -100,8 +110,10 @@ func TestLogarithmBendsTheScale(t *testing.T) {
 // exceeded by none.
 func TestMaxNormIsAttained(t *testing.T) {
 	s := people(t)
-	f := must(records.FromValues(s, []any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
-	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got || s.MaxNorm() > got*(1+1e-15) {
+	f := must(records.FromValues(s,
+		[]any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
+	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got ||
+		s.MaxNorm() > got*(1+1e-15) {
 		t.Errorf("norm %v of %v", got, s.MaxNorm())
 	}
 }
@@ -128,7 +140,8 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 				ones++
 			}
 		}
-		if b.OneHot && (ones != 1 || norm(block) != 1) || !b.OneHot && b.Width == 2 && block[1] != 0 && (block[1] != 1 || block[0] != 0) {
+		if b.OneHot && (ones != 1 || norm(block) != 1) || !b.OneHot && b.Width == 2 && block[1] != 0 &&
+			(block[1] != 1 || block[0] != 0) {
 			t.Fatalf("block %+v holds %v", b, block)
 		}
 	}
@@ -274,7 +287,8 @@ func TestFrameIsData(t *testing.T) {
 	f.Gather(rows, &some)
 	taken := f.Take(rows)
 	for k, i := range rows {
-		for _, got := range [][]float32{some.Dense.Row(k), taken.Row(nil, k), f.Slice(int(i), 40).Row(nil, 0)} {
+		for _, got := range [][]float32{some.Dense.Row(k), taken.Row(nil, k),
+			f.Slice(int(i), 40).Row(nil, 0)} {
 			if !slices.Equal(got, all.Dense.Row(int(i))) {
 				t.Errorf("row %d read as %v", i, got)
 			}
@@ -283,13 +297,15 @@ func TestFrameIsData(t *testing.T) {
 			t.Errorf("label or index of row %d", i)
 		}
 	}
-	joined := must(records.Concat(s, f.Slice(0, 13), onlyData{f.Slice(13, 13)}, f.Slice(13, 40)))(t).(*records.Frame)
+	joined := must(records.Concat(s, f.Slice(0, 13), onlyData{f.Slice(13, 13)},
+		f.Slice(13, 40)))(t).(*records.Frame)
 	if !sameFrame(joined, f) || !slices.Equal(joined.Labels(), labels) {
 		t.Error("parts joined are not the whole")
 	}
 	bare := f.WithoutLabels()
 	bare.Range(0, 40, &some)
-	if some.Labels != nil || bare.Labels() != nil || bare.Label(0) != -1 || !slices.Equal(some.Dense.Data, all.Dense.Data) {
+	if some.Labels != nil || bare.Labels() != nil || bare.Label(0) != -1 ||
+		!slices.Equal(some.Dense.Data, all.Dense.Data) {
 		t.Error("without labels the records differ")
 	}
 	for l, rows := range f.RowsByLabel() {
@@ -327,16 +343,19 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	s := people(t)
 	f := must(records.DecodeFlat(s, make([]float32, s.Dim()), 0))(t)
 	err := records.Check(torn{f})
-	if err == nil || !strings.Contains(err.Error(), "column 6: not one level") || !strings.Contains(err.Error(), "column 1: a missing value that has one") {
+	if err == nil || !strings.Contains(err.Error(), "column 6: not one level") ||
+		!strings.Contains(err.Error(), "column 1: a missing value that has one") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestEncodedIsATableOfVectors(t *testing.T) {
 	s := people(t)
-	f := must(records.FromValues(s, []any{180, nil, 40, 2, "all", "M", "none", ">50K", "Köln", "Male", "no"}, make([]any, 11)))(t)
+	f := must(records.FromValues(s,
+		[]any{180, nil, 40, 2, "all", "M", "none", ">50K", "Köln", "Male", "no"}, make([]any, 11)))(t)
 	e := f.Encoded()
-	if e.Schema().Kind() != records.IntervalVector || !slices.Equal(e.Labels(), f.Labels()) || !slices.Equal(e.Schema().ClassNames(), s.ClassNames()) ||
+	if e.Schema().Kind() != records.IntervalVector || !slices.Equal(e.Labels(), f.Labels()) ||
+		!slices.Equal(e.Schema().ClassNames(), s.ClassNames()) ||
 		records.Check(e) != nil || e.Schema().Validate() != nil {
 		t.Errorf("%v of %v", e.Schema(), e.Labels())
 	}
@@ -352,8 +371,9 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 
 func TestColumnsReadThemselvesOut(t *testing.T) {
 	for want, c := range map[string]records.Column{
-		"a: numeric [0, 2.5], logarithmic, may be missing": records.Numeric("a", 0, 2.5).Logarithmic().WithMissing(),
-		`b: categorical ["x" "y z"], others are "x"`:       records.Categorical("b", "x", "y z").WithOther("x"),
+		"a: numeric [0, 2.5], logarithmic, may be missing": records.Numeric("a", 0,
+			2.5).Logarithmic().WithMissing(),
+		`b: categorical ["x" "y z"], others are "x"`: records.Categorical("b", "x", "y z").WithOther("x"),
 	} {
 		if c.String() != want {
 			t.Errorf("%v, want %s", c, want)
@@ -385,30 +405,37 @@ func TestCheckReportsCells(t *testing.T) {
 		value  any
 		want   string
 	}{
-		{"height", math.NaN(), "not a number"}, {"height", "tall", "not a number"}, {"gain", "much", "not a number"},
-		{"height", 251, "outside the bounds"}, {"age", math.Inf(-1), "outside the bounds"}, {"age", 17.5, "not a whole number"},
-		{"school", "?", "none of the levels"}, {"school", nil, "missing"}, {"sex", nil, "missing"}, {"land", "Bonn", "none of the levels"},
+		{"height", math.NaN(), "not a number"}, {"height", "tall", "not a number"},
+		{"gain", "much", "not a number"},
+		{"height", 251, "outside the bounds"}, {"age", math.Inf(-1), "outside the bounds"},
+		{"age", 17.5, "not a whole number"},
+		{"school", "?", "none of the levels"}, {"school", nil, "missing"}, {"sex", nil, "missing"},
+		{"land", "Bonn", "none of the levels"},
 		{"income", nil, "missing"}, {"income", "50K", "none of the classes"},
 	} {
 		f := must(records.FromValues(s, good, odd(c.column, c.value)))(t)
 		var d *records.Defect
 		err := records.Check(f)
-		if !errors.As(err, &d) || d.Row != 1 || d.Problem != c.want || strings.Contains(err.Error(), fmt.Sprint(c.value)) && c.value != nil {
+		if !errors.As(err, &d) || d.Row != 1 || d.Problem != c.want ||
+			strings.Contains(err.Error(), fmt.Sprint(c.value)) && c.value != nil {
 			t.Errorf("%s %v: %v, want %q", c.column, c.value, err, c.want)
 		}
-		if want := s.ColumnIndex(c.column); d != nil && d.Column != want && c.column != "income" || c.column == "income" && d.Column != -1 {
+		if want := s.ColumnIndex(c.column); d != nil && d.Column != want && c.column != "income" ||
+			c.column == "income" && d.Column != -1 {
 			t.Errorf("%s: column %d", c.column, d.Column)
 		}
 		validRow(t, s, f.Row(nil, 1))
 	}
-	if err := records.Check(must(records.FromValues(s, good, odd("gain", math.NaN())))(t)); err != nil {
+	if err := records.Check(must(records.FromValues(s, good, odd("gain", math.NaN())))(t)); err !=
+		nil {
 		t.Error(err)
 	}
 }
 
 func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
 	s := people(t)
-	f := must(records.FromValues(s, []any{180, nil, 40, nil, "all", nil, "private", "<=50K", nil, "Male", nil},
+	f := must(records.FromValues(s,
+		[]any{180, nil, 40, nil, "all", nil, "private", "<=50K", nil, "Male", nil},
 		[]any{"x", 1e6, 40.5, "?", "half", "XXL", nil, nil, "Bonn", nil, "maybe"}))(t)
 	for j := range s.Columns() {
 		if f.Stray(0, j) || !f.Stray(1, j) {
@@ -416,7 +443,8 @@ func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
 		}
 	}
 	said := records.WithUnit(f, records.UnitUser)
-	if inside, ok := records.AsFrame(said); !ok || inside != f || records.Check(said).Error() != records.Check(f).Error() {
+	if inside, ok := records.AsFrame(said); !ok || inside != f ||
+		records.Check(said).Error() != records.Check(f).Error() {
 		t.Error("what is stated about a frame hides it")
 	}
 	if _, ok := records.AsFrame(onlyData{f}); ok {
@@ -425,9 +453,12 @@ func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
 }
 
 func TestColumnsAreReviewed(t *testing.T) {
-	c := records.Categorical("a", "x", "y", "z").WithOther("z").WithAlias("x", "X").WithAlias("y", "Y").WithMissing()
-	if got := c.WithLevels("y", "w"); got.Other() != "" || !slices.Equal(got.Levels(), []string{"y", "w"}) ||
-		must(records.NewSchema(got))(t).Validate() != nil || c.Other() != "z" || got.WithoutMissing().HasMissing() {
+	c := records.Categorical("a", "x", "y", "z").WithOther("z").WithAlias("x", "X").WithAlias("y",
+		"Y").WithMissing()
+	if got := c.WithLevels("y", "w"); got.Other() != "" ||
+		!slices.Equal(got.Levels(), []string{"y", "w"}) ||
+		must(records.NewSchema(got))(t).Validate() != nil || c.Other() != "z" ||
+		got.WithoutMissing().HasMissing() {
 		t.Errorf("%+v", got)
 	}
 	if lo, hi := records.Numeric("a", 0, 1).WithBounds(2, 3).Bounds(); lo != 2 || hi != 3 {
@@ -448,7 +479,8 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	if err := b.Append(0.5, level("y")); err != nil {
 		t.Error(err)
 	}
-	if f := b.Frame(); f.Len() != 1 || f.Value(0, 0) != "0.5" || f.Value(0, 1) != "y" || b.Len() != 0 || b.Frame().Len() != 0 {
+	if f := b.Frame(); f.Len() != 1 || f.Value(0, 0) != "0.5" || f.Value(0, 1) != "y" ||
+		b.Len() != 0 || b.Frame().Len() != 0 {
 		t.Errorf("%d rows, %q and %q", f.Len(), f.Value(0, 0), f.Value(0, 1))
 	}
 }
@@ -460,8 +492,9 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 	}
 	ok := records.Numeric("ok", 0, 1)
 	for want, columns := range map[string][]records.Column{
-		"at least one beside the label":              {records.Label("a", "x")},
-		`records.Column[1].Name: "a"`:                {records.Numeric("a", 0, 1), records.Flag("a", "n", "y")},
+		"at least one beside the label": {records.Label("a", "x")},
+		`records.Column[1].Name: "a"`: {records.Numeric("a", 0, 1),
+			records.Flag("a", "n", "y")},
 		`records.Column[0].Name: ""`:                 {records.Numeric("", 0, 1)},
 		`records.Column[0].Name: " a"`:               {records.Numeric(" a", 0, 1)},
 		`records.Column[0].Kind`:                     {{}},
@@ -479,13 +512,15 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 		`records.Column["a"].Levels[1]: "\ny"`:       {records.Flag("a", "x", "\ny")},
 		`records.Column["a"].WithOther: "z"`:         {records.Flag("a", "x", "y").WithOther("z")},
 		`records.Column["a"].WithAlias: "y" for "x"`: {records.Flag("a", "x", "y").WithAlias("x", "y")},
-		`records.Column["a"].WithAlias: "q" for "y"`: {records.Flag("a", "x", "y").WithAlias("x", "q").WithAlias("y", "q")},
+		`records.Column["a"].WithAlias: "q" for "y"`: {records.Flag("a", "x", "y").WithAlias("x",
+			"q").WithAlias("y", "q")},
 		`records.Column["b"].WithAlias: "q" for "z"`: {records.Flag("b", "x", "y").WithAlias("z", "q")},
 		`records.Column["a"].WithMissing: label`:     {ok, records.Label("a", "x").WithMissing()},
 		`records.Column["a"].WithMissing: target`:    {ok, records.Target("a", 0, 1).WithMissing()},
 		`records.Column["a"].Bounds: flag`:           {records.Flag("a", "n", "y").Logarithmic()},
 		`records.Column["a"].Levels: numeric`:        {records.Numeric("a", 0, 1).WithOther("x")},
-		`2 labels and targets`:                       {records.Target("a", 0, 1), records.Label("b", "x")},
+		`2 labels and targets`: {records.Target("a", 0, 1),
+			records.Label("b", "x")},
 	} {
 		s, err := records.NewSchema(columns...)
 		var shape *param.Error
@@ -493,7 +528,8 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 			t.Errorf("want %s, got %v", want, err)
 		}
 	}
-	if _, err := records.NewSchema(records.Numeric("a", 1, 0), records.Flag("b", "x", "x")); err == nil ||
+	if _, err := records.NewSchema(records.Numeric("a", 1, 0), records.Flag("b", "x", "x")); err ==
+		nil ||
 		!strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
 		t.Errorf("not every mistake: %v", err)
 	}
@@ -502,11 +538,13 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 func TestLabelsOfATableChange(t *testing.T) {
 	s := people(t)
 	bare := s.WithoutLabels()
-	if bare.Classes() != 0 || len(bare.Columns()) != len(s.Columns())-1 || bare.Dim() != s.Dim() || bare.Equal(s) || s.Classes() != 2 {
+	if bare.Classes() != 0 || len(bare.Columns()) != len(s.Columns())-1 || bare.Dim() != s.Dim() ||
+		bare.Equal(s) || s.Classes() != 2 {
 		t.Errorf("without labels: %v", bare)
 	}
 	again := bare.WithLabels("a", "b", "c").WithUnknown("b")
-	if again.Classes() != 3 || again.ColumnIndex("class") != len(again.Columns())-1 || again.Validate() != nil {
+	if again.Classes() != 3 || again.ColumnIndex("class") != len(again.Columns())-1 ||
+		again.Validate() != nil {
 		t.Errorf("with labels: %v", again)
 	}
 	f := must(records.DecodeFlat(again, make([]float32, again.Dim()), 9))(t)
@@ -549,7 +587,8 @@ func TestTablesAreNoVectors(t *testing.T) {
 }
 
 func TestDecodedNumbersAreLegible(t *testing.T) {
-	s := must(records.NewSchema(records.Numeric("a", 0, 250), records.Numeric("b", 0, 1e12), records.Numeric("c", 1e-9, 2e-9),
+	s := must(records.NewSchema(records.Numeric("a", 0, 250), records.Numeric("b", 0, 1e12),
+		records.Numeric("c", 1e-9, 2e-9),
 		records.Numeric("d", 0, 1e6).Logarithmic()))(t)
 	f := must(records.DecodeFlat(s, []float32{1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3}))(t)
 	for j, want := range []string{"83.33333", "333333340000", "1.33333334e-09", "98.999985"} {
@@ -584,7 +623,8 @@ func TestSchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := must(records.ReadSchema(&text))(t)
-	f := must(records.FromValues(back, []any{1, 1, 1, 1, "all", "S", "priv.", ">50K.", "?", "Male", "no"}))(t)
+	f := must(records.FromValues(back,
+		[]any{1, 1, 1, 1, "all", "S", "priv.", ">50K.", "?", "Male", "no"}))(t)
 	if f.Value(0, 6) != "private" || f.Label(0) != 1 {
 		t.Error("aliases are lost")
 	}
@@ -598,17 +638,22 @@ func TestSchemaFile(t *testing.T) {
 func TestHostileTableJSON(t *testing.T) {
 	const good = `{"name":"a","type":"flag","levels":["n","y"]}`
 	for _, columns := range []string{
-		``, `{}`, `{"name":"a"}`, `{"name":"a","type":"numeric"}`, `{"name":"a","type":"numeric","lo":0}`, `{"name":"a","type":"numeric","lo":1,"hi":0}`,
-		`{"name":"a","type":"flag","levels":["n","y"],"lo":0,"hi":1}`, `{"name":"a","type":"flag","levels":["n"]}`, good + "," + good,
-		`{"name":"a","type":"flag","levels":["n","y"],"aliases":{"q":"z"}}`, `{"name":"a","type":"flag","levels":["n","y"],"bogus":1}`,
-		`{"name":"a","type":"integer","lo":0.5,"hi":2}`, `{"name":"a","type":"label","levels":["x"]}`, `{"name":"a","type":"numeric","lo":0,"hi":1,"levels":["x"]}`,
+		``, `{}`, `{"name":"a"}`, `{"name":"a","type":"numeric"}`, `{"name":"a","type":"numeric","lo":0}`,
+		`{"name":"a","type":"numeric","lo":1,"hi":0}`,
+		`{"name":"a","type":"flag","levels":["n","y"],"lo":0,"hi":1}`,
+		`{"name":"a","type":"flag","levels":["n"]}`, good + "," + good,
+		`{"name":"a","type":"flag","levels":["n","y"],"aliases":{"q":"z"}}`,
+		`{"name":"a","type":"flag","levels":["n","y"],"bogus":1}`,
+		`{"name":"a","type":"integer","lo":0.5,"hi":2}`, `{"name":"a","type":"label","levels":["x"]}`,
+		`{"name":"a","type":"numeric","lo":0,"hi":1,"levels":["x"]}`,
 	} {
 		var s records.Schema
 		if err := json.Unmarshal([]byte(`{"kind":"table","columns":[`+columns+`]}`), &s); err == nil {
 			t.Errorf("%s is accepted as %v", columns, s)
 		}
 	}
-	for _, text := range []string{`{"kind":"table","dim":2,"columns":[` + good + `]}`, `{"kind":"table","classes":["x"],"columns":[` + good + `]}`,
+	for _, text := range []string{`{"kind":"table","dim":2,"columns":[` + good + `]}`,
+		`{"kind":"table","classes":["x"],"columns":[` + good + `]}`,
 		`{"kind":"binary","dim":2,"columns":[` + good + `]}`} {
 		var s records.Schema
 		if err := json.Unmarshal([]byte(text), &s); err == nil {

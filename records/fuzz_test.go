@@ -68,7 +68,8 @@ func FuzzReadIDX(f *testing.F) {
 }
 
 func FuzzReadTransactions(f *testing.F) {
-	for _, text := range []string{"1 2 3\n\n4", "-1,99999999999;7\t\r\n", "x", "1 2 2 2 1 0 3 4 5 6 7\n", "\x1f\x8b"} {
+	for _, text := range []string{"1 2 3\n\n4", "-1,99999999999;7\t\r\n", "x",
+		"1 2 2 2 1 0 3 4 5 6 7\n", "\x1f\x8b"} {
 		f.Add([]byte(text))
 		f.Add(gz([]byte(text)))
 	}
@@ -90,7 +91,8 @@ func FuzzReadTransactions(f *testing.F) {
 }
 
 func FuzzReadCSV(f *testing.F) {
-	for _, text := range []string{"1,2,a\n3,4,b\n", "NaN,inf,c", "\"1\",-0,\"a\"\r\n", "1,2\n", "x,y,z", "\"", "1e999,1,a"} {
+	for _, text := range []string{"1,2,a\n3,4,b\n", "NaN,inf,c", "\"1\",-0,\"a\"\r\n", "1,2\n",
+		"x,y,z", "\"", "1e999,1,a"} {
 		f.Add([]byte(text), false)
 		f.Add([]byte(text), true)
 	}
@@ -119,7 +121,8 @@ func FuzzReadNPZ(f *testing.F) {
 	f.Add(archive(f, map[string][]byte{"x.npy": x}))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := records.ReadNPZ(bytes.NewReader(data), int64(len(data)), records.Image(1, 2).WithLabels("a", "b"))
+		table, err := records.ReadNPZ(bytes.NewReader(data), int64(len(data)),
+			records.Image(1, 2).WithLabels("a", "b"))
 		inSchema(t, table, err)
 	})
 }

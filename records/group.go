@@ -48,7 +48,8 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := grouping{in: in, dim: uint64(s.dim), perPerson: valuesPerName + s.setValues(), index: map[string]uint32{}}
+	g := grouping{in: in, dim: uint64(s.dim), perPerson: valuesPerName + s.setValues(),
+		index: map[string]uint32{}}
 	if err := v.scan(newCSVLines(in, v.Comma, 0, 0), &g); err != nil {
 		return nil, err
 	}

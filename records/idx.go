@@ -26,7 +26,8 @@ func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, erro
 		return nil, err
 	}
 	if (labels != nil) != (s.Classes() > 0) {
-		return nil, param.New("records.ReadIDX labels", labels != nil, "a reader exactly where the schema has classes")
+		return nil, param.New("records.ReadIDX labels", labels != nil,
+			"a reader exactly where the schema has classes")
 	}
 	pixels, err := readIDX(images, s, lastOf(limits), 4, "the image file")
 	if err != nil {
@@ -127,7 +128,8 @@ func (s Schema) hasShape(axes []uint32) bool {
 // that the table does not have or that a byte cannot hold.
 func WriteIDX(images, labels io.Writer, t *Table) error {
 	if labels != nil && (t.schema.Classes() == 0 || t.schema.Classes() > 256) {
-		return param.New("records.WriteIDX classes", t.schema.Classes(), "1 to 256, to write labels of one byte")
+		return param.New("records.WriteIDX classes", t.schema.Classes(),
+			"1 to 256, to write labels of one byte")
 	}
 	sizes := []uint32{uint32(t.n), uint32(t.schema.dim)}
 	if t.schema.IsImage() {

@@ -61,7 +61,8 @@ func (l Limits) validate() error {
 		value int64
 	}{
 		{"LineBytes", int64(l.LineBytes)}, {"Fields", int64(l.Fields)}, {"Depth", int64(l.Depth)},
-		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes}, {"Values", l.Values},
+		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes},
+		{"Values", l.Values},
 	} {
 		c.OK(v.value >= 0, "records.Limits."+v.field, v.value, "a positive limit, or 0 for the default")
 	}
@@ -76,10 +77,12 @@ func lastOf(given []Limits) Limits {
 	return given[len(given)-1]
 }
 
-func (l Limits) lineBytes(record int) int { return orDefault(l.LineBytes, max(defaultLine, record)) }
-func (l Limits) fields(columns int) int   { return orDefault(l.Fields, max(defaultFields, columns)) }
-func (l Limits) depth() int               { return orDefault(l.Depth, defaultDepth) }
-func (l Limits) documentBytes() int       { return orDefault(l.DocumentBytes, defaultDocument) }
+func (l Limits) lineBytes(record int) int {
+	return orDefault(l.LineBytes, max(defaultLine, record))
+}
+func (l Limits) fields(columns int) int { return orDefault(l.Fields, max(defaultFields, columns)) }
+func (l Limits) depth() int             { return orDefault(l.Depth, defaultDepth) }
+func (l Limits) documentBytes() int     { return orDefault(l.DocumentBytes, defaultDocument) }
 
 func orDefault(set, otherwise int) int {
 	if set > 0 {

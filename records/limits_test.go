@@ -55,7 +55,8 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 			return second(records.CSV{Limits: first(l)}.Read(bytes.NewReader(data), vectors))
 		},
 		"csv, one column": func(data []byte, l ...records.Limits) error {
-			return second(records.CSV{Header: true, Limits: first(l)}.Read(bytes.NewReader(data), records.Binary(1)))
+			return second(records.CSV{Header: true, Limits: first(l)}.Read(bytes.NewReader(data),
+				records.Binary(1)))
 		},
 		"frame": func(data []byte, l ...records.Limits) error {
 			return second(records.CSV{Limits: first(l)}.ReadFrame(bytes.NewReader(data), table))
@@ -169,25 +170,35 @@ func makeHostileInputs(t testing.TB) map[string][]byte {
 		return text
 	}
 	in := map[string][]byte{
-		"nothing": nil, "a mark": []byte("\xef\xbb\xbf"), "a gzip head": {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3},
-		"numbers in one line": numbered("a,", "%d "), "numbers": numbered("", "%d\n"), "persons": numbered("a,b\n", "%d,5\n"),
+		"nothing": nil, "a mark": []byte("\xef\xbb\xbf"),
+		"a gzip head":         {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3},
+		"numbers in one line": numbered("a,", "%d "), "numbers": numbered("", "%d\n"),
+		"persons":    numbered("a,b\n", "%d,5\n"),
 		"one person": numbered("a,b\n", "x,%d\n"), "one person, one line": numbered("a,b\nx,", "%d "),
 		"names": numbered("", "c%d,"), "short persons": base36(n),
-		"huge idx":              idx([]uint32{1<<31 - 1, 28, 28}, make([]byte, 1000)...),
-		"huge npy":              npy("<f8", "(2000000000, 2)", make([]byte, 1000)...),
-		"many axes":             npy("<f8", "("+strings.Repeat("1,", 30_000)+")", make([]byte, 1000)...),
-		"columns":               fill(`{"kind":"table","columns":[{}`, `,{}`),
-		"columns 2":             fill(`{"kind":"table","columns":[`, `{"name":"a","type":"numeric","lo":1,"hi":0},`),
-		"levels":                append(fill(`{"kind":"table","columns":[{"name":"`+strings.Repeat("n", 100_000)+`","type":"categorical","levels":["a"`, `,"a"`), "]}]}"...),
-		"classes":               append(fill(`{"kind":"binary","dim":3,"classes":["a"`, `,""`), "]}"...),
-		"class names":           append(numbered(`{"kind":"binary","dim":3,"classes":["a"`, `,"%x"`), "]}"...),
-		"aliases":               append(numbered(`{"kind":"table","columns":[{"name":"a","type":"flag","levels":["n","y"],"aliases":{"b":"y"`, `,"%x":"y"`), "}}]}"...),
+		"huge idx":  idx([]uint32{1<<31 - 1, 28, 28}, make([]byte, 1000)...),
+		"huge npy":  npy("<f8", "(2000000000, 2)", make([]byte, 1000)...),
+		"many axes": npy("<f8", "("+strings.Repeat("1,", 30_000)+")", make([]byte, 1000)...),
+		"columns":   fill(`{"kind":"table","columns":[{}`, `,{}`),
+		"columns 2": fill(`{"kind":"table","columns":[`,
+			`{"name":"a","type":"numeric","lo":1,"hi":0},`),
+		"levels": append(
+			fill(`{"kind":"table","columns":[{"name":"`+strings.Repeat("n",
+				100_000)+`","type":"categorical","levels":["a"`, `,"a"`), "]}]}"...),
+		"classes": append(fill(`{"kind":"binary","dim":3,"classes":["a"`, `,""`), "]}"...),
+		"class names": append(numbered(`{"kind":"binary","dim":3,"classes":["a"`, `,"%x"`),
+			"]}"...),
+		"aliases": append(
+			numbered(`{"kind":"table","columns":[{"name":"a","type":"flag","levels":["n","y"],"aliases":{"b":"y"`, `,"%x":"y"`), "}}]}"...),
 		"rows over one another": overlapping(t),
 		"members":               bytes.Repeat(gz(nil), n/len(gz(nil))),
 	}
-	for name, piece := range map[string]string{"empty lines": "\n", "letters": "x\n", "digits": "1\n", "one line": "x", "commas": ",", "rows of commas": ",,,,,,,\n",
-		"quotes": `"`, "quoted": `"a",`, "open quotes": "\"\n", "open fields": `"a,`, "doubled quotes": `""`, "spaces": " ", "blank lines": " \n",
-		"thousand fields": strings.Repeat(",", 999) + "\n", "brackets": "[", "braces": `{"a":`, "returns": "\r", "zeros": "\x00", "ones": "1 "} {
+	for name, piece := range map[string]string{"empty lines": "\n", "letters": "x\n", "digits": "1\n",
+		"one line": "x", "commas": ",", "rows of commas": ",,,,,,,\n",
+		"quotes": `"`, "quoted": `"a",`, "open quotes": "\"\n", "open fields": `"a,`,
+		"doubled quotes": `""`, "spaces": " ", "blank lines": " \n",
+		"thousand fields": strings.Repeat(",", 999) + "\n", "brackets": "[", "braces": `{"a":`,
+		"returns": "\r", "zeros": "\x00", "ones": "1 "} {
 		in[name] = fill("", piece)
 		in["head, "+name] = fill("x,a,b\n", piece)
 		in["bomb of "+name] = bomb("", piece, 24<<20)
@@ -195,7 +206,8 @@ func makeHostileInputs(t testing.TB) map[string][]byte {
 		in["bomb of idx and "+name] = bomb(string(idx([]uint32{1 << 28})), piece, 16<<20)
 		in["bomb of images and "+name] = bomb(string(idx([]uint32{1 << 24, 28, 28})), piece, 16<<20)
 	}
-	x, y := npy("|u1", "(8000000, 2)", make([]byte, 16e6)...), npy("|u1", "(12000000,)", make([]byte, 12e6)...)
+	x, y := npy("|u1", "(8000000, 2)", make([]byte, 16e6)...),
+		npy("|u1", "(12000000,)", make([]byte, 12e6)...)
 	in["npz bomb"] = archive(t, map[string][]byte{"x.npy": x, "y.npy": y})
 	small := npy("<f4", "(1, 2)", make([]byte, 8)...)
 	in["npz bomb of labels"] = archive(t, map[string][]byte{"x.npy": small, "y.npy": y})
@@ -242,7 +254,8 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	f.Write(x)
 	f.Close()
 	w := zip.NewWriter(&out)
-	m, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(x),
+	m, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate,
+		CRC32:            crc32.ChecksumIEEE(x),
 		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(x)) & 0xff})
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +314,8 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 			}
 			worst, slowest, pairs = max(worst, bytes), max(slowest, took), pairs+1
 			if bytes > allowedBytes || took > limit {
-				t.Errorf("%s of %s, %d bytes: %d MB, %v (%.99v)", name, what, len(in[what]), bytes>>20, took, err)
+				t.Errorf("%s of %s, %d bytes: %d MB, %v (%.99v)", name, what, len(in[what]),
+					bytes>>20, took, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "999999") {
 				t.Errorf("%s of %s: an error with a value: %v", name, what, err)
@@ -319,10 +333,13 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 		reader, input, limit string
 		raised               records.Limits
 	}{
-		{"transactions, narrow", "bomb of ones", "UnpackedBytes", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40, LineBytes: 1 << 30}},
-		{"frame, one column", "bomb of digits", "Values", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
+		{"transactions, narrow", "bomb of ones", "UnpackedBytes",
+			records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40, LineBytes: 1 << 30}},
+		{"frame, one column", "bomb of digits", "Values",
+			records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
 		{"visits", "bomb of letters", "UnpackedBytes", records.Limits{UnpackedBytes: 1 << 30}},
-		{"csv, one column", "bomb of digits", "Values", records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
+		{"csv, one column", "bomb of digits", "Values",
+			records.Limits{UnpackedBytes: 1 << 30, Values: 1 << 40}},
 		{"frame, header", "names", "Fields", records.Limits{Fields: 1 << 30}},
 		{"lines", "commas", "Fields", records.Limits{Fields: 1 << 30}},
 		{"visits, header", "commas", "Fields", records.Limits{Fields: 1 << 30}},
@@ -332,7 +349,8 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	} {
 		var over *records.LimitError
 		err := all[c.reader](in[c.input])
-		if !errors.As(err, &over) || !errors.Is(err, records.ErrFormat) || over.Limit != c.limit || !strings.Contains(err.Error(), "Limits."+c.limit) {
+		if !errors.As(err, &over) || !errors.Is(err, records.ErrFormat) || over.Limit != c.limit ||
+			!strings.Contains(err.Error(), "Limits."+c.limit) {
 			t.Errorf("%s of %s: %v", c.reader, c.input, err)
 		}
 		if err := all[c.reader](in[c.input], c.raised); errors.As(err, &over) {
@@ -341,8 +359,10 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	}
 	small := records.Limits{DocumentBytes: 10, Depth: 1, Fields: 1, UnpackedBytes: 10, Values: 1}
 	var over *records.LimitError
-	for name, data := range map[string][]byte{"schema": []byte(`{"kind":"binary","dim":3}`), "frame, header": []byte("x,y\n"),
-		"lines": gz([]byte("1234567890,2\n")), "transactions": []byte("1 2\n"), "npy": npy("<f4", "(1, 2)", make([]byte, 8)...),
+	for name, data := range map[string][]byte{"schema": []byte(`{"kind":"binary","dim":3}`),
+		"frame, header": []byte("x,y\n"),
+		"lines":         gz([]byte("1234567890,2\n")), "transactions": []byte("1 2\n"),
+		"npy":        npy("<f4", "(1, 2)", make([]byte, 8)...),
 		"idx labels": idx([]uint32{2}, 0, 0), "visits, header": []byte("a,b\nx,1\n")} {
 		if err := all[name](data, small); !errors.As(err, &over) {
 			t.Errorf("%s over a small limit: %v", name, err)
@@ -351,7 +371,8 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		var bad *param.Error
-		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "Limits.Values") {
+		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) ||
+			!strings.Contains(err.Error(), "Limits.Values") {
 			t.Errorf("%s by a negative limit: %v", name, err)
 		}
 	}
@@ -364,7 +385,9 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 		parts = append(parts, strings.NewReader(text))
 	}
 	var table *records.SetTable
-	got, _ := cost(func() { table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t) })
+	got, _ := cost(func() {
+		table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t)
+	})
 	if table.Len() != 1 || len(table.Items(0)) != 0 || records.Check(table) == nil || got > 8<<20 {
 		t.Errorf("%d records, %d MB", table.Len(), got>>20)
 	}
@@ -376,11 +399,13 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
 		t.Error("bytes after a packed file are read")
 	}
-	table := must(records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9), records.Limits{Plain: true}))(t)
+	table := must(records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9),
+		records.Limits{Plain: true}))(t)
 	if got := table.Items(table.Len() - 1); !slices.Equal(got, []uint32{1, 2}) {
 		t.Errorf("the last line is %v", got)
 	}
-	for _, head := range []string{"\x1f\x8b", "\x1f\x8b\x08", "\x1f\x8b\x08\xff\x00\x00\x00\x00\x00\x00", "\x1f\x8b\x08\x00aaaa a"} {
+	for _, head := range []string{"\x1f\x8b", "\x1f\x8b\x08",
+		"\x1f\x8b\x08\xff\x00\x00\x00\x00\x00\x00", "\x1f\x8b\x08\x00aaaa a"} {
 		table := must(records.ReadTransactions(strings.NewReader(head+"\n1 2\n"), records.Sets(9, 9)))(t)
 		if table.Len() != 2 || len(table.Items(1)) != 2 {
 			t.Errorf("%q: %d records", head, table.Len())
@@ -392,7 +417,8 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 func FuzzCost(f *testing.F) {
 	all := readers(f)
 	for i := range len(all) {
-		for _, seed := range []string{"1\n", "a,1\n", "\"", "{\"kind\":\"table\",\"columns\":[", "\x00\x00\x08\x01", "x.npy"} {
+		for _, seed := range []string{"1\n", "a,1\n", "\"", "{\"kind\":\"table\",\"columns\":[",
+			"\x00\x00\x08\x01", "x.npy"} {
 			f.Add(byte(i), []byte("a,b\n"), []byte(seed), i%2 == 0)
 		}
 	}

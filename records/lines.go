@@ -184,7 +184,8 @@ func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 		in.Discard(3)
 	}
 	most := in.limits.lineBytes(min(columns, maxDim) * 32)
-	return &csvLines{textLines: textLines{in: in, most: most}, splitter: newFieldSplitter(comma, comment)}
+	return &csvLines{textLines: textLines{in: in, most: most},
+		splitter: newFieldSplitter(comma, comment)}
 }
 
 // next are the fields of the next line that is neither blank nor a comment, valid until the call

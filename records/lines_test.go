@@ -12,10 +12,14 @@ import (
 
 // badLines are lines by which one person might try to change how others are read.
 func badLines() []string {
-	return []string{`mallory,"7`, `"mallory,7`, `"`, `""`, `"""`, `mallory,"7""`, `'mallory,7`, `mallory\,7`, `mallory,7\`, "mallory", "mallory,,,,,,", "mallory,7\r",
-		"\r", "mallory,7\rx,5", "#mallory", "\x00", "\x1f\x8b", "\x1f\x8b\x08\x00", "PK\x03\x04", "\ufeffmallory,7", "\xff\xfe", "\u2028", "\v", "\f", "\x1a", "mallory,7;",
-		"mallory\t7", "NaN", "-", "x,x", "1e999,1", ",", "mallory,\"7\"x", `mallory," 7" `, `mallory, "7`, "--5", "5-", strings.Repeat("9,", 3000),
-		strings.Repeat("x", 70_000), strings.Repeat(`"`, 70_001), strings.Repeat("1 ", 1<<20), strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1"}
+	return []string{`mallory,"7`, `"mallory,7`, `"`, `""`, `"""`, `mallory,"7""`, `'mallory,7`,
+		`mallory\,7`, `mallory,7\`, "mallory", "mallory,,,,,,", "mallory,7\r",
+		"\r", "mallory,7\rx,5", "#mallory", "\x00", "\x1f\x8b", "\x1f\x8b\x08\x00", "PK\x03\x04",
+		"\ufeffmallory,7", "\xff\xfe", "\u2028", "\v", "\f", "\x1a", "mallory,7;",
+		"mallory\t7", "NaN", "-", "x,x", "1e999,1", ",", "mallory,\"7\"x", `mallory," 7" `, `mallory, "7`,
+		"--5", "5-", strings.Repeat("9,", 3000),
+		strings.Repeat("x", 70_000), strings.Repeat(`"`, 70_001), strings.Repeat("1 ", 1<<20),
+		strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1"}
 }
 
 // lineReader reads lines of one kind; rows are what it makes of each record, in order.
@@ -26,7 +30,8 @@ type lineReader struct {
 
 func lineReaders(t *testing.T) map[string]lineReader {
 	vectors := records.Interval(2, 0, 1000).WithLabels("a", "b")
-	table := must(records.NewSchema(records.Integer("n", 0, 1000), records.Categorical("k", "x", "y").WithMissing(), records.Numeric("m", 0, 1).WithMissing()))(t)
+	table := must(records.NewSchema(records.Integer("n", 0, 1000),
+		records.Categorical("k", "x", "y").WithMissing(), records.Numeric("m", 0, 1).WithMissing()))(t)
 	sets := func(s *records.SetTable) (rows []string) {
 		for i := range s.Len() {
 			rows = append(rows, fmt.Sprint(s.Items(i)))
@@ -44,7 +49,9 @@ func lineReaders(t *testing.T) map[string]lineReader {
 	wide := func(i int) string { return fmt.Sprintf(`%d, "y",0.%d`, i, i%7) }
 	items := records.Sets(1000, 5)
 	return map[string]lineReader{
-		"vectors": {func(i int) string { return fmt.Sprintf("%d,%d,b", i, i+1) }, func(t *testing.T, text string) (rows []string) {
+		"vectors": {func(i int) string {
+			return fmt.Sprintf("%d,%d,b", i, i+1)
+		}, func(t *testing.T, text string) (rows []string) {
 			v := must(records.CSV{FirstRecord: true}.Read(strings.NewReader(text), vectors))(t)
 			for i := range v.Len() {
 				rows = append(rows, fmt.Sprint(v.Row(nil, i), v.Label(i)))
@@ -54,8 +61,11 @@ func lineReaders(t *testing.T) map[string]lineReader {
 		"table": {wide, func(t *testing.T, text string) []string {
 			return cells(must(records.CSV{}.ReadFrame(strings.NewReader(text), table))(t))
 		}},
-		"table by names": {func(i int) string { return wide(i) + ",\"a, b\"" }, func(t *testing.T, text string) []string {
-			return cells(must(records.CSV{Header: true}.ReadFrame(strings.NewReader("n,k,m,note\n"+text), table))(t))
+		"table by names": {func(i int) string {
+			return wide(i) + ",\"a, b\""
+		}, func(t *testing.T, text string) []string {
+			return cells(
+				must(records.CSV{Header: true}.ReadFrame(strings.NewReader("n,k,m,note\n"+text), table))(t))
 		}},
 		"stream of a table": {wide, func(t *testing.T, text string) []string {
 			var frames []*records.Frame
@@ -64,19 +74,27 @@ func lineReaders(t *testing.T) map[string]lineReader {
 			}
 			return cells(frames...)
 		}},
-		"transactions": {func(i int) string { return fmt.Sprintf("%d %d", i, i+1) }, func(t *testing.T, text string) []string {
+		"transactions": {func(i int) string {
+			return fmt.Sprintf("%d %d", i, i+1)
+		}, func(t *testing.T, text string) []string {
 			return sets(must(records.ReadTransactions(strings.NewReader(text), items))(t))
 		}},
-		"stream of transactions": {func(i int) string { return fmt.Sprintf("%d;%d", i, i+1) }, func(t *testing.T, text string) (rows []string) {
+		"stream of transactions": {func(i int) string {
+			return fmt.Sprintf("%d;%d", i, i+1)
+		}, func(t *testing.T, text string) (rows []string) {
 			for s, err := range records.StreamTransactions(strings.NewReader(text), items, 3) {
 				rows = append(rows, sets(must(s, err)(t))...)
 			}
 			return rows
 		}},
-		"visits": {func(i int) string { return fmt.Sprintf("u%d,%d", i, i) }, func(t *testing.T, text string) []string {
+		"visits": {func(i int) string {
+			return fmt.Sprintf("u%d,%d", i, i)
+		}, func(t *testing.T, text string) []string {
 			return sets(must(records.Visits{Column: 1}.Read(strings.NewReader(text), items))(t))
 		}},
-		"visits by names": {func(i int) string { return fmt.Sprintf(`1,%d,"u %d"`, i, i) }, func(t *testing.T, text string) []string {
+		"visits by names": {func(i int) string {
+			return fmt.Sprintf(`1,%d,"u %d"`, i, i)
+		}, func(t *testing.T, text string) []string {
 			v := records.Visits{Header: true, User: "who", Item: "what"}
 			return sets(must(v.Read(strings.NewReader("when,what,who\n"+text), items))(t))
 		}},
@@ -99,8 +117,10 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 		for _, bad := range badLines() {
 			for _, at := range []int{0, 5, n} {
 				with := r.rows(t, strings.Join(slices.Insert(slices.Clone(good), at, bad), "\n")+"\n")
-				if more := len(with) - n; more < 0 || more > 1 || !slices.Equal(slices.Delete(slices.Clone(with), at, at+more), without) {
-					t.Errorf("%s: %.40q as line %d makes %d records of %d: %.99q", name, bad, at, len(with), n+1, with)
+				if more := len(with) - n; more < 0 || more > 1 ||
+					!slices.Equal(slices.Delete(slices.Clone(with), at, at+more), without) {
+					t.Errorf("%s: %.40q as line %d makes %d records of %d: %.99q", name, bad, at,
+						len(with), n+1, with)
 				}
 			}
 		}
@@ -110,18 +130,25 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 // TestSeveralBadLinesOfOnePersonAreOneRecord: whatever somebody writes beside their name, they are
 // one.
 func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
-	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" ,5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
+	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" " +
+		",5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
 	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text), records.Sets(9, 9)))(t)
-	if s.Len() != 2 || !slices.Equal(s.Items(0), []uint32{1, 5}) || !slices.Equal(s.Items(1), []uint32{1}) {
+	if s.Len() != 2 || !slices.Equal(s.Items(0), []uint32{1, 5}) ||
+		!slices.Equal(s.Items(1), []uint32{1}) {
 		t.Errorf("%d persons: %v %v", s.Len(), s.Items(0), s.Items(1))
 	}
 	long := strings.Repeat("x", 2<<20)
-	cut := must(records.Visits{Column: 1}.Read(strings.NewReader(long+",5\n,6\n"+long+"y,7\n"), records.Sets(9, 9)))(t)
+	cut := must(records.Visits{Column: 1}.Read(strings.NewReader(long+",5\n,6\n"+long+"y,7\n"),
+		records.Sets(9, 9)))(t)
 	if cut.Len() != 1 || !slices.Equal(cut.Items(0), []uint32{6}) {
 		t.Errorf("names that are cut are %d persons", cut.Len())
 	}
-	nameless := must(records.Visits{UserColumn: 1}.Read(strings.NewReader("7\n8\n\"\n3,\n"+strings.Repeat("4", 2<<20)+",ann\n4,ann\n"), records.Sets(9, 9)))(t)
-	if nameless.Len() != 2 || !slices.Equal(nameless.Items(0), []uint32{3, 7, 8}) || !slices.Equal(nameless.Items(1), []uint32{4}) {
+	nameless := must(
+		records.Visits{UserColumn: 1}.Read(
+			strings.NewReader("7\n8\n\"\n3,\n"+strings.Repeat("4", 2<<20)+",ann\n4,ann\n"),
+			records.Sets(9, 9)))(t)
+	if nameless.Len() != 2 || !slices.Equal(nameless.Items(0), []uint32{3, 7, 8}) ||
+		!slices.Equal(nameless.Items(1), []uint32{4}) {
 		t.Errorf("%d persons: %v", nameless.Len(), nameless.Items(0))
 	}
 }
@@ -139,12 +166,16 @@ func TestManyVisitsOfFewAreSorted(t *testing.T) {
 		want[who][item] = true
 		fmt.Fprintf(&text, "%d,%d\n", who, item)
 	}
-	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text.String()), records.Sets(300, 300)))(t)
+	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text.String()),
+		records.Sets(300, 300)))(t)
 	if s.Len() != len(order) {
 		t.Fatalf("%d persons of %d", s.Len(), len(order))
 	}
 	for i, who := range order {
-		if items := s.Items(i); len(items) != len(want[who]) || slices.ContainsFunc(items, func(item uint32) bool { return !want[who][item] }) {
+		if items := s.Items(i); len(items) != len(want[who]) ||
+			slices.ContainsFunc(items, func(item uint32) bool {
+				return !want[who][item]
+			}) {
 			t.Errorf("person %d has %v", who, items)
 		}
 	}

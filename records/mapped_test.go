@@ -21,7 +21,8 @@ import (
 // made is a table of sets that spans several blocks.
 func made(t testing.TB, n, universe int) *records.SetTable {
 	t.Helper()
-	return must(demo.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1, Communities: 5, Affinity: 0.6, Seed: 3}.Make())(t)
+	return must(demo.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1,
+		Communities: 5, Affinity: 0.6, Seed: 3}.Make())(t)
 }
 
 func written(t testing.TB, d records.Data) []byte {
@@ -47,7 +48,8 @@ func sameSets(t *testing.T, got, want records.Data) {
 	} {
 		read(got, &a)
 		read(want, &b)
-		if a.Rows != b.Rows || !slices.Equal(a.Sparse.Items, b.Sparse.Items) || !slices.Equal(a.Sparse.Offsets, b.Sparse.Offsets) || !slices.Equal(a.Index, b.Index) {
+		if a.Rows != b.Rows || !slices.Equal(a.Sparse.Items, b.Sparse.Items) ||
+			!slices.Equal(a.Sparse.Offsets, b.Sparse.Offsets) || !slices.Equal(a.Index, b.Index) {
 			t.Fatal("batches differ")
 		}
 	}
@@ -80,9 +82,11 @@ func TestMappedSetsAreTheTable(t *testing.T) {
 }
 
 func TestMappedSetsKeepTheirUnit(t *testing.T) {
-	users := must(records.Visits{Column: 1}.Read(strings.NewReader("a,1\nb,2\na,3\n"), records.Sets(5, 3)))(t)
+	users := must(records.Visits{Column: 1}.Read(strings.NewReader("a,1\nb,2\na,3\n"),
+		records.Sets(5, 3)))(t)
 	one := written(t, users)
-	if m := must(records.ReadSets(bytes.NewReader(one), int64(len(one))))(t); m.Unit() != records.UnitUser || records.UnitOf(m) != records.UnitUser {
+	if m := must(records.ReadSets(bytes.NewReader(one), int64(len(one))))(t); m.Unit() !=
+		records.UnitUser || records.UnitOf(m) != records.UnitUser {
 		t.Errorf("unit %q", m.Unit())
 	}
 	var out bytes.Buffer
@@ -95,7 +99,8 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() != records.UnitRecord || m.Len() != 4 {
+	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
+		records.UnitRecord || m.Len() != 4 {
 		t.Errorf("a person in two parts is one %q", m.Unit())
 	}
 	var mixed bytes.Buffer
@@ -103,17 +108,20 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	if err := errors.Join(w.Append(users), w.Add([]uint32{1}), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() != records.UnitRecord {
+	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
+		records.UnitRecord {
 		t.Errorf("persons and a row are one %q", m.Unit())
 	}
-	if users.Take([]int32{0, 0}).Unit() != records.UnitRecord || users.Take([]int32{0, 1}).Unit() != records.UnitUser {
+	if users.Take([]int32{0, 0}).Unit() != records.UnitRecord ||
+		users.Take([]int32{0, 1}).Unit() != records.UnitUser {
 		t.Error("who is taken twice is one user")
 	}
 	var shape *param.Error
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
 		t.Errorf("another schema: %v", err)
 	}
-	if _, err := records.NewSetWriter(&out, records.Sets(5, 3).WithLabels("a")); !errors.As(err, &shape) {
+	if _, err := records.NewSetWriter(&out,
+		records.Sets(5, 3).WithLabels("a")); !errors.As(err, &shape) {
 		t.Errorf("labels: %v", err)
 	}
 	if _, err := records.NewSetWriter(broken{}, records.Sets(5, 3)); err != nil {
@@ -137,12 +145,24 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 		change func(b []byte)
 		want   [][]uint32
 	}{
-		"an item outside":    {func(b []byte) { binary.LittleEndian.PutUint16(b[block+16:], 10) }, [][]uint32{{2, 3}, {4}, {5, 6}}},
-		"out of order":       {func(b []byte) { binary.LittleEndian.PutUint16(b[block+16:], 9) }, [][]uint32{{2, 3, 9}, {4}, {5, 6}}},
-		"repeated":           {func(b []byte) { binary.LittleEndian.PutUint16(b[block+16:], 2) }, [][]uint32{{2, 3}, {4}, {5, 6}}},
-		"falling offsets":    {func(b []byte) { binary.LittleEndian.PutUint32(b[block+4:], 5) }, [][]uint32{{1, 2, 3}, nil, {5, 6}}},
-		"offsets beyond":     {func(b []byte) { binary.LittleEndian.PutUint32(b[block+12:], 7) }, [][]uint32{{1, 2, 3}, {4}, nil}},
-		"a row that is long": {func(b []byte) { binary.LittleEndian.PutUint32(b[block+4:], 6) }, [][]uint32{{1, 2, 3}, nil, {5, 6}}},
+		"an item outside": {func(b []byte) {
+			binary.LittleEndian.PutUint16(b[block+16:], 10)
+		}, [][]uint32{{2, 3}, {4}, {5, 6}}},
+		"out of order": {func(b []byte) {
+			binary.LittleEndian.PutUint16(b[block+16:], 9)
+		}, [][]uint32{{2, 3, 9}, {4}, {5, 6}}},
+		"repeated": {func(b []byte) {
+			binary.LittleEndian.PutUint16(b[block+16:], 2)
+		}, [][]uint32{{2, 3}, {4}, {5, 6}}},
+		"falling offsets": {func(b []byte) {
+			binary.LittleEndian.PutUint32(b[block+4:], 5)
+		}, [][]uint32{{1, 2, 3}, nil, {5, 6}}},
+		"offsets beyond": {func(b []byte) {
+			binary.LittleEndian.PutUint32(b[block+12:], 7)
+		}, [][]uint32{{1, 2, 3}, {4}, nil}},
+		"a row that is long": {func(b []byte) {
+			binary.LittleEndian.PutUint32(b[block+4:], 6)
+		}, [][]uint32{{1, 2, 3}, nil, {5, 6}}},
 	} {
 		b := slices.Clone(whole)
 		c.change(b)
@@ -159,7 +179,8 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	b := slices.Clone(whole)
 	binary.LittleEndian.PutUint16(b[block+16:], 10)
 	binary.LittleEndian.PutUint16(b[block+24:], 0)
-	if err := records.Check(must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)); err == nil || !strings.Contains(err.Error(), "row 0, column 0") {
+	if err := records.Check(must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)); err ==
+		nil || !strings.Contains(err.Error(), "row 0, column 0") {
 		t.Errorf("the strict test says %v", err)
 	}
 }
@@ -167,7 +188,8 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 // TestRowsOverOneAnotherAreRefused: a small file could otherwise hold as many items as it likes.
 func TestRowsOverOneAnotherAreRefused(t *testing.T) {
 	file := overlapping(t)
-	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err, records.ErrFormat) {
+	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err,
+		records.ErrFormat) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -177,17 +199,35 @@ func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 	whole := written(t, made(t, 5000, 100))
 	foot := len(whole) - 40
 	for name, change := range map[string]func(b []byte) []byte{
-		"nothing":         func(b []byte) []byte { return nil },
-		"cut short":       func(b []byte) []byte { return b[:len(b)-1] },
-		"no foot":         func(b []byte) []byte { return b[:foot] },
-		"another magic":   func(b []byte) []byte { b[0]++; return b },
-		"more rows":       func(b []byte) []byte { binary.LittleEndian.PutUint64(b[foot:], 1<<31-1); return b },
-		"absurd rows":     func(b []byte) []byte { binary.LittleEndian.PutUint64(b[foot:], 1<<63); return b },
-		"starts nowhere":  func(b []byte) []byte { binary.LittleEndian.PutUint64(b[foot+8:], 1<<62); return b },
-		"blocks nowhere":  func(b []byte) []byte { binary.LittleEndian.PutUint64(b[foot-8:], 1<<62); return b },
-		"blocks overlap":  func(b []byte) []byte { binary.LittleEndian.PutUint64(b[foot-16:], 32); return b },
-		"absurd universe": func(b []byte) []byte { binary.LittleEndian.PutUint64(b[16:], 1<<40); return b },
-		"empty universe":  func(b []byte) []byte { binary.LittleEndian.PutUint64(b[16:], 0); return b },
+		"nothing":       func(b []byte) []byte { return nil },
+		"cut short":     func(b []byte) []byte { return b[:len(b)-1] },
+		"no foot":       func(b []byte) []byte { return b[:foot] },
+		"another magic": func(b []byte) []byte { b[0]++; return b },
+		"more rows": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[foot:], 1<<31-1)
+			return b
+		},
+		"absurd rows": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[foot:], 1<<63)
+			return b
+		},
+		"starts nowhere": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[foot+8:], 1<<62)
+			return b
+		},
+		"blocks nowhere": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[foot-8:], 1<<62)
+			return b
+		},
+		"blocks overlap": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[foot-16:], 32)
+			return b
+		},
+		"absurd universe": func(b []byte) []byte {
+			binary.LittleEndian.PutUint64(b[16:], 1<<40)
+			return b
+		},
+		"empty universe": func(b []byte) []byte { binary.LittleEndian.PutUint64(b[16:], 0); return b },
 	} {
 		b := change(slices.Clone(whole))
 		var before, after runtime.MemStats
@@ -228,7 +268,8 @@ func TestReadingMappedSetsAllocatesNothing(t *testing.T) {
 	var batch device.Batch
 	rows := []int32{4, 900, 4999}
 	m.Gather(rows, &batch)
-	if n := testing.AllocsPerRun(100, func() { m.Gather(rows, &batch) }); n > 1 { // the pool may be emptied between runs
+	// the pool may be emptied between runs
+	if n := testing.AllocsPerRun(100, func() { m.Gather(rows, &batch) }); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -277,7 +318,8 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	cut := gz([]byte("1\n2\n3\n"))
-	for part, err := range records.StreamTransactions(bytes.NewReader(cut[:len(cut)-5]), records.Sets(5, 2), 2) {
+	for part, err := range records.StreamTransactions(bytes.NewReader(cut[:len(cut)-5]),
+		records.Sets(5, 2), 2) {
 		if part == nil && !errors.Is(err, records.ErrFormat) || part != nil && part.Len() != 2 {
 			t.Errorf("part %v, error %v", part, err)
 		}
@@ -286,35 +328,47 @@ func TestStreams(t *testing.T) {
 
 func TestVisitsAreGroupedByPerson(t *testing.T) {
 	s := records.Sets(10, 3)
-	const text = "when,who,where\n1,ann,3\n2,bob,1 7\n3, ann ,3\n4,ann,x 99 -1 2\n5,cid,\n6,bob,9\n7,bob,0\n"
+	const text = "when,who,where\n1,ann,3\n2,bob,1 7\n3, ann ,3\n4,ann,x 99 -1 " +
+		"2\n5,cid,\n6,bob,9\n7,bob,0\n"
 	for name, data := range map[string][]byte{"plain": []byte(text), "gzip": gz([]byte(text))} {
-		table := must(records.Visits{Header: true, User: "who", Item: "where"}.Read(bytes.NewReader(data), s))(t)
-		if table.Len() != 3 || !slices.Equal(table.Items(0), []uint32{2, 3}) || len(table.Items(1)) != 3 || len(table.Items(2)) != 0 {
+		table := must(records.Visits{Header: true, User: "who",
+			Item: "where"}.Read(bytes.NewReader(data), s))(t)
+		if table.Len() != 3 || !slices.Equal(table.Items(0), []uint32{2, 3}) ||
+			len(table.Items(1)) != 3 || len(table.Items(2)) != 0 {
 			t.Errorf("%s: %v %v %v", name, table.Items(0), table.Items(1), table.Items(2))
 		}
-		if table.Unit() != records.UnitUser || table.Slice(0, 1).Unit() != records.UnitUser || table.Take([]int32{1}).Unit() != records.UnitUser {
+		if table.Unit() != records.UnitUser || table.Slice(0, 1).Unit() != records.UnitUser ||
+			table.Take([]int32{1}).Unit() != records.UnitUser {
 			t.Errorf("%s: unit %q", name, table.Unit())
 		}
 	}
 	// Where a person's rows stand, and everybody else's, plays no part in what is kept of them.
-	few := must(records.Visits{UserColumn: 1, Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)
-	many := must(records.Visits{Header: true, User: "who", Item: "where"}.Read(strings.NewReader(text), s))(t)
+	few := must(
+		records.Visits{UserColumn: 1,
+			Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)
+	many := must(records.Visits{Header: true, User: "who",
+		Item: "where"}.Read(strings.NewReader(text), s))(t)
 	if !slices.Equal(few.Items(0), many.Items(1)) {
 		t.Errorf("bob is %v or %v", few.Items(0), many.Items(1))
 	}
 	var shape *param.Error
-	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {}, "negative": {UserColumn: -1}} {
+	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {},
+		"negative": {UserColumn: -1}} {
 		if _, err := v.Read(strings.NewReader(text), s); !errors.As(err, &shape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, data := range map[string]string{"no such column": "a,b\nann,2\n", "nothing": "", "one column": "who\nann\n"} {
-		_, err := records.Visits{Header: true, User: "who", Item: "where"}.Read(strings.NewReader(data), s)
+	for name, data := range map[string]string{"no such column": "a,b\nann,2\n", "nothing": "",
+		"one column": "who\nann\n"} {
+		_, err := records.Visits{Header: true, User: "who",
+			Item: "where"}.Read(strings.NewReader(data), s)
 		if !errors.Is(err, records.ErrFormat) || strings.Contains(err.Error(), "ann") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if records.UnitOf(many.WithoutLabels()) != records.UnitUser || records.UnitOf(records.WithUnit(made(t, 2, 50), "household")) != "household" || records.UnitOf(made(t, 2, 50)) != records.UnitRecord {
+	if records.UnitOf(many.WithoutLabels()) != records.UnitUser ||
+		records.UnitOf(records.WithUnit(made(t, 2, 50), "household")) != "household" ||
+		records.UnitOf(made(t, 2, 50)) != records.UnitRecord {
 		t.Error("units")
 	}
 }
@@ -323,7 +377,8 @@ func FuzzVisits(f *testing.F) {
 	f.Add([]byte("who,where\nann,1\nbob,2 3\n"), true)
 	f.Add([]byte("ann,1\n\"b,2\n"), false)
 	f.Fuzz(func(t *testing.T, data []byte, header bool) {
-		table, err := records.Visits{Header: header, User: "who", Item: "where", Column: 1}.Read(bytes.NewReader(data), records.Sets(8, 3))
+		table, err := records.Visits{Header: header, User: "who", Item: "where",
+			Column: 1}.Read(bytes.NewReader(data), records.Sets(8, 3))
 		inSchema(t, table, err)
 	})
 }

@@ -62,7 +62,8 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 	if err := unlabelledSets(s); err != nil {
 		return nil, err
 	}
-	out := &SetWriter{&setWriterRef{&setWriter{to: bufio.NewWriterSize(w, 1<<16), encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}}}
+	out := &SetWriter{&setWriterRef{&setWriter{to: bufio.NewWriterSize(w, 1<<16),
+		encoder: setEncoder{schema: s}, blocks: newBlockWriter(s)}}}
 	head := append([]byte(mappedMagic), make([]byte, headBytes-len(mappedMagic))...)
 	binary.LittleEndian.PutUint64(head[16:], uint64(s.dim))
 	binary.LittleEndian.PutUint64(head[24:], uint64(s.maxItems))
@@ -206,7 +207,8 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	if err := readAt(r, foot[:], size-footBytes); err != nil {
 		return h, err
 	}
-	if !bytes.HasPrefix(head[:], []byte(mappedMagic)) || !bytes.HasSuffix(foot[:], []byte(mappedMagic)) {
+	if !bytes.HasPrefix(head[:], []byte(mappedMagic)) ||
+		!bytes.HasSuffix(foot[:], []byte(mappedMagic)) {
 		return h, malformed("no finished file of sets")
 	}
 	universe, most := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint64(head[24:])
@@ -214,7 +216,8 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	if universe > maxDim || most > maxDim || rows > maxRows {
 		return h, malformed("sizes of a file of sets are out of range")
 	}
-	h = mappedHead{Sets(int(universe), int(most)), int(rows), binary.LittleEndian.Uint64(foot[8:]), UnitRecord}
+	h = mappedHead{Sets(int(universe), int(most)), int(rows), binary.LittleEndian.Uint64(foot[8:]),
+		UnitRecord}
 	if foot[16] == 1 {
 		h.unit = UnitUser
 	}

@@ -63,7 +63,8 @@ func tableSchema(columns []Column) Schema {
 		case TargetColumn:
 			m.target = i
 		}
-		m.blocks = append(m.blocks, Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
+		m.blocks = append(m.blocks,
+			Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
 		s.dim += code.width
 	}
 	return s
@@ -79,7 +80,8 @@ func validateColumns(columns []Column) error {
 		}
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
-			errs = append(errs, param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
+			errs = append(errs,
+				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {
@@ -91,7 +93,8 @@ func validateColumns(columns []Column) error {
 		}
 	}
 	if special > 1 {
-		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d labels and targets", special), "at most one"))
+		errs = append(errs,
+			param.New("records.NewSchema", fmt.Sprintf("%d labels and targets", special), "at most one"))
 	}
 	if encoded == 0 || width > maxDim {
 		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),

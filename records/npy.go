@@ -44,7 +44,8 @@ func readNPY(in *input, s Schema) (*Table, error) {
 		return nil, err
 	}
 	if s.Classes() > 0 {
-		return nil, param.New("records.Schema.Classes", s.Classes(), "none: one array carries no labels; ReadNPZ reads both")
+		return nil, param.New("records.Schema.Classes", s.Classes(),
+			"none: one array carries no labels; ReadNPZ reads both")
 	}
 	values, levels, err := readArray(in, s, s.dim, "the array")
 	if err != nil {
@@ -70,7 +71,9 @@ func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, err
 	if err != nil {
 		return nil, malformed("not an npz file")
 	}
-	t, err := readMember(zr, npzRecords, in, func() (*Table, error) { return readNPY(in, s.WithoutLabels()) })
+	t, err := readMember(zr, npzRecords, in, func() (*Table, error) {
+		return readNPY(in, s.WithoutLabels())
+	})
 	if err != nil || s.Classes() == 0 {
 		return t, err
 	}
@@ -87,7 +90,8 @@ func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, err
 }
 
 // readMember reads one file of an archive through in.
-func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, error)) (out T, err error) {
+func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, error)) (out T,
+	err error) {
 	for _, f := range zr.File {
 		if f.Name != name {
 			continue
@@ -128,7 +132,8 @@ type npyHeader struct {
 	shape []int
 }
 
-func readArray(in *input, s Schema, dim int, what string) (values []float32, levels []uint8, err error) {
+func readArray(in *input, s Schema, dim int, what string) (values []float32, levels []uint8,
+	err error) {
 	h, err := readNPYHeader(in, what)
 	if err != nil {
 		return nil, nil, err

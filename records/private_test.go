@@ -15,8 +15,10 @@ import (
 
 // holders is every type of this package that holds records, each of which holds 77123 or "mallory".
 func holders(t *testing.T) map[string]any {
-	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"), []float32{77123, 77123}, 0))(t)
-	schema := must(records.NewSchema(records.Numeric("x", 0, 1e6), records.Categorical("who", "alice", "mallory")))(t)
+	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"),
+		[]float32{77123, 77123}, 0))(t)
+	schema := must(records.NewSchema(records.Numeric("x", 0, 1e6),
+		records.Categorical("who", "alice", "mallory")))(t)
 	builder := must(records.NewFrameBuilder(schema))(t)
 	if err := builder.Append(77123, "mallory"); err != nil {
 		t.Fatal(err)
@@ -55,18 +57,25 @@ type shown struct{ Shown any }
 func TestRecordsPrintAsPrivate(t *testing.T) {
 	for name, v := range holders(t) {
 		for how, text := range map[string]string{
-			"Sprint": fmt.Sprint(v), "%+v": fmt.Sprintf("%+v", v), "%#v": fmt.Sprintf("%#v", v), "%s": fmt.Sprintf("%s", v),
-			"%d": fmt.Sprintf("%d", v), "%x": fmt.Sprintf("%x", v), "%q": fmt.Sprintf("%q", v), "%g": fmt.Sprintf("%g", v),
-			"an exported field": fmt.Sprintf("%+v", shown{v}), "a slice": fmt.Sprint([]any{v}), "a map": fmt.Sprintf("%#v", map[string]any{"a": v}),
-			"text": logged(t, false, v), "json log": logged(t, true, v), "nested log": logged(t, true, shown{v}),
-			"json": encoded(t, v), "nested json": encoded(t, shown{v}), "an error": fmt.Errorf("a: %v", v).Error(),
+			"Sprint": fmt.Sprint(v), "%+v": fmt.Sprintf("%+v", v), "%#v": fmt.Sprintf("%#v", v),
+			"%s": fmt.Sprintf("%s", v),
+			"%d": fmt.Sprintf("%d", v), "%x": fmt.Sprintf("%x", v), "%q": fmt.Sprintf("%q", v),
+			"%g":                fmt.Sprintf("%g", v),
+			"an exported field": fmt.Sprintf("%+v", shown{v}), "a slice": fmt.Sprint([]any{v}),
+			"a map": fmt.Sprintf("%#v", map[string]any{"a": v}),
+			"text":  logged(t, false, v), "json log": logged(t, true, v),
+			"nested log": logged(t, true, shown{v}),
+			"json":       encoded(t, v), "nested json": encoded(t, shown{v}),
+			"an error": fmt.Errorf("a: %v", v).Error(),
 		} {
 			if !strings.Contains(text, "[private]") || revealing(text) {
 				t.Errorf("%s, %s: %s", name, how, text)
 			}
 		}
-		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%g", "%t", "%p", "%w"} {
-			for _, nested := range []any{inside{v}, &inside{v}, []inside{{v}}, inside{inside{v}}, inside{shown{v}}, inside{[]any{v}}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%g", "%t",
+			"%p", "%w"} {
+			for _, nested := range []any{inside{v}, &inside{v}, []inside{{v}}, inside{inside{v}},
+				inside{shown{v}}, inside{[]any{v}}} {
 				if text := fmt.Sprintf(verb, nested); revealing(text) {
 					t.Errorf("%s under %s in an unexported field: %s", name, verb, text)
 				}
@@ -74,7 +83,8 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 		}
 		var buffer bytes.Buffer
 		_ = gob.NewEncoder(&buffer).Encode(v)
-		if revealing(buffer.String()) || bytes.Contains(buffer.Bytes(), []byte{0x2d, 0x43}) { // the end of 77123 as a number
+		// the end of 77123 as a number
+		if revealing(buffer.String()) || bytes.Contains(buffer.Bytes(), []byte{0x2d, 0x43}) {
 			t.Errorf("%s as gob: %q", name, buffer.String())
 		}
 	}
@@ -82,7 +92,8 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 
 // revealing finds the record's values, or their numbers in other bases.
 func revealing(text string) bool {
-	for _, secret := range []string{"77123", "7.7123", "12d43", "226503", "mallory", "40f2d43", "4796a18"} {
+	for _, secret := range []string{"77123", "7.7123", "12d43", "226503", "mallory", "40f2d43",
+		"4796a18"} {
 		if strings.Contains(text, secret) {
 			return true
 		}
@@ -118,7 +129,8 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	table.Range(0, 1, &b)
 	type job struct{ b *device.Batch }
 	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}} {
-		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v), logged(t, true, v), encoded(t, v)} {
+		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v),
+			logged(t, true, v), encoded(t, v)} {
 			if !strings.Contains(text, "[private]") || revealing(text) {
 				t.Errorf("%T: %s", v, text)
 			}
@@ -131,8 +143,10 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 
 // TestZeroValuesOfDataArePrintable, and hold no records.
 func TestZeroValuesOfDataArePrintable(t *testing.T) {
-	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{}, &records.MappedSets{},
-		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil), (*records.MappedSets)(nil)} {
+	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{},
+		&records.MappedSets{},
+		(*records.Table)(nil), (*records.Frame)(nil), (*records.SetTable)(nil),
+		(*records.MappedSets)(nil)} {
 		if text := fmt.Sprintf("%v %+v %#v", d, d, inside{d}); strings.Contains(text, "PANIC") {
 			t.Error(text)
 		}
@@ -149,7 +163,8 @@ func TestZeroValuesOfDataArePrintable(t *testing.T) {
 func TestRecordsAreShownOnRequest(t *testing.T) {
 	frame := holders(t)["frame"].(*records.Frame)
 	var out strings.Builder
-	if err := (records.CSV{}).WriteFrame(&out, frame); err != nil || out.String() != "77123,mallory\n" || frame.Value(0, 1) != "mallory" {
+	if err := (records.CSV{}).WriteFrame(&out, frame); err != nil ||
+		out.String() != "77123,mallory\n" || frame.Value(0, 1) != "mallory" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

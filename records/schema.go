@@ -77,12 +77,14 @@ func Interval(dim int, lo, hi float64) Schema {
 
 // Image describes height × width images of grey levels in [0, 1].
 func Image(height, width int) Schema {
-	return Schema{kind: GreyImage, dim: area(height, width), height: height, width: width, lo: 0, hi: 1}
+	return Schema{kind: GreyImage, dim: area(height, width), height: height, width: width,
+		lo: 0, hi: 1}
 }
 
 // BinaryImage describes height × width images of pixels that are 0 or 1.
 func BinaryImage(height, width int) Schema {
-	return Schema{kind: BlackWhiteImage, dim: area(height, width), height: height, width: width, lo: 0, hi: 1}
+	return Schema{kind: BlackWhiteImage, dim: area(height, width), height: height, width: width,
+		lo: 0, hi: 1}
 }
 
 // Sets describes subsets of the items 0 … universe-1, of at most maxItems items

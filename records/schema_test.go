@@ -12,9 +12,11 @@ import (
 )
 
 func schemas() map[string]records.Schema {
-	table, _ := records.NewSchema(records.Numeric("a", -1, 2).WithMissing(), records.Categorical("b", "x", "y").WithOther("y"),
+	table, _ := records.NewSchema(records.Numeric("a", -1, 2).WithMissing(),
+		records.Categorical("b", "x", "y").WithOther("y"),
 		records.Label("c", "n", "y").WithAlias("n", "no").WithOther("y"))
-	other, _ := records.NewSchema(records.Numeric("a", -1, 2).Logarithmic(), records.Categorical("b", "x", "y"), records.Target("c", 0, 1))
+	other, _ := records.NewSchema(records.Numeric("a", -1, 2).Logarithmic(),
+		records.Categorical("b", "x", "y"), records.Target("c", 0, 1))
 	return map[string]records.Schema{
 		"table":        table,
 		"bare table":   table.WithoutLabels(),
@@ -57,11 +59,15 @@ func TestSchemasDiffer(t *testing.T) {
 
 func TestHostileSchemaJSON(t *testing.T) {
 	for _, text := range []string{
-		``, `null`, `[]`, `{}`, `{"kind":"binary"}`, `{"kind":"binary","dim":-1}`, `{"kind":"binary","dim":1e30}`,
+		``, `null`, `[]`, `{}`, `{"kind":"binary"}`, `{"kind":"binary","dim":-1}`,
+		`{"kind":"binary","dim":1e30}`,
 		`{"kind":"binary","dim":99999999999}`, `{"kind":"image","height":1073741824,"width":1073741824}`,
-		`{"kind":"interval","dim":2}`, `{"kind":"interval","dim":2,"lo":1,"hi":1}`, `{"kind":"interval","dim":2,"lo":0,"hi":1e300}`,
-		`{"kind":"sets","universe":4,"max_items":5}`, `{"kind":"sets","universe":4}`, `{"kind":"binary","dim":2,"height":3}`,
-		`{"kind":"binary","dim":2,"classes":["a","a"]}`, `{"kind":"binary","dim":2,"unknown":1}`, `{"kind":"binary","dim":2,"bogus":1}`,
+		`{"kind":"interval","dim":2}`, `{"kind":"interval","dim":2,"lo":1,"hi":1}`,
+		`{"kind":"interval","dim":2,"lo":0,"hi":1e300}`,
+		`{"kind":"sets","universe":4,"max_items":5}`, `{"kind":"sets","universe":4}`,
+		`{"kind":"binary","dim":2,"height":3}`,
+		`{"kind":"binary","dim":2,"classes":["a","a"]}`, `{"kind":"binary","dim":2,"unknown":1}`,
+		`{"kind":"binary","dim":2,"bogus":1}`,
 		`{"kind":"nothing","dim":2}`,
 	} {
 		s := records.Binary(3)

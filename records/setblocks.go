@@ -70,7 +70,8 @@ type blockWriter struct {
 }
 
 func newBlockWriter(s Schema) blockWriter {
-	return blockWriter{schema: s, sealed: setBlocks{shift: s.blockShift()}, open: setBlock{offsets: []uint32{0}}}
+	return blockWriter{schema: s, sealed: setBlocks{shift: s.blockShift()},
+		open: setBlock{offsets: []uint32{0}}}
 }
 
 // add appends one encoded row and reports whether it filled the block.

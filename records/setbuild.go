@@ -95,7 +95,8 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 		return nil, err
 	}
 	b.writer.seal()
-	rows := setRows{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects, unit: b.unit,
+	rows := setRows{schema: s, sets: b.writer.sealed, n: b.n, labels: c, defects: b.encoder.defects,
+		unit: b.unit,
 		home: new(origin)}
 	return &SetTable{&setRef{&rows}}, nil
 }

@@ -57,8 +57,10 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	if err != nil {
 		return nil, err
 	}
-	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) || offsets[len(offsets)-1] > len(items) {
-		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)), "one more than rows, ascending, within the items")
+	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) ||
+		offsets[len(offsets)-1] > len(items) {
+		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)),
+			"one more than rows, ascending, within the items")
 	}
 	for i := range len(offsets) - 1 {
 		b.add(items[offsets[i]:offsets[i+1]])
@@ -161,8 +163,9 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 		}
 	}
 	w.seal()
-	return &SetTable{&setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows), labels: t.labels.take(rows),
-		unit: t.unitOf(rows), home: t.home.copied()}}}
+	return &SetTable{&setRef{&setRows{schema: t.schema, sets: w.sealed, n: len(rows),
+		labels: t.labels.take(rows),
+		unit:   t.unitOf(rows), home: t.home.copied()}}}
 }
 
 func (t *SetTable) unitOf(rows []int32) string {

@@ -47,7 +47,8 @@ func TestLongSetsAreShortened(t *testing.T) {
 		t.Error("the encoding of a record depends on the others")
 	}
 	slices.Reverse(rows[77])
-	if again := must(records.FromItems(s, rows[77:78]))(t); !slices.Equal(again.Items(0), table.Items(77)) {
+	if again := must(records.FromItems(s, rows[77:78]))(t); !slices.Equal(again.Items(0),
+		table.Items(77)) {
 		t.Error("the encoding depends on the order of the items")
 	}
 	var count [universe]int
@@ -75,12 +76,14 @@ func TestSetBatches(t *testing.T) {
 	b := device.Batch{Dense: device.Matrix{Rows: 3}}
 	table.Gather([]int32{2, 0, 1, 2}, &b)
 	if b.Dense.Rows != 0 || b.Rows != 4 || b.Sparse.Cols != 10 || b.Dim() != 10 ||
-		!slices.Equal(b.Sparse.Offsets, []int{0, 2, 3, 3, 5}) || !slices.Equal(b.Sparse.Items, []uint32{2, 3, 1, 2, 3}) ||
+		!slices.Equal(b.Sparse.Offsets, []int{0, 2, 3, 3, 5}) ||
+		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 1, 2, 3}) ||
 		!slices.Equal(b.Labels, []int32{0, 0, 1, 0}) || !slices.Equal(b.Index, []int32{2, 0, 1, 2}) {
 		t.Errorf("gathered %+v %+v", b, *b.Sparse)
 	}
 	table.Range(1, 4, &b)
-	if b.Rows != 3 || !slices.Equal(b.Sparse.Offsets, []int{0, 0, 2, 3}) || !slices.Equal(b.Sparse.Items, []uint32{2, 3, 9}) || !slices.Equal(b.Index, []int32{1, 2, 3}) {
+	if b.Rows != 3 || !slices.Equal(b.Sparse.Offsets, []int{0, 0, 2, 3}) ||
+		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 9}) || !slices.Equal(b.Index, []int32{1, 2, 3}) {
 		t.Errorf("ranged %+v %+v", b, *b.Sparse)
 	}
 	table.Slice(2, 4).Range(1, 2, &b)
@@ -94,7 +97,8 @@ func TestSetBatches(t *testing.T) {
 	if by := table.RowsByLabel(); !slices.Equal(by[0], []int32{0, 2}) {
 		t.Errorf("rows by label %v", by)
 	}
-	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil || bare.Schema().Classes() != 0 {
+	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil ||
+		bare.Schema().Classes() != 0 {
 		t.Error("labels stay")
 	}
 }
@@ -125,7 +129,8 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 		t.Fatal("defects are accepted")
 	}
 	text := err.Error()
-	for _, want := range []string{"row 1, column 1: outside the bounds", "row 2, column 0: not a number", "row 1, label: none of the classes"} {
+	for _, want := range []string{"row 1, column 1: outside the bounds",
+		"row 2, column 0: not a number", "row 1, label: none of the classes"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
@@ -140,7 +145,8 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 
 	sets := must(records.FromItems(records.Sets(5, 2), [][]uint32{{1, 2}, {3, 91234}, {0, 1, 2}}))(t)
 	text = records.Check(sets).Error()
-	for _, want := range []string{"row 1, column 1: item outside the universe", "row 2, column 2: more items"} {
+	for _, want := range []string{"row 1, column 1: item outside the universe",
+		"row 2, column 2: more items"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
@@ -171,7 +177,8 @@ func (f foreign) Range(lo, hi int, b *device.Batch) {
 }
 
 func TestCheckReadsForeignData(t *testing.T) {
-	dense := must(records.FromFlat(records.Binary(2).WithLabels("a"), make([]float32, 6000), make([]int32, 3000)...))(t)
+	dense := must(records.FromFlat(records.Binary(2).WithLabels("a"), make([]float32, 6000),
+		make([]int32, 3000)...))(t)
 	sets := must(records.FromItems(records.Sets(5, 2), slices.Repeat([][]uint32{{1, 2}}, 3000)))(t)
 	for name, d := range map[string]foreign{
 		"clean dense": {dense, func(*device.Batch) {}},

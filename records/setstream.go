@@ -42,7 +42,8 @@ var errStopped = errors.New("records: stopped")
 //
 // Errors: those of [ReadTransactions], after the tables of the lines before; *[param.Error]
 // for a number of rows that is not positive.
-func StreamTransactions(r io.Reader, s Schema, rows int, limits ...Limits) iter.Seq2[*SetTable, error] {
+func StreamTransactions(r io.Reader, s Schema, rows int,
+	limits ...Limits) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
 		err := streamTransactions(r, s, rows, lastOf(limits), func(t *SetTable) error {
 			if !yield(t, nil) {
@@ -56,7 +57,8 @@ func StreamTransactions(r io.Reader, s Schema, rows int, limits ...Limits) iter.
 	}
 }
 
-func streamTransactions(r io.Reader, s Schema, rows int, limits Limits, emit func(*SetTable) error) error {
+func streamTransactions(r io.Reader, s Schema, rows int, limits Limits,
+	emit func(*SetTable) error) error {
 	c, err := newChunks(s, rows, emit)
 	if err != nil {
 		return err

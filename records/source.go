@@ -38,7 +38,8 @@ func truncated(what string, err error) error {
 // damaged reports whether a decompressor found its stream broken.
 func damaged(err error) bool {
 	var corrupt flate.CorruptInputError
-	return errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+	return errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) ||
+		errors.Is(err, gzip.ErrChecksum) ||
 		errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrChecksum)
 }
 

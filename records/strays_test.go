@@ -50,7 +50,8 @@ func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 // TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, however many
 // digits it has, and never taken for what is left of it in 32 or 64 bits.
 func TestNumbersBeyondTheUniverse(t *testing.T) {
-	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" + strings.Repeat("9", 400) + " 4\n"
+	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" +
+		strings.Repeat("9", 400) + " 4\n"
 	d, err := records.ReadTransactions(strings.NewReader(text), records.Sets(9, 6))
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,8 @@ func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	}
 	for i, row := range rows {
 		if len(row) != s.dim {
-			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)), fmt.Sprintf("length %d", s.dim))
+			return nil, param.New(fmt.Sprintf("records row %d", i), fmt.Sprintf("length %d", len(row)),
+				fmt.Sprintf("length %d", s.dim))
 		}
 	}
 	return FromFlat(s, slices.Concat(rows...), labels...)
@@ -96,7 +97,8 @@ func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	}
 	n, dim := m.Dims()
 	if dim != s.dim {
-		return nil, param.New("records matrix", fmt.Sprintf("%d columns", dim), fmt.Sprintf("%d columns", s.dim))
+		return nil, param.New("records matrix", fmt.Sprintf("%d columns", dim),
+			fmt.Sprintf("%d columns", s.dim))
 	}
 	flat := make([]float32, 0, n*dim)
 	for i := range n {
@@ -119,7 +121,8 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images: tables make a Frame")
 	}
 	if values%s.dim != 0 {
-		return nil, param.New("records values", values, fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
+		return nil, param.New("records values", values,
+			fmt.Sprintf("a multiple of %d, the dimension of the schema", s.dim))
 	}
 	n := values / s.dim
 	if n > maxRows {
@@ -129,7 +132,8 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{&tableRef{&tableRows{schema: s, n: n, enc: newEncoder(s), labels: c, home: new(origin)}}}, nil
+	return &Table{&tableRef{&tableRows{schema: s, n: n, enc: newEncoder(s), labels: c,
+		home: new(origin)}}}, nil
 }
 
 // maxRows is what a row number of a batch can say.

@@ -37,7 +37,8 @@ func everyValue() []float32 {
 func TestGatherClampsIntoTheSchema(t *testing.T) {
 	values := everyValue()
 	for _, s := range []records.Schema{
-		records.Interval(len(values), -0.25, 0.75), records.Interval(len(values), 0.1, 0.3), records.Interval(len(values), -5, -3),
+		records.Interval(len(values), -0.25, 0.75), records.Interval(len(values), 0.1, 0.3),
+		records.Interval(len(values), -5, -3),
 		records.Binary(len(values)), records.Image(1, len(values)), records.BinaryImage(1, len(values)),
 	} {
 		table := must(records.FromFlat(s, values))(t)
@@ -179,7 +180,8 @@ func TestBinarize(t *testing.T) {
 		if got := b.Row(nil, 0); !slices.Equal(got, []float32{0, 1, 0, 1}) {
 			t.Errorf("%s: %v", name, got)
 		}
-		if b.Schema().Kind() != records.BlackWhiteImage || b.Schema().Height() != 1 || b.Label(0) != 0 || records.Check(b) != nil {
+		if b.Schema().Kind() != records.BlackWhiteImage || b.Schema().Height() != 1 || b.Label(0) != 0 ||
+			records.Check(b) != nil {
 			t.Errorf("%s: schema %v", name, b.Schema())
 		}
 		if table.Schema().Kind() != records.GreyImage {
@@ -193,8 +195,10 @@ func TestBinarize(t *testing.T) {
 }
 
 func TestBatchesReuseTheirBuffers(t *testing.T) {
-	dense := must(records.FromBytes(records.Image(4, 4).WithLabels("a", "b"), make([]byte, 16*50), make([]int32, 50)...))(t)
-	sets := must(records.FromItems(records.Sets(9, 4), slices.Repeat([][]uint32{{1, 2}, {}, {3}}, 20)))(t)
+	dense := must(records.FromBytes(records.Image(4, 4).WithLabels("a", "b"), make([]byte, 16*50),
+		make([]int32, 50)...))(t)
+	sets := must(records.FromItems(records.Sets(9, 4),
+		slices.Repeat([][]uint32{{1, 2}, {}, {3}}, 20)))(t)
 	rows := []int32{4, 4, 9, 30}
 	for name, d := range map[string]records.Data{"dense": dense, "sets": sets} {
 		var b device.Batch
@@ -212,13 +216,16 @@ func TestBatchesReuseTheirBuffers(t *testing.T) {
 
 func TestBatchFields(t *testing.T) {
 	flat := []float32{0, 1, 2, 3, 4, 5, 6, 7}
-	table := must(records.FromFlat(records.Interval(2, 0, 9).WithLabels("a", "b"), flat, 0, 1, 0, 1))(t)
+	table := must(records.FromFlat(records.Interval(2, 0, 9).WithLabels("a", "b"), flat, 0,
+		1, 0, 1))(t)
 	b := device.Batch{Keys: []uint64{42}, Sparse: &device.Sparse{}}
 	table.Gather([]int32{3, 1}, &b)
-	if b.Rows != 2 || b.Sparse != nil || b.Dense.Rows != 2 || b.Dense.Cols != 2 || b.Dense.Stride != 2 || !slices.Equal(b.Dense.Data, []float32{6, 7, 2, 3}) {
+	if b.Rows != 2 || b.Sparse != nil || b.Dense.Rows != 2 || b.Dense.Cols != 2 ||
+		b.Dense.Stride != 2 || !slices.Equal(b.Dense.Data, []float32{6, 7, 2, 3}) {
 		t.Errorf("gathered %+v", b)
 	}
-	if !slices.Equal(b.Index, []int32{3, 1}) || !slices.Equal(b.Labels, []int32{1, 1}) || len(b.Keys) != 1 {
+	if !slices.Equal(b.Index, []int32{3, 1}) || !slices.Equal(b.Labels, []int32{1, 1}) ||
+		len(b.Keys) != 1 {
 		t.Errorf("gathered %+v", b)
 	}
 	table.Gather(b.Index, &b) // the row numbers may be the batch's own
@@ -226,7 +233,8 @@ func TestBatchFields(t *testing.T) {
 		t.Errorf("gathered again %+v", b)
 	}
 	table.Range(1, 3, &b)
-	if !slices.Equal(b.Index, []int32{1, 2}) || !slices.Equal(b.Dense.Data, []float32{2, 3, 4, 5}) || !slices.Equal(b.Labels, []int32{1, 0}) {
+	if !slices.Equal(b.Index, []int32{1, 2}) || !slices.Equal(b.Dense.Data, []float32{2, 3, 4, 5}) ||
+		!slices.Equal(b.Labels, []int32{1, 0}) {
 		t.Errorf("ranged %+v", b)
 	}
 	table.WithoutLabels().Range(0, 1, &b)
@@ -245,22 +253,27 @@ func TestSubsets(t *testing.T) {
 	bytes := must(records.FromBytes(s, []byte{0, 85, 170, 255}, 0, 1, 1, 0))(t)
 	for name, table := range map[string]*records.Table{"floats": floats, "bytes": bytes} {
 		part := table.Take([]int32{3, 1, 1})
-		if m := part.Matrix(); !mat.EqualApprox(m, mat.NewDense(3, 1, []float64{9, 3, 3}), 1e-6) || !slices.Equal(part.Labels(), []int32{0, 1, 1}) {
+		if m := part.Matrix(); !mat.EqualApprox(m, mat.NewDense(3, 1, []float64{9, 3, 3}), 1e-6) ||
+			!slices.Equal(part.Labels(), []int32{0, 1, 1}) {
 			t.Errorf("%s: taken %v of %v", name, m, part.Labels())
 		}
 		cut := table.Slice(1, 3)
-		if m := cut.Matrix(); !mat.EqualApprox(m, mat.NewDense(2, 1, []float64{3, 6}), 1e-6) || !slices.Equal(cut.Labels(), []int32{1, 1}) {
+		if m := cut.Matrix(); !mat.EqualApprox(m, mat.NewDense(2, 1, []float64{3, 6}), 1e-6) ||
+			!slices.Equal(cut.Labels(), []int32{1, 1}) {
 			t.Errorf("%s: sliced %v of %v", name, m, cut.Labels())
 		}
 		by := table.RowsByLabel()
-		if len(by) != 3 || !slices.Equal(by[0], []int32{0, 3}) || !slices.Equal(by[1], []int32{1, 2}) || len(by[2]) != 0 {
+		if len(by) != 3 || !slices.Equal(by[0], []int32{0, 3}) || !slices.Equal(by[1], []int32{1, 2}) ||
+			len(by[2]) != 0 {
 			t.Errorf("%s: rows by label %v", name, by)
 		}
 		bare := table.WithoutLabels()
-		if bare.Labels() != nil || bare.Label(0) != -1 || bare.Schema().Classes() != 0 || table.Label(1) != 1 {
+		if bare.Labels() != nil || bare.Label(0) != -1 || bare.Schema().Classes() != 0 ||
+			table.Label(1) != 1 {
 			t.Errorf("%s: labels stay", name)
 		}
-		if empty := table.Take(nil); empty.Len() != 0 || !empty.Matrix().IsEmpty() || records.Check(empty) != nil {
+		if empty := table.Take(nil); empty.Len() != 0 || !empty.Matrix().IsEmpty() ||
+			records.Check(empty) != nil {
 			t.Errorf("%s: nothing taken is %d rows", name, empty.Len())
 		}
 	}

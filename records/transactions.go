@@ -75,7 +75,9 @@ func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint
 
 // OpenTransactions is [ReadTransactions] on a file.
 func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error) {
-	return withFile(path, func(r io.Reader) (*SetTable, error) { return ReadTransactions(r, s, limits...) })
+	return withFile(path, func(r io.Reader) (*SetTable, error) {
+		return ReadTransactions(r, s, limits...)
+	})
 }
 
 // noItem stands for what no universe holds: a number that is negative or too large, a word that is

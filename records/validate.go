@@ -23,7 +23,8 @@ func (s Schema) Validate() error {
 		}
 	case GreyImage, BlackWhiteImage:
 		if s.dim != area(s.height, s.width) || s.dim == 0 {
-			bad("Height×Width", fmt.Sprintf("%d×%d", s.height, s.width), fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim))
+			bad("Height×Width", fmt.Sprintf("%d×%d", s.height, s.width),
+				fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim))
 		}
 	case ItemSet:
 		if s.dim < 1 || s.dim > maxDim {
@@ -34,10 +35,12 @@ func (s Schema) Validate() error {
 	case MixedTable:
 		errs = append(errs, validateColumns(s.table.columns))
 	default:
-		bad("Kind", int(s.kind), "a schema made by Binary, Interval, Image, BinaryImage, Sets or NewSchema")
+		bad("Kind", int(s.kind),
+			"a schema made by Binary, Interval, Image, BinaryImage, Sets or NewSchema")
 	}
 	if s.kind == IntervalVector && !validBounds(s.lo, s.hi) {
-		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi), "finite float32 bounds, the lower below the upper")
+		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),
+			"finite float32 bounds, the lower below the upper")
 	}
 	errs = append(errs, s.validateClasses()...)
 	return errors.Join(errs...)
@@ -45,12 +48,14 @@ func (s Schema) Validate() error {
 
 func (s Schema) validateClasses() (errs []error) {
 	if len(s.classes) > maxClasses {
-		return []error{param.New("records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses))}
+		return []error{param.New("records.Schema.Classes", len(s.classes),
+			fmt.Sprintf("at most %d", maxClasses))}
 	}
 	seen := make(map[string]bool, len(s.classes))
 	for i, name := range s.classes {
 		if (name == "" || seen[name]) && len(errs) < maxDefects {
-			errs = append(errs, param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a name of its own"))
+			errs = append(errs,
+				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a name of its own"))
 		}
 		seen[name] = true
 	}

@@ -37,7 +37,10 @@ func TestBackwardAllocatesNothing(t *testing.T) {
 		e := newEmbedding(t, embeddings()[name])
 		x, delta, dx := be.New(4, e.In()), be.New(4, e.Dim()), be.New(4, e.In())
 		b := device.Batch{Rows: 4, Dense: x}
-		if n := testing.AllocsPerRun(20, func() { e.Transform(be, b, delta); e.Backward(be, x, delta, dx) }); n > 4 {
+		if n := testing.AllocsPerRun(20, func() {
+			e.Transform(be, b, delta)
+			e.Backward(be, x, delta, dx)
+		}); n > 4 {
 			t.Errorf("%s: %v allocations a step", name, n)
 		}
 	}

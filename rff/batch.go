@@ -112,7 +112,8 @@ func scaleTo(dst, src []float32, scale float32) {
 }
 
 // PullBack implements [BatchEmbedding].
-func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix) {
+func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own float32,
+	dx device.Matrix) {
 	w := t.batch.take(x.Rows, t.width)
 	defer t.batch.pool.Put(w)
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)

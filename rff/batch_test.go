@@ -10,8 +10,9 @@ import (
 )
 
 // batchLayout has columns of every kind.
-var batchLayout = rff.Layout{In: 9, Blocks: []rff.Block{{Offset: 0, Width: 1}, {Offset: 1, Width: 3, OneHot: true},
-	{Offset: 4, Width: 2}, {Offset: 6, Width: 1, Levels: 2}, {Offset: 7, Width: 2, OneHot: true}}}
+var batchLayout = rff.Layout{In: 9,
+	Blocks: []rff.Block{{Offset: 0, Width: 1}, {Offset: 1, Width: 3, OneHot: true},
+		{Offset: 4, Width: 2}, {Offset: 6, Width: 1, Levels: 2}, {Offset: 7, Width: 2, OneHot: true}}}
 
 // TestBatchesAreSumsOfRows: sums and derivatives of a batch are those of its rows one by one.
 func TestBatchesAreSumsOfRows(t *testing.T) {

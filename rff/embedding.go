@@ -77,18 +77,21 @@ type Block struct {
 func (l Layout) Validate() error {
 	var errs []error
 	if l.In < 1 || l.In > maxFrequencies {
-		errs = append(errs, param.New("rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
+		errs = append(errs,
+			param.New("rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
 	}
 	if !l.image() && (l.Height != 0 || l.Width != 0) {
 		sides := fmt.Sprintf("%d×%d", l.Height, l.Width)
-		errs = append(errs, param.New("rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"))
+		errs = append(errs,
+			param.New("rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"))
 	}
 	return errors.Join(append(errs, l.checkBlocks()...)...)
 }
 
 // image reports whether the layout is that of images.
 func (l Layout) image() bool {
-	return l.Height > 0 && l.Width > 0 && l.Height <= l.In && l.Width <= l.In/l.Height && l.In%(l.Height*l.Width) == 0
+	return l.Height > 0 && l.Width > 0 && l.Height <= l.In && l.Width <= l.In/l.Height &&
+		l.In%(l.Height*l.Width) == 0
 }
 
 func (l Layout) checkBlocks() (errs []error) {
@@ -96,10 +99,12 @@ func (l Layout) checkBlocks() (errs []error) {
 	for i, b := range l.Blocks {
 		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
 		if b.Offset != at {
-			errs = append(errs, param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)))
+			errs = append(errs,
+				param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)))
 		}
 		if b.Width < 1 || b.Width > l.In || !b.OneHot && b.Width > 2 {
-			errs = append(errs, param.New(path+".Width", b.Width, "a positive width, at most 2 for a number"))
+			errs = append(errs,
+				param.New(path+".Width", b.Width, "a positive width, at most 2 for a number"))
 		}
 		if b.Levels < 0 || b.Levels == 1 {
 			errs = append(errs, param.New(path+".Levels", b.Levels, "0 or at least 2"))
@@ -107,7 +112,8 @@ func (l Layout) checkBlocks() (errs []error) {
 		at = b.Offset + b.Width
 	}
 	if len(l.Blocks) > 0 && at != l.In && len(errs) == 0 {
-		errs = append(errs, param.New("rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)))
+		errs = append(errs,
+			param.New("rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)))
 	}
 	return errs
 }

@@ -44,7 +44,8 @@ func embeddings() map[string]kernelCase {
 		"singles":  {rff.Pairs{Knots: 5, Order: 1}, mixed},
 		"hermite":  {rff.Hermite{Order: 8, Bandwidth: 0.3}, mixed},
 		"products": {rff.Hermite{Order: 8, Bandwidth: 0.3, Products: 20, ProductOrder: 4}, mixed},
-		"triples":  {rff.Hermite{Order: 6, Bandwidth: 0.2, Products: 7, Subset: 3, ProductOrder: 3, Share: 0.3}, mixed},
+		"triples": {rff.Hermite{Order: 6, Bandwidth: 0.2, Products: 7, Subset: 3, ProductOrder: 3,
+			Share: 0.3}, mixed},
 	}
 	for name, k := range kernels(40, false) {
 		if name != "custom" {
@@ -58,7 +59,8 @@ func embeddings() map[string]kernelCase {
 		{Share: 3, Kernel: patches}, {Share: 1, Kernel: rff.Hermite{Order: 6, Bandwidth: 0.3}},
 	}}, image}
 	list["joined table"] = kernelCase{rff.Join{Parts: []rff.Part{
-		{Share: 1, Kernel: rff.Sum{Numbers: rff.RBF{Dim: 20, Bandwidth: 1}}}, {Share: 1, Kernel: rff.Pairs{Knots: 4}},
+		{Share: 1, Kernel: rff.Sum{Numbers: rff.RBF{Dim: 20, Bandwidth: 1}}},
+		{Share: 1, Kernel: rff.Pairs{Knots: 4}},
 	}}, mixed}
 	list["phase"] = kernelCase{rff.RBF{Dim: 40, Bandwidth: 1, Phase: true}, mixed}
 	return list
@@ -160,13 +162,17 @@ func TestBoundsHoldAgainstSearch(t *testing.T) {
 		var widest float64
 		for range 4 {
 			from := embed(e, corner(rng, c.layout)).Row(0)
-			widest = max(widest, search(rng, c.layout, func(x []float32) float64 { return distance(embed(e, x).Row(0), from) }))
+			widest = max(widest, search(rng, c.layout, func(x []float32) float64 {
+				return distance(embed(e, x).Row(0), from)
+			}))
 		}
 		if widest > e.ChangeBound() || e.ChangeBound() > 2*e.NormBound() {
-			t.Errorf("%s: records %.9f apart, bound %.9f, norm bound %.9f", name, widest, e.ChangeBound(), e.NormBound())
+			t.Errorf("%s: records %.9f apart, bound %.9f, norm bound %.9f", name, widest, e.ChangeBound(),
+				e.NormBound())
 		}
 		if name == "pairs" && (longest < 0.9999 || widest < 1.41) {
-			t.Errorf("%s: search reaches %.4f and %.4f only: bounds or search are loose", name, longest, widest)
+			t.Errorf("%s: search reaches %.4f and %.4f only: bounds or search are loose", name,
+				longest, widest)
 		}
 	}
 }
@@ -290,9 +296,11 @@ func TestEmbeddingMistakes(t *testing.T) {
 	}{
 		{rff.RBF{Dim: 4, Bandwidth: 1}, rff.Layout{}, "rff.Layout.In"},
 		{rff.RBF{Dim: 4, Bandwidth: 1}, rff.Layout{In: 5, Height: 2, Width: 2}, "rff.Layout.Height"},
-		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Offset: 1, Width: 2}}}, "rff.Layout.Blocks[0].Offset"},
+		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Offset: 1, Width: 2}}},
+			"rff.Layout.Blocks[0].Offset"},
 		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Width: 3}}}, "rff.Layout.Blocks[0].Width"},
-		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Width: 2, OneHot: true}}}, "rff.Layout.Blocks:"},
+		{rff.Pairs{}, rff.Layout{In: 3, Blocks: []rff.Block{{Width: 2, OneHot: true}}},
+			"rff.Layout.Blocks:"},
 		{rff.Pairs{Order: 3}, mixed, "rff.Pairs.Order"},
 		{rff.Pairs{Knots: 1}, mixed, "rff.Pairs.Knots"},
 		{rff.Pairs{}, rff.Layout{In: 784}, "44208192 features"},
@@ -303,7 +311,8 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Scales{Dim: 4, Bandwidths: []float64{1, -1}}, mixed, "rff.Scales.Bandwidths[1]"},
 		{rff.Patches{}, mixed, "rff.Patches: layout"},
 		{rff.Patches{}, image, "rff.Patches.Windows"},
-		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image, "rff.Patches.Blur"},
+		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image,
+			"rff.Patches.Blur"},
 		{rff.Join{}, mixed, "rff.Join.Parts"},
 		{rff.Join{Parts: []rff.Part{{Share: -1}}}, mixed, "rff.Join.Parts[0].Share"},
 		{rff.Join{Parts: []rff.Part{{Share: 1, Kernel: rff.Hermite{}}}}, mixed, "rff.Hermite.Bandwidth"},
@@ -330,7 +339,8 @@ func TestSparseRowsAreTheRows(t *testing.T) {
 		for i, p := range places {
 			got[p] += values[i] // a place that is listed twice counts twice in a sum
 		}
-		if sorted := slices.Clone(places); len(slices.Compact(sorted)) != len(places) || !slices.IsSorted(places) {
+		if sorted := slices.Clone(places); len(slices.Compact(sorted)) != len(places) ||
+			!slices.IsSorted(places) {
 			t.Fatalf("record %v: places %v are not listed once each, in order", x, places)
 		}
 		if !slices.Equal(got, embed(e, x).Row(0)) {
@@ -344,7 +354,8 @@ func TestSparseRowsAreTheRows(t *testing.T) {
 
 // TestPairsCountTogether: the sum of features over records is the table's two-way marginals.
 func TestPairsCountTogether(t *testing.T) {
-	l := rff.Layout{In: 5, Blocks: []rff.Block{{Width: 2, OneHot: true}, {Offset: 2, Width: 3, OneHot: true}}}
+	l := rff.Layout{In: 5,
+		Blocks: []rff.Block{{Width: 2, OneHot: true}, {Offset: 2, Width: 3, OneHot: true}}}
 	e := newEmbedding(t, kernelCase{rff.Pairs{}, l})
 	out := embed(e, []float32{1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1})
 	sum := make([]float64, e.Dim())
@@ -387,11 +398,15 @@ func TestHermiteIsTheGaussianKernel(t *testing.T) {
 func TestPatchesGrowWithTheImage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	pair := [][]float32{blot(rng, 14), blot(rng, 14)}
-	small := inner(newEmbedding(t, kernelCase{rff.PatchesFor(4000, 14, 14), rff.Layout{In: 196, Height: 14, Width: 14}}), pair)
+	small := inner(
+		newEmbedding(t,
+			kernelCase{rff.PatchesFor(4000, 14, 14), rff.Layout{In: 196, Height: 14, Width: 14}}), pair)
 	for i := range pair {
 		pair[i] = doubled(pair[i], 14)
 	}
-	large := inner(newEmbedding(t, kernelCase{rff.PatchesFor(4000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}}), pair)
+	large := inner(
+		newEmbedding(t,
+			kernelCase{rff.PatchesFor(4000, 28, 28), rff.Layout{In: 784, Height: 28, Width: 28}}), pair)
 	if math.Abs(small-large) > 0.1 || small < 0.2 || small > 0.9 {
 		t.Errorf("kernel %.3f, and %.3f at twice the size", small, large)
 	}
@@ -428,10 +443,12 @@ func inner(e rff.Embedding, pair [][]float32) (s float64) {
 func TestPairsCapIsTheDimension(t *testing.T) {
 	for _, order := range []int{1, 2} {
 		e := newEmbedding(t, kernelCase{rff.Pairs{Knots: 5, Order: order}, mixed})
-		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim()}).Embedding(mixed, 1); err != nil {
+		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim()}).Embedding(mixed, 1); err !=
+			nil {
 			t.Error(err)
 		}
-		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim() - 1}).Embedding(mixed, 1); err == nil {
+		if _, err := (rff.Pairs{Knots: 5, Order: order, MaxDim: e.Dim() - 1}).Embedding(mixed, 1); err ==
+			nil {
 			t.Errorf("order %d: %d features pass a cap below", order, e.Dim())
 		}
 	}

@@ -106,17 +106,22 @@ func (c Hermite) validate(in int) error {
 			errs = append(errs, param.New("rff.Hermite."+field, value, want))
 		}
 	}
-	add(c.Order >= 1 && c.Order <= maxHermite, "Order", c.Order, fmt.Sprintf("from 1 to %d", maxHermite))
-	add(c.Bandwidth >= minMehler && c.Bandwidth <= 1e6, "Bandwidth", c.Bandwidth, fmt.Sprintf("a number in [%v, 1e6]", minMehler))
+	add(c.Order >= 1 &&
+		c.Order <= maxHermite, "Order", c.Order, fmt.Sprintf("from 1 to %d", maxHermite))
+	add(c.Bandwidth >= minMehler &&
+		c.Bandwidth <= 1e6, "Bandwidth", c.Bandwidth, fmt.Sprintf("a number in [%v, 1e6]", minMehler))
 	add(c.Products >= 0, "Products", c.Products, "0 or more")
 	add(c.Subset == 2 || c.Subset == 3, "Subset", c.Subset, "2 or 3")
-	add(c.Products == 0 || c.Subset <= in, "Subset", c.Subset, fmt.Sprintf("at most the %d coordinates", in))
-	add(c.ProductOrder >= 1 && c.ProductOrder <= c.Order, "ProductOrder", c.ProductOrder, "from 1 to Order")
+	add(c.Products == 0 ||
+		c.Subset <= in, "Subset", c.Subset, fmt.Sprintf("at most the %d coordinates", in))
+	add(c.ProductOrder >= 1 &&
+		c.ProductOrder <= c.Order, "ProductOrder", c.ProductOrder, "from 1 to Order")
 	add(c.Share > 0 && c.Share <= 1, "Share", c.Share, "a number in (0, 1]")
 	if len(errs) == 0 {
 		products := float64(c.Products) * math.Pow(float64(c.ProductOrder), float64(c.Subset))
 		dim := float64(in)*float64(c.Order) + products
-		add(dim <= 1<<24, "Order", c.Order, fmt.Sprintf("at most %d features in all, not %.0f", 1<<24, dim))
+		add(dim <= 1<<24, "Order", c.Order,
+			fmt.Sprintf("at most %d features in all, not %.0f", 1<<24, dim))
 	}
 	return errors.Join(errs...)
 }
@@ -144,7 +149,8 @@ type mehlerSeries struct {
 func newMehler(order int, bandwidth float64) *mehlerSeries {
 	l := bandwidth * bandwidth
 	rho := 1 / (l + math.Hypot(l, 1))
-	s := &mehlerSeries{rho: rho, decay: rho / (1 + rho), start: math.Sqrt(math.Sqrt((1 - rho) * (1 + rho)))}
+	s := &mehlerSeries{rho: rho, decay: rho / (1 + rho),
+		start: math.Sqrt(math.Sqrt((1 - rho) * (1 + rho)))}
 	for c := range order {
 		k := float64(c)
 		s.rise = append(s.rise, math.Sqrt(2*rho/(k+1)))

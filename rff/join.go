@@ -55,7 +55,8 @@ func (c Join) Embedding(l Layout, seed uint64) (Embedding, error) {
 func (c Join) validate() error {
 	var errs []error
 	if len(c.Parts) == 0 || len(c.Parts) > maxParts {
-		errs = append(errs, param.New("rff.Join.Parts", len(c.Parts), fmt.Sprintf("from 1 to %d parts", maxParts)))
+		errs = append(errs,
+			param.New("rff.Join.Parts", len(c.Parts), fmt.Sprintf("from 1 to %d parts", maxParts)))
 	}
 	for i, p := range c.Parts {
 		path := fmt.Sprintf("rff.Join.Parts[%d]", i)

@@ -138,8 +138,10 @@ func (f mapFile) open() (*Map, error) {
 }
 
 func (f customFile) open(in int, seed uint64) (*Map, error) {
-	c := Custom{Name: f.Name, Dim: f.Dim, Phase: f.Phases != "", Frequencies: func(*rand.Rand, []float64) {}}
-	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies}, in, seed)
+	c := Custom{Name: f.Name, Dim: f.Dim, Phase: f.Phases != "",
+		Frequencies: func(*rand.Rand, []float64) {}}
+	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies}, in,
+		seed)
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,12 @@ func TestMapSurvivesJSON(t *testing.T) {
 			if err := json.Unmarshal(data, &back); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if back.In() != 5 || back.Dim() != 10 || back.Seed() != m.Seed() || back.NormBound() != m.NormBound() {
+			if back.In() != 5 || back.Dim() != 10 || back.Seed() != m.Seed() ||
+				back.NormBound() != m.NormBound() {
 				t.Errorf("%s: read back as %s", name, data)
 			}
-			if a, b := transform(m, dense(1, 5, x)), transform(&back, dense(1, 5, x)); !slices.Equal(a.Data, b.Data) {
+			if a, b := transform(m, dense(1, 5, x)),
+				transform(&back, dense(1, 5, x)); !slices.Equal(a.Data, b.Data) {
 				t.Errorf("%s: features differ after a round trip", name)
 			}
 			again, err := json.Marshal(&back)

@@ -54,15 +54,18 @@ func (s spectrum) validate(in int) error {
 	case s.dim < 1:
 		errs = append(errs, param.New(s.path("Dim"), s.dim, "a positive integer"))
 	case !s.phase && s.dim%2 != 0:
-		errs = append(errs, param.New(s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"))
+		errs = append(errs,
+			param.New(s.path("Dim"), s.dim, "an even integer: features come in pairs of cosine and sine"))
 	case s.dim > maxFrequencies:
 		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)))
 	}
 	if in < 1 || in > maxFrequencies {
-		errs = append(errs, param.New(s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
+		errs = append(errs,
+			param.New(s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
 	}
 	if len(errs) == 0 && in > maxFrequencies/s.frequencies() {
-		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)))
+		errs = append(errs,
+			param.New(s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)))
 	}
 	return errors.Join(errs...)
 }

@@ -65,7 +65,8 @@ func pairs(rng *rand.Rand, n, in int) (x, y []float32) {
 }
 
 // worst is the largest |z(x)·z(y) − k(x,y)| over the pairs.
-func worst(t *testing.T, k rff.Kernel, seed uint64, in, n int, exact func([]float64) float64) float64 {
+func worst(t *testing.T, k rff.Kernel, seed uint64, in, n int,
+	exact func([]float64) float64) float64 {
 	t.Helper()
 	x, y := pairs(rand.New(rand.NewPCG(11, 12)), n, in)
 	m := newMap(t, k, in, seed)
@@ -109,7 +110,8 @@ func TestKernelApproximation(t *testing.T) {
 		}
 	}
 	// Power: a bandwidth off by a quarter is noticed.
-	if e, bound := worst(t, rff.RBF{Dim: dim, Bandwidth: 2.5}, 21, in, n, exact["rbf"]), hoeffding(dim/2, n, 1, 1e-9); e < bound {
+	if e, bound := worst(t, rff.RBF{Dim: dim, Bandwidth: 2.5}, 21, in, n, exact["rbf"]),
+		hoeffding(dim/2, n, 1, 1e-9); e < bound {
 		t.Errorf("a wrong bandwidth passes: error %.4f below %.4f", e, bound)
 	}
 }
@@ -157,7 +159,8 @@ func TestOrthogonalLowersTheVariance(t *testing.T) {
 	want := math.Exp(-square([]float64{2}) / (2 * 4))
 	mse := func(orthogonal bool) (mean, mse float64) {
 		for s := range uint64(seeds) {
-			out := transform(newMap(t, rff.RBF{Dim: dim, Bandwidth: 2, Orthogonal: orthogonal}, in, s), dense(2, in, append(append([]float32{}, x...), y...)))
+			out := transform(newMap(t, rff.RBF{Dim: dim, Bandwidth: 2, Orthogonal: orthogonal}, in, s),
+				dense(2, in, append(append([]float32{}, x...), y...)))
 			var dot float64
 			for j, v := range out.Row(0) {
 				dot += float64(v) * float64(out.Row(1)[j])
@@ -214,7 +217,9 @@ func TestParameterErrors(t *testing.T) {
 		{rff.Cauchy{Dim: 2}, 3, []string{"rff.Cauchy.Bandwidth"}},
 		{rff.Matern{Dim: 2, Bandwidth: 1}, 3, []string{"rff.Matern.Smoothness"}},
 		{rff.Custom{Dim: 2}, 3, []string{"rff.Custom.Frequencies"}},
-		{rff.Custom{Dim: 2, Frequencies: func(_ *rand.Rand, w []float64) { w[0] = math.Inf(1) }}, 1, []string{"rff.Custom.Frequencies"}},
+		{rff.Custom{Dim: 2, Frequencies: func(_ *rand.Rand, w []float64) {
+			w[0] = math.Inf(1)
+		}}, 1, []string{"rff.Custom.Frequencies"}},
 	}
 	for _, c := range cases {
 		m, err := c.kernel.New(c.in, 1)
@@ -238,7 +243,8 @@ func TestParameterErrors(t *testing.T) {
 func TestAnyKernelWrittenElsewhereFits(t *testing.T) {
 	var k rff.Kernel = mixture{}
 	m := newMap(t, k, 6, 3)
-	if n := norm(transform(m, device.Batch{Rows: 1, Dense: dense(1, 6, make([]float32, 6)).Dense}).Row(0)); n > 1 {
+	if n := norm(
+		transform(m, device.Batch{Rows: 1, Dense: dense(1, 6, make([]float32, 6)).Dense}).Row(0)); n > 1 {
 		t.Errorf("norm %v", n)
 	}
 }

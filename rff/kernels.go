@@ -114,7 +114,8 @@ func (c Custom) New(in int, seed uint64) (*Map, error) {
 	if c.Frequencies == nil {
 		bad = param.New("rff.Custom.Frequencies", nil, "a sampler")
 	}
-	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies}, in, seed, bad)
+	m, err := build(c, spectrum{name: "Custom", dim: c.Dim, phase: c.Phase, draw: c.Frequencies},
+		in, seed, bad)
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,12 @@ func kernels(dim int, phase bool) map[string]rff.Kernel {
 		"laplacian":  rff.Laplacian{Dim: dim, Bandwidth: 6, Phase: phase},
 		"cauchy":     rff.Cauchy{Dim: dim, Bandwidth: 3, Phase: phase},
 		"matern":     rff.Matern{Dim: dim, Smoothness: 1.5, Bandwidth: 2, Phase: phase},
-		"custom": rff.Custom{Name: "two-point", Dim: dim, Phase: phase, Frequencies: func(rng *rand.Rand, w []float64) {
-			for i := range w {
-				w[i] = float64(2*rng.IntN(2)-1) / 2
-			}
-		}},
+		"custom": rff.Custom{Name: "two-point", Dim: dim, Phase: phase,
+			Frequencies: func(rng *rand.Rand, w []float64) {
+				for i := range w {
+					w[i] = float64(2*rng.IntN(2)-1) / 2
+				}
+			}},
 	}
 }
 
@@ -36,7 +37,8 @@ func newMap(t testing.TB, k rff.Kernel, in int, seed uint64) *rff.Map {
 }
 
 func dense(rows, cols int, data []float32) device.Batch {
-	return device.Batch{Rows: rows, Dense: device.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: data}}
+	return device.Batch{Rows: rows,
+		Dense: device.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: data}}
 }
 
 func transform(m *rff.Map, b device.Batch) device.Matrix {
@@ -93,7 +95,8 @@ func TestNormNeverExceedsItsBound(t *testing.T) {
 					for i := range rows {
 						n := norm(out.Row(i))
 						if !(n <= m.NormBound()) {
-							t.Fatalf("%s, phase %v, dim %d, %s input: norm %v exceeds %v", name, phase, dim, kind, n, m.NormBound())
+							t.Fatalf("%s, phase %v, dim %d, %s input: norm %v exceeds %v", name, phase, dim, kind, n,
+								m.NormBound())
 						}
 						if !phase && n < 1-1e-5 {
 							t.Fatalf("%s, dim %d, %s input: norm %v is not 1", name, dim, kind, n)
@@ -191,7 +194,8 @@ func TestSparseEqualsDense(t *testing.T) {
 				for j, v := range a.Row(i) {
 					// Cauchy frequencies are large, and so is the rounding of their sums.
 					if math.Abs(float64(v-b.Row(i)[j])) > 1e-4 {
-						t.Fatalf("%s, phase %v: feature %d of row %d is %v dense, %v sparse", name, phase, j, i, v, b.Row(i)[j])
+						t.Fatalf("%s, phase %v: feature %d of row %d is %v dense, %v sparse", name, phase, j, i, v,
+							b.Row(i)[j])
 					}
 				}
 			}

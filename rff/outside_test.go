@@ -11,7 +11,8 @@ import (
 func TestFeaturesOfAnything(t *testing.T) {
 	e := newEmbedding(t, embeddings()["pairs"])
 	rng := rand.New(rand.NewPCG(6, 6))
-	odd := []float32{2, 1.5, 1e30, -1, -1e30, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}
+	odd := []float32{2, 1.5, 1e30, -1, -1e30, float32(math.NaN()), float32(math.Inf(1)),
+		float32(math.Inf(-1))}
 	for range 300 {
 		x := corner(rng, mixed)
 		for _, b := range mixed.Blocks {

@@ -46,7 +46,8 @@ type Patches struct {
 // four times the ink on every stroke, so scales grow with the area.
 func PatchesFor(dim, height, width int) Patches {
 	area := max(float64(height)*float64(width), 1) / (28 * 28)
-	return Patches{Dim: dim, Windows: []float64{0.4, 0.7, 1}, Blur: math.Sqrt(area), Low: 7 * area, High: 20 * area}
+	return Patches{Dim: dim, Windows: []float64{0.4, 0.7, 1}, Blur: math.Sqrt(area), Low: 7 * area,
+		High: 20 * area}
 }
 
 // Embedding implements [EmbeddingKernel]. Errors: also a layout that is not one
@@ -67,14 +68,16 @@ func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 func (c Patches) validate(l Layout) error {
 	var errs []error
 	if !l.image() {
-		errs = append(errs, param.New("rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"))
+		errs = append(errs,
+			param.New("rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"))
 	}
 	if len(c.Windows) == 0 {
 		errs = append(errs, param.New("rff.Patches.Windows", c.Windows, "at least one side"))
 	}
 	for i, w := range c.Windows {
 		if !(w > 0 && w <= 1e6) {
-			errs = append(errs, param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"))
+			errs = append(errs,
+				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"))
 		}
 	}
 	if !(c.Blur >= 0 && c.Blur <= 1e3) {
@@ -82,7 +85,8 @@ func (c Patches) validate(l Layout) error {
 	}
 	errs = append(errs, checkBandwidth("Patches.Low", c.Low), checkBandwidth("Patches.High", c.High))
 	if c.Low > c.High {
-		errs = append(errs, param.New("rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
+		errs = append(errs,
+			param.New("rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
 	}
 	return errors.Join(errs...)
 }

@@ -63,7 +63,8 @@ func (c Scales) length() func(j, n int) float64 {
 func (c Scales) validate() error {
 	var errs []error
 	if listed, ranged := len(c.Bandwidths) > 0, c.Low != 0 || c.High != 0; listed == ranged {
-		errs = append(errs, param.New("rff.Scales.Bandwidths", c.Bandwidths, "either a list of bandwidths or Low and High"))
+		errs = append(errs,
+			param.New("rff.Scales.Bandwidths", c.Bandwidths, "either a list of bandwidths or Low and High"))
 	}
 	for i, b := range c.Bandwidths {
 		errs = append(errs, checkBandwidth(fmt.Sprintf("Scales.Bandwidths[%d]", i), b))
@@ -71,7 +72,8 @@ func (c Scales) validate() error {
 	if len(c.Bandwidths) == 0 {
 		errs = append(errs, checkBandwidth("Scales.Low", c.Low), checkBandwidth("Scales.High", c.High))
 		if c.Low > c.High {
-			errs = append(errs, param.New("rff.Scales.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
+			errs = append(errs,
+				param.New("rff.Scales.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
 		}
 	}
 	return errors.Join(errs...)

@@ -22,7 +22,8 @@ type sparseTensor struct {
 }
 
 // AppendRow implements [SparseEmbedding].
-func (t sparseTensor) AppendRow(x []float32, places []int32, values []float32) ([]int32, []float32) {
+func (t sparseTensor) AppendRow(x []float32, places []int32, values []float32) ([]int32,
+	[]float32) {
 	w := t.workspace()
 	defer t.pool.Put(w)
 	t.project(w, x)

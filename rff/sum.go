@@ -175,13 +175,15 @@ func (m *sumMap) Transform(be device.Backend, b device.Batch, dst device.Matrix)
 	levels := dst.Slice(0, b.Rows, at, at+m.discrete)
 	be.Fill(levels, 0)
 	for _, r := range m.discreteRuns {
-		be.Axpy(m.scale, x.Slice(0, b.Rows, r.from, r.from+r.width), levels.Slice(0, b.Rows, r.to, r.to+r.width))
+		be.Axpy(m.scale, x.Slice(0, b.Rows, r.from, r.from+r.width),
+			levels.Slice(0, b.Rows, r.to, r.to+r.width))
 	}
 }
 
 func gather(be device.Backend, runs []run, x, dst device.Matrix) {
 	for _, r := range runs {
-		be.Apply(device.Identity, dst.Slice(0, x.Rows, r.to, r.to+r.width), x.Slice(0, x.Rows, r.from, r.from+r.width))
+		be.Apply(device.Identity, dst.Slice(0, x.Rows, r.to, r.to+r.width),
+			x.Slice(0, x.Rows, r.from, r.from+r.width))
 	}
 }
 
@@ -196,11 +198,13 @@ func (m *sumMap) Backward(be device.Backend, x, delta, dx device.Matrix) {
 		gather(be, m.numberRuns, x, numbers)
 		m.numbers.Backward(be, numbers, delta.Slice(0, x.Rows, 0, at), back)
 		for _, r := range m.numberRuns {
-			be.Apply(device.Identity, dx.Slice(0, x.Rows, r.from, r.from+r.width), back.Slice(0, x.Rows, r.to, r.to+r.width))
+			be.Apply(device.Identity, dx.Slice(0, x.Rows, r.from, r.from+r.width),
+				back.Slice(0, x.Rows, r.to, r.to+r.width))
 		}
 	}
 	levels := delta.Slice(0, x.Rows, at, at+m.discrete)
 	for _, r := range m.discreteRuns {
-		be.Axpy(m.scale, levels.Slice(0, x.Rows, r.to, r.to+r.width), dx.Slice(0, x.Rows, r.from, r.from+r.width))
+		be.Axpy(m.scale, levels.Slice(0, x.Rows, r.to, r.to+r.width),
+			dx.Slice(0, x.Rows, r.from, r.from+r.width))
 	}
 }

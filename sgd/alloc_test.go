@@ -23,7 +23,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, clip := range policies() {
-		net, err := models.VAE{Hidden: []int{400}, Latent: 2}.New(device.CPU(), models.Visible{Dim: 30}, 1)
+		net, err := models.VAE{Hidden: []int{400}, Latent: 2}.New(device.CPU(),
+			models.Visible{Dim: 30}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func benchVAE(b *testing.B) models.Density {
 }
 
 func benchmarkPrivate(b *testing.B, batch int) {
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20, NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
 	trainer, err := sgd.New(cfg, benchVAE(b), ledger)
 	if err != nil {

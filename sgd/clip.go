@@ -59,7 +59,9 @@ type Normalize struct {
 func (c Normalize) check(k *checker, _ Config) {
 	// The weight of a zero gradient is 1/Stability: were it infinite in float32, the
 	// record's 0·∞ would wipe out the whole sum.
-	k.ok(c.Stability == 0 || c.Stability >= smallestNorm && c.Stability <= largestNorm, "Clip.Stability", c.Stability, "zero for the default, or a number in [2^-60, 2^60]")
+	k.ok(c.Stability == 0 ||
+		c.Stability >= smallestNorm && c.Stability <= largestNorm, "Clip.Stability", c.Stability,
+		"zero for the default, or a number in [2^-60, 2^60]")
 }
 
 func (c Normalize) multipliers() []float64 { return nil }

@@ -68,11 +68,17 @@ func (c Config) Validate() error {
 func (c Config) check() *checker {
 	k := &checker{}
 	c.checkClip(k)
-	k.ok(c.SamplingProbability > 0 && c.SamplingProbability <= 1, "SamplingProbability", c.SamplingProbability, "a probability in (0, 1]")
+	k.ok(c.SamplingProbability > 0 &&
+		c.SamplingProbability <= 1, "SamplingProbability", c.SamplingProbability,
+		"a probability in (0, 1]")
 	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
 	c.Optimizer.check(k)
-	k.ok(c.NominalBatch >= 0 && !math.IsInf(c.NominalBatch, 0), "NominalBatch", c.NominalBatch, "a positive finite number, or zero for none")
-	k.ok(c.MicroBatch >= 0 && c.MicroBatch <= largestMicroBatch, "MicroBatch", c.MicroBatch, "a positive integer up to 2^24, or zero for the default")
+	k.ok(c.NominalBatch >= 0 &&
+		!math.IsInf(c.NominalBatch, 0), "NominalBatch", c.NominalBatch,
+		"a positive finite number, or zero for none")
+	k.ok(c.MicroBatch >= 0 &&
+		c.MicroBatch <= largestMicroBatch, "MicroBatch", c.MicroBatch,
+		"a positive integer up to 2^24, or zero for the default")
 	return k
 }
 
@@ -102,7 +108,8 @@ func (c Config) Event(accountant.Relation) accountant.Event {
 	if own := c.clip().multipliers(); len(own) > 0 {
 		sigma = accountant.EffectiveMultiplier(append(own, sigma)...)
 	}
-	return accountant.PoissonSampled{Probability: c.SamplingProbability, Event: accountant.Gaussian{NoiseMultiplier: sigma}}
+	return accountant.PoissonSampled{Probability: c.SamplingProbability,
+		Event: accountant.Gaussian{NoiseMultiplier: sigma}}
 }
 
 // clip is the policy in force.
@@ -121,7 +128,8 @@ func (c Config) clip() Clip {
 // own releases use it up.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	k := c.check()
-	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier, "zero, since Calibrate finds it")
+	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier,
+		"zero, since Calibrate finds it")
 	if err := errors.Join(k.Err(), b.Validate()); err != nil {
 		return Config{}, err
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func valid() sgd.Config {
-	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 40, NoiseMultiplier: 1, Optimizer: sgd.SGD(0.1), NominalBatch: 10}
+	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.05, Steps: 40, NoiseMultiplier: 1,
+		Optimizer: sgd.SGD(0.1), NominalBatch: 10}
 }
 
 func paths(err error) []string {
@@ -59,17 +60,30 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{func(c *sgd.Config) { c.NominalBatch = nan }, "NominalBatch"},
 		{func(c *sgd.Config) { c.MicroBatch = -1 }, "MicroBatch"},
 		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Normalize{Stability: -1} }, "Clip.Stability"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.DPNorm{Bins: 1, MaxNorm: 1} }, "Clip.NoiseMultiplier"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.DPNorm{Bins: 1, NoiseMultiplier: 1} }, "Clip.MaxNorm"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, NoiseMultiplier: 1} }, "Clip.Bins"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, Bins: 1 << 40, NoiseMultiplier: 1} }, "Clip.Bins"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.DPNorm{Bins: 1, MaxNorm: 1}
+		}, "Clip.NoiseMultiplier"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.DPNorm{Bins: 1, NoiseMultiplier: 1}
+		}, "Clip.MaxNorm"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, NoiseMultiplier: 1}
+		}, "Clip.Bins"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, Bins: 1 << 40, NoiseMultiplier: 1}
+		}, "Clip.Bins"},
 		{func(c *sgd.Config) {
 			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, MinNorm: 2, Bins: 5, NoiseMultiplier: 1}
 		}, "Clip.MinNorm"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Quantile{Initial: 1, Rate: 1, NoiseMultiplier: 1} }, "Clip.Quantile"},
-		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Quantile{Quantile: .5, Rate: 1, NoiseMultiplier: 1} }, "Clip.Initial"},
 		{func(c *sgd.Config) {
-			c.ClipNorm, c.NominalBatch, c.Clip = 0, 0, sgd.Quantile{Quantile: .5, Initial: 1, Rate: 1, NoiseMultiplier: 1}
+			c.ClipNorm, c.Clip = 0, sgd.Quantile{Initial: 1, Rate: 1, NoiseMultiplier: 1}
+		}, "Clip.Quantile"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.Quantile{Quantile: .5, Rate: 1, NoiseMultiplier: 1}
+		}, "Clip.Initial"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.NominalBatch, c.Clip = 0, 0,
+				sgd.Quantile{Quantile: .5, Initial: 1, Rate: 1, NoiseMultiplier: 1}
 		}, "NominalBatch"},
 	} {
 		cfg := valid()
@@ -90,14 +104,16 @@ func TestNewRefuses(t *testing.T) {
 	ledger := accountant.NewLedger(budget(1))
 	undivided := valid()
 	undivided.NominalBatch = 0
-	if _, err := sgd.New(undivided, newCentre(3), ledger); !reflect.DeepEqual(paths(err), []string{"sgd.Config.NominalBatch"}) {
+	if _, err := sgd.New(undivided, newCentre(3), ledger); !reflect.DeepEqual(paths(err),
+		[]string{"sgd.Config.NominalBatch"}) {
 		t.Errorf("plain descent without a divisor: %v", err)
 	}
 	undivided.Optimizer = sgd.Adam(0.1)
 	if _, err := sgd.New(undivided, newCentre(3), ledger); err != nil {
 		t.Errorf("Adam without a divisor: %v", err)
 	}
-	if _, err := sgd.New(valid(), nil, nil, sgd.WithWorkers(-1), sgd.WithAverage(1)); len(paths(err)) != 4 {
+	if _, err := sgd.New(valid(), nil, nil, sgd.WithWorkers(-1),
+		sgd.WithAverage(1)); len(paths(err)) != 4 {
 		t.Errorf("nothing to train and nothing to spend: %v", err)
 	}
 	if _, err := sgd.New(valid(), newCentre(0), ledger); err == nil {
@@ -109,12 +125,14 @@ func TestNewRefuses(t *testing.T) {
 // releases of the batch in one multiplier.
 func TestEvent(t *testing.T) {
 	cfg := valid()
-	want := accountant.PoissonSampled{Probability: 0.05, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+	want := accountant.PoissonSampled{Probability: 0.05,
+		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	if got := cfg.Event(accountant.AddOrRemoveOne); got != accountant.Event(want) {
 		t.Errorf("fixed clip: %v", got)
 	}
 	cfg.ClipNorm, cfg.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 2}
-	got := cfg.Event(accountant.AddOrRemoveOne).(accountant.PoissonSampled).Event.(accountant.Gaussian).NoiseMultiplier
+	got := cfg.Event(
+		accountant.AddOrRemoveOne).(accountant.PoissonSampled).Event.(accountant.Gaussian).NoiseMultiplier
 	if want := 1 / math.Sqrt(1+0.25); math.Abs(got-want) > 1e-12 {
 		t.Errorf("DPNorm: joint multiplier %v, want %v", got, want)
 	}
@@ -128,7 +146,8 @@ func TestJointEventIsNotTwoSeparateOnes(t *testing.T) {
 	cfg := valid()
 	cfg.SamplingProbability, cfg.NoiseMultiplier = 0.01, 0.5
 	cfg.ClipNorm, cfg.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 0.5}
-	sigma := cfg.Event(accountant.AddOrRemoveOne).(accountant.PoissonSampled).Event.(accountant.Gaussian).NoiseMultiplier
+	sigma := cfg.Event(
+		accountant.AddOrRemoveOne).(accountant.PoissonSampled).Event.(accountant.Gaussian).NoiseMultiplier
 	moment := math.Log1p(1e-4 * math.Expm1(1/(sigma*sigma)))
 	if math.Abs(moment-0.26082) > 1e-4 {
 		t.Errorf("joint moment %v, want 0.26082", moment)
@@ -136,7 +155,8 @@ func TestJointEventIsNotTwoSeparateOnes(t *testing.T) {
 }
 
 func TestCalibrate(t *testing.T) {
-	for _, clip := range []sgd.Clip{nil, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 4}, sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}} {
+	for _, clip := range []sgd.Clip{nil, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 4},
+		sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}} {
 		cfg := valid()
 		cfg.NoiseMultiplier = 0
 		if clip != nil {
@@ -150,16 +170,19 @@ func TestCalibrate(t *testing.T) {
 		if err := out.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := accountant.Epsilon(accountant.Repeated{Event: out.Event(b.Relation), Count: out.Steps}, b.Delta, b.Relation)
+		got, err := accountant.Epsilon(accountant.Repeated{Event: out.Event(b.Relation),
+			Count: out.Steps}, b.Delta, b.Relation)
 		if err != nil || got.Upper > b.Epsilon || got.Upper < b.Epsilon*0.97 {
 			t.Errorf("%v: calibrated to %v, cost %v, %v", clip, b.Epsilon, got, err)
 		}
 	}
 	cfg := valid()
-	if _, err := cfg.Calibrate(budget(1)); !reflect.DeepEqual(paths(err), []string{"sgd.Config.NoiseMultiplier"}) {
+	if _, err := cfg.Calibrate(budget(1)); !reflect.DeepEqual(paths(err),
+		[]string{"sgd.Config.NoiseMultiplier"}) {
 		t.Errorf("a configuration with noise: %v", err)
 	}
-	cfg.NoiseMultiplier, cfg.ClipNorm, cfg.Clip = 0, 0, sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 0.3}
+	cfg.NoiseMultiplier, cfg.ClipNorm, cfg.Clip = 0, 0,
+		sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 0.3}
 	if _, err := cfg.Calibrate(budget(0.1)); err == nil {
 		t.Error("a policy that alone exceeds the budget was calibrated")
 	}
@@ -169,8 +192,10 @@ func TestCalibrate(t *testing.T) {
 }
 
 func TestConfigJSON(t *testing.T) {
-	for _, clip := range []sgd.Clip{nil, sgd.PaperDPNorm(), sgd.DPNorm{MaxNorm: 5, MinNorm: 1, Bins: 3, NoiseMultiplier: 2},
-		sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}, sgd.Normalize{}, sgd.Normalize{Stability: 1}} {
+	for _, clip := range []sgd.Clip{nil, sgd.PaperDPNorm(),
+		sgd.DPNorm{MaxNorm: 5, MinNorm: 1, Bins: 3, NoiseMultiplier: 2},
+		sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}, sgd.Normalize{},
+		sgd.Normalize{Stability: 1}} {
 		for _, o := range []sgd.Optimizer{sgd.SGD(1), sgd.Momentum(0.1, 0.9), sgd.Adam(1e-3)} {
 			cfg := valid()
 			cfg.Clip, cfg.Optimizer, cfg.MicroBatch = clip, o, 7
@@ -185,7 +210,8 @@ func TestConfigJSON(t *testing.T) {
 		}
 	}
 	var c sgd.Config
-	for _, bad := range []string{`{"clip":{"kind":"guess"}}`, `{"clip":{"kind":"dpnorm","max_norm":"x"}}`, `{"optimizer":{"rule":"x"}}`, `[]`} {
+	for _, bad := range []string{`{"clip":{"kind":"guess"}}`,
+		`{"clip":{"kind":"dpnorm","max_norm":"x"}}`, `{"optimizer":{"rule":"x"}}`, `[]`} {
 		if json.Unmarshal([]byte(bad), &c) == nil {
 			t.Errorf("%s is accepted", bad)
 		}
@@ -202,7 +228,8 @@ func TestCalibratedRunFitsItsLedger(t *testing.T) {
 		steps int
 	}{{0.01, 1500}, {1, 10}, {0.3, 1}} {
 		b := budget(4)
-		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Adam(1)}.Calibrate(b)
+		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: c.q, Steps: c.steps,
+			Optimizer: sgd.Adam(1)}.Calibrate(b)
 		if err != nil {
 			t.Fatal(err)
 		}

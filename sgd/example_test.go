@@ -16,7 +16,8 @@ import (
 // A training loop of one's own: calibrate the noise to a budget, reserve it on a
 // ledger and train.
 func Example() {
-	data, err := records.FromRows(records.Binary(4), [][]float32{{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}})
+	data, err := records.FromRows(records.Binary(4),
+		[][]float32{{1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 1, 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,7 +57,8 @@ func Example() {
 
 // Mistakes come back all at once, each with its path.
 func ExampleConfig_Validate() {
-	err := sgd.Config{SamplingProbability: 1.5, Steps: 100, NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}.Validate()
+	err := sgd.Config{SamplingProbability: 1.5, Steps: 100, NoiseMultiplier: 1,
+		Optimizer: sgd.Adam(1e-3)}.Validate()
 	fmt.Println(err)
 	var p *param.Error
 	fmt.Println(errors.As(err, &p))
@@ -74,6 +76,7 @@ func ExampleDPNorm() {
 		SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 3, Optimizer: sgd.Adam(1e-3),
 	}
 	e := cfg.Event(accountant.AddOrRemoveOne).(accountant.PoissonSampled)
-	fmt.Printf("q = %v, joint noise multiplier %.3g\n", e.Probability, e.Event.(accountant.Gaussian).NoiseMultiplier)
+	fmt.Printf("q = %v, joint noise multiplier %.3g\n", e.Probability,
+		e.Event.(accountant.Gaussian).NoiseMultiplier)
 	// Output: q = 0.01, joint noise multiplier 2.4
 }

@@ -103,7 +103,8 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 			for _, i := range places {
 				less, _ := run(i)
 				if d := distance(whole, less); d > most {
-					t.Errorf("%s, %s: without record %d of %d the sum moves by %v, the noise is for %v", name, policy, i, large+small+3, d, most)
+					t.Errorf("%s, %s: without record %d of %d the sum moves by %v, the noise is for %v", name,
+						policy, i, large+small+3, d, most)
 				}
 			}
 		}

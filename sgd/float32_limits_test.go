@@ -29,15 +29,24 @@ func TestLimitsOfFloat32(t *testing.T) {
 		norm          float64
 		with, without []float32
 	}{
-		"a sum of rows overflows":             {nil, 0x1p126, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
-		"a weight rounds up":                  {nil, 0x1.9p-149, []float32{1}, nil},
-		"a quantile's first norm":             {sgd.Quantile{Quantile: 0.5, Initial: 0x1p126, Rate: 0.1, NoiseMultiplier: 3}, 0, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
-		"a private norm":                      {sgd.DPNorm{MaxNorm: 0x1p126, Bins: 4, NoiseMultiplier: 3}, 0, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
-		"a zero gradient times infinity":      {sgd.Normalize{Stability: 1e-40}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
-		"a zero gradient":                     {sgd.Normalize{}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
-		"a zero gradient, least stability":    {sgd.Normalize{Stability: 0x1p-60}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
-		"a zero gradient, next to none":       {sgd.Normalize{Stability: 1e-320}, 0, []float32{5, 5, 5, 0}, []float32{5, 5, 5}},
-		"the smallest edge of a private norm": {sgd.DPNorm{MaxNorm: 0x1.9p-132, Bins: 1 << 19, NoiseMultiplier: 3}, 0, []float32{1}, nil},
+		"a sum of rows overflows": {nil, 0x1p126, []float32{huge, huge, huge, huge, huge},
+			[]float32{huge, huge, huge, huge}},
+		"a weight rounds up": {nil, 0x1.9p-149, []float32{1}, nil},
+		"a quantile's first norm": {sgd.Quantile{Quantile: 0.5, Initial: 0x1p126, Rate: 0.1,
+			NoiseMultiplier: 3}, 0, []float32{huge, huge, huge, huge, huge},
+			[]float32{huge, huge, huge, huge}},
+		"a private norm": {sgd.DPNorm{MaxNorm: 0x1p126, Bins: 4, NoiseMultiplier: 3},
+			0, []float32{huge, huge, huge, huge, huge}, []float32{huge, huge, huge, huge}},
+		"a zero gradient times infinity": {sgd.Normalize{Stability: 1e-40}, 0, []float32{5, 5, 5, 0},
+			[]float32{5, 5, 5}},
+		"a zero gradient": {sgd.Normalize{}, 0, []float32{5, 5, 5, 0},
+			[]float32{5, 5, 5}},
+		"a zero gradient, least stability": {sgd.Normalize{Stability: 0x1p-60}, 0,
+			[]float32{5, 5, 5, 0}, []float32{5, 5, 5}},
+		"a zero gradient, next to none": {sgd.Normalize{Stability: 1e-320}, 0,
+			[]float32{5, 5, 5, 0}, []float32{5, 5, 5}},
+		"the smallest edge of a private norm": {sgd.DPNorm{MaxNorm: 0x1.9p-132, Bins: 1 << 19,
+			NoiseMultiplier: 3}, 0, []float32{1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := with(c.clip, 1, 1)
@@ -57,7 +66,8 @@ func TestLimitsOfFloat32(t *testing.T) {
 					}
 				}
 			}
-			if moved, most := distance(a.sums[0], b.sums[0]), std/cfg.NoiseMultiplier; moved > most*(1+1e-6) {
+			if moved, most := distance(a.sums[0], b.sums[0]),
+				std/cfg.NoiseMultiplier; moved > most*(1+1e-6) {
 				t.Errorf("one record moves the sum by %v, the noise is for %v", moved, most)
 			}
 		})

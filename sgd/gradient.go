@@ -12,7 +12,8 @@ import (
 // clippedSum leaves Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
 // is bounded by the micro-batch, whatever the size of the sample; the factor of each
 // example depends on its own gradient and on released numbers only.
-func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data records.Data) (Private, error) {
+func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
+	data records.Data) (Private, error) {
 	current, err := t.choose(ctx, grant, data)
 	if err != nil {
 		return Private{}, err
@@ -46,7 +47,8 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant, data r
 
 // addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
 // already if the sample is no larger and the clipping policy asked for them.
-func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64, err error) {
+func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64,
+	err error) {
 	if t.exact.alone() {
 		t.gather(data, lo)
 		t.exact.room(t.batch.Rows)
@@ -79,7 +81,8 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 // choose lets the clipping policy begin the step. Policies that look at the norms
 // first cost a pass over the sample of their own, unless it fits into one
 // micro-batch: then its gradients are returned for use.
-func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant, data records.Data) (models.Gradients, error) {
+func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
+	data records.Data) (models.Gradients, error) {
 	if !t.clip.wantsNorms() {
 		return nil, t.clip.choose(grant, nil)
 	}
@@ -136,7 +139,9 @@ func (t *Trainer) addClipped(g models.Gradients) error {
 	return nil
 }
 
-var errGradients = errors.New("sgd: gradients of another type or form than those of an empty batch, by which the sum was planned")
+var errGradients = errors.New(
+	"sgd: gradients of another type or form than those of an empty batch, by which the sum was " +
+		"planned")
 
 // addAlone adds record i of the micro-batch as a row of its own: what the network says of a record
 // among others does not matter then, and the norm is measured on the very row that is added.

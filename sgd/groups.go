@@ -93,7 +93,8 @@ func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
 func (g Groups) check(k *checker, _ Config) {
 	k.ok(g.Split.known(), "Clip.Split", g.Split, "Least or Equal")
 	for i, group := range g.List {
-		k.ok(len(group.Blocks) > 0, fmt.Sprintf("Clip.List[%d].Blocks", i), len(group.Blocks), "at least one block")
+		k.ok(len(group.Blocks) > 0, fmt.Sprintf("Clip.List[%d].Blocks", i), len(group.Blocks),
+			"at least one block")
 		k.norm(fmt.Sprintf("Clip.List[%d].ClipNorm", i), group.ClipNorm)
 	}
 }
@@ -139,14 +140,16 @@ func (g *grouping) attach(net models.Network, base []span) error {
 	}
 	g.base = base
 	if _, ok := net.Gradients(device.Batch{}).(models.BlockGradients); !ok {
-		return &param.Error{Path: "sgd.New.net", Value: fmt.Sprintf("%T", net), Want: "a network whose gradients are models.BlockGradients, since sgd.Groups clips blocks"}
+		return &param.Error{Path: "sgd.New.net", Value: fmt.Sprintf("%T", net),
+			Want: "a network whose gradients are models.BlockGradients, since sgd.Groups clips blocks"}
 	}
 	if len(g.policy.List) > 0 {
 		return g.set(g.policy.List)
 	}
 	var ok bool
 	if g.net, ok = net.(Grouped); !ok {
-		return &param.Error{Path: "sgd.Config.Clip.List", Value: "empty", Want: "groups, or a network that states them"}
+		return &param.Error{Path: "sgd.Config.Clip.List", Value: "empty",
+			Want: "groups, or a network that states them"}
 	}
 	return nil
 }
@@ -173,7 +176,8 @@ func (g *grouping) set(list []Group) error {
 	for j, group := range list {
 		norms[j] = group.ClipNorm
 		if sizes[j] == 0 {
-			return &param.Error{Path: fmt.Sprintf("sgd.Group[%d].Blocks", j), Value: group.Blocks, Want: "blocks with parameters"}
+			return &param.Error{Path: fmt.Sprintf("sgd.Group[%d].Blocks", j), Value: group.Blocks,
+				Want: "blocks with parameters"}
 		}
 	}
 	g.noise = g.policy.Split.Noise(norms, sizes)
@@ -196,7 +200,8 @@ func (g *grouping) place(list []Group) error {
 		k.norm(fmt.Sprintf("Clip.List[%d].ClipNorm", j), group.ClipNorm)
 		for _, b := range group.Blocks {
 			ok := b >= 0 && b < len(g.of) && g.of[b] < 0
-			k.ok(ok, fmt.Sprintf("Clip.List[%d].Blocks", j), group.Blocks, fmt.Sprintf("blocks of the network's %d, each in one group", len(g.of)))
+			k.ok(ok, fmt.Sprintf("Clip.List[%d].Blocks", j), group.Blocks,
+				fmt.Sprintf("blocks of the network's %d, each in one group", len(g.of)))
 			if ok {
 				g.of[b] = j
 			}
@@ -230,7 +235,8 @@ func (g *grouping) refine() {
 
 // addClipped adds the clipped gradients, each group in units of its noise: to exact, or without one
 // to sum.
-func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients, rows int) error {
+func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients,
+	rows int) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
 		return errGradients

@@ -107,7 +107,8 @@ func TestGroupedEffect(t *testing.T) {
 			}
 			cfg := with(grouped(split, norms...), 1, 1)
 			cfg.NoiseMultiplier = z
-			for r, other := range map[accountant.Relation][]float32{accountant.AddOrRemoveOne: flat[:7*dim], accountant.ReplaceOne: flipped} {
+			for r, other := range map[accountant.Relation][]float32{accountant.AddOrRemoveOne: flat[:7*dim],
+				accountant.ReplaceOne: flipped} {
 				a := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, flat))
 				b := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, other))
 				effect := distance(a.sums[0], b.sums[0]) / a.releases[0].Std[0]
@@ -139,10 +140,13 @@ func TestGroupNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, split := range []sgd.Split{sgd.Least, sgd.Equal} {
-		for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1, accountant.ReplaceOne: 2} {
+		for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
+			accountant.ReplaceOne: 2} {
 			net := newBlocky(sizes...)
-			cfg := sgd.Config{Clip: grouped(split, norms...), SamplingProbability: 0.5, Steps: 1, NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
-			trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
+			cfg := sgd.Config{Clip: grouped(split, norms...), SamplingProbability: 0.5, Steps: 1,
+				NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
+			trainer, err := sgd.New(cfg, net,
+				accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,12 +164,22 @@ func TestGroupNoise(t *testing.T) {
 				effect += norms[j] / want * norms[j] / want
 				lo, hi := net.params.Range(j)
 				moved := net.params.Flat.Data[lo:hi]
-				privacytest.GoodnessOfFit{Draw: func() float64 { x := moved[0]; moved = moved[1:]; return float64(x) },
-					CDF: privacytest.NormalCDF(want * factor), FalseAlarm: 1e-8, Samples: min(hi-lo, 8000) / 2}.Check(t)
+				privacytest.GoodnessOfFit{Draw: func() float64 {
+					x := moved[0]
+					moved = moved[1:]
+					return float64(x)
+				},
+					CDF: privacytest.NormalCDF(want * factor), FalseAlarm: 1e-8,
+					Samples: min(hi-lo, 8000) / 2}.Check(t)
 				for _, wrong := range []float64{0.7, 1.3} {
 					rest := net.params.Flat.Data[lo:hi]
-					if !(privacytest.GoodnessOfFit{Draw: func() float64 { x := rest[0]; rest = rest[1:]; return float64(x) },
-						CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-8, Samples: hi - lo}).Rejected(t) {
+					if !(privacytest.GoodnessOfFit{Draw: func() float64 {
+						x := rest[0]
+						rest = rest[1:]
+						return float64(x)
+					},
+						CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-8,
+						Samples: hi - lo}).Rejected(t) {
 						t.Errorf("%v: the test would accept noise wrong by ×%v", split, wrong)
 					}
 				}
@@ -199,8 +213,10 @@ func TestGroupedEventIsJoint(t *testing.T) {
 				t.Errorf("k = %d: noise %v in group %d, want σ·c = %v", c.k, z*s, j, sigma*norms[j])
 			}
 		}
-		cfg := sgd.Config{Clip: grouped(sgd.Equal, norms...), SamplingProbability: 64. / 49000, Steps: c.steps, NoiseMultiplier: z}
-		got, err := accountant.Epsilon(accountant.Repeated{Event: cfg.Event(accountant.AddOrRemoveOne), Count: c.steps}, 1e-5, accountant.AddOrRemoveOne)
+		cfg := sgd.Config{Clip: grouped(sgd.Equal, norms...), SamplingProbability: 64. / 49000,
+			Steps: c.steps, NoiseMultiplier: z}
+		got, err := accountant.Epsilon(accountant.Repeated{Event: cfg.Event(accountant.AddOrRemoveOne),
+			Count: c.steps}, 1e-5, accountant.AddOrRemoveOne)
 		if err != nil || math.Abs(got.Upper/c.epsilon-1) > 0.01 {
 			t.Errorf("k = %d, %d steps: ε = %v (%v), want %v", c.k, c.steps, got.Upper, err, c.epsilon)
 		}
@@ -224,7 +240,8 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 			return v
 		}
 		best := sgd.Least.Noise(norms, sizes)
-		if got := variance(best); got > flat*params*(1+1e-12) || got > variance(sgd.Equal.Noise(norms, sizes))*(1+1e-12) {
+		if got := variance(best); got > flat*params*(1+1e-12) ||
+			got > variance(sgd.Equal.Noise(norms, sizes))*(1+1e-12) {
 			t.Errorf("variance %v, flat clipping's is %v", got, flat*params)
 		}
 		other, effect := append([]float64(nil), best...), 0.0
@@ -251,11 +268,13 @@ func TestGroupsByNetwork(t *testing.T) {
 	own := newBlocky(2, 4)
 	own.groups = listed.List
 	b := observe(t, with(sgd.Groups{}, 1, 3), accountant.AddOrRemoveOne, statesGroups{own}, data)
-	if !reflect.DeepEqual(a.sums, b.sums) || !reflect.DeepEqual(net.params.Flat.Data, own.params.Flat.Data) {
+	if !reflect.DeepEqual(a.sums, b.sums) ||
+		!reflect.DeepEqual(net.params.Flat.Data, own.params.Flat.Data) {
 		t.Error("stated groups train otherwise than listed ones")
 	}
 	cfg := with(listed, 1, 3)
-	want := accountant.PoissonSampled{Probability: 1, Event: accountant.Gaussian{NoiseMultiplier: cfg.NoiseMultiplier}}
+	want := accountant.PoissonSampled{Probability: 1,
+		Event: accountant.Gaussian{NoiseMultiplier: cfg.NoiseMultiplier}}
 	if !accountant.EqualEvents(cfg.Event(accountant.ReplaceOne), want) {
 		t.Errorf("a step is %v", cfg.Event(accountant.ReplaceOne))
 	}
@@ -265,18 +284,20 @@ func TestGroupMistakes(t *testing.T) {
 	net := newBlocky(2, 3)
 	for name, clip := range map[string]sgd.Groups{
 		"no group for a block": {List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}},
-		"a block twice":        {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {Blocks: []int{1}, ClipNorm: 1}}},
-		"no such block":        {List: []sgd.Group{{Blocks: []int{0, 1, 2}, ClipNorm: 1}}},
-		"no norm":              {List: []sgd.Group{{Blocks: []int{0, 1}}}},
-		"an empty group":       {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {ClipNorm: 1}}},
-		"no groups":            {},
-		"unknown split":        {Split: 7, List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}}},
+		"a block twice": {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1},
+			{Blocks: []int{1}, ClipNorm: 1}}},
+		"no such block":  {List: []sgd.Group{{Blocks: []int{0, 1, 2}, ClipNorm: 1}}},
+		"no norm":        {List: []sgd.Group{{Blocks: []int{0, 1}}}},
+		"an empty group": {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {ClipNorm: 1}}},
+		"no groups":      {},
+		"unknown split":  {Split: 7, List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}}},
 	} {
 		if _, err := sgd.New(with(clip, 1, 1), net, accountant.NewLedger(budget(1e4))); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := sgd.New(with(grouped(sgd.Least, 1), 1, 1), newCentre(3), accountant.NewLedger(budget(1e4))); err == nil {
+	if _, err := sgd.New(with(grouped(sgd.Least, 1), 1, 1), newCentre(3),
+		accountant.NewLedger(budget(1e4))); err == nil {
 		t.Error("a network whose gradients have no blocks: accepted")
 	}
 }
@@ -299,8 +320,10 @@ func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
 	schema := fromFlat(t, 3, []float32{0, 0, 0})
 	clip := grouped(sgd.Least, 1, 2)
-	a := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2), raw{schema, append([][]float32{{nan, nan, nan}}, good...)}).sums[0]
-	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2), raw{schema, good}).sums[0]
+	a := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
+		raw{schema, append([][]float32{{nan, nan, nan}}, good...)}).sums[0]
+	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
+		raw{schema, good}).sums[0]
 	if distance(a, b) > 1e-6 {
 		t.Errorf("a record that is not finite moves the sum by %v", distance(a, b))
 	}
@@ -335,7 +358,8 @@ func TestPublicGradient(t *testing.T) {
 	}
 	cfg := with(nil, 1, 1)
 	cfg.NominalBatch = 0
-	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)}, accountant.NewLedger(budget(1e4))); err == nil {
+	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)},
+		accountant.NewLedger(budget(1e4))); err == nil {
 		t.Error("a public gradient next to a sum without a divisor: accepted")
 	}
 }
@@ -344,14 +368,16 @@ func TestPublicGradient(t *testing.T) {
 // happened and takes no more than had been reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)
-	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"], "groups": grouped(sgd.Least, 1, 2)} {
+	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"],
+		"groups": grouped(sgd.Least, 1, 2)} {
 		cfg := with(clip, 1, 6) // every record in every step, so that samples agree
 		force := func(rel *entropy.Release) {
 			for i := range rel.Outputs[0] {
 				rel.Outputs[0][i] = math.Sin(float64(i)) + rel.Inputs[0][i]/100
 			}
 		}
-		train := func(ctx context.Context, net *blocky, ledger *accountant.Ledger, steps int, state []byte) []byte {
+		train := func(ctx context.Context, net *blocky, ledger *accountant.Ledger, steps int,
+			state []byte) []byte {
 			opts := []sgd.Option{sgd.WithAverage(0.9)}
 			if state != nil {
 				left, err := mechanism.Begin(ctx, ledger).Resume("DP-SGD step", cfg.Event(ledger.Relation()))
@@ -412,8 +438,10 @@ func TestResume(t *testing.T) {
 		fresh := newBlocky(1, 2)
 		copy(fresh.params.Flat.Data, parts.params.Flat.Data)
 		end := train(ctx(), fresh, again, 6, trainer.AppendState(nil))
-		if !reflect.DeepEqual(end, last) || !reflect.DeepEqual(fresh.params.Flat.Data, whole.params.Flat.Data) {
-			t.Errorf("%s: a resumed run ends elsewhere: %v, %v", name, fresh.params.Flat.Data, whole.params.Flat.Data)
+		if !reflect.DeepEqual(end, last) ||
+			!reflect.DeepEqual(fresh.params.Flat.Data, whole.params.Flat.Data) {
+			t.Errorf("%s: a resumed run ends elsewhere: %v, %v", name, fresh.params.Flat.Data,
+				whole.params.Flat.Data)
 		}
 		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 6 || e[0].Spent != 6 {
 			t.Errorf("%s: ledger %v", name, e)
@@ -432,8 +460,10 @@ func TestResume(t *testing.T) {
 
 // Two groups of parameters, clipped apart; what a step costs depends on neither.
 func ExampleGroups() {
-	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}, {Blocks: []int{1}, ClipNorm: 0.1}}}
-	cfg := sgd.Config{Clip: groups, SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 1.1, Optimizer: sgd.Adam(1e-3)}
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1},
+		{Blocks: []int{1}, ClipNorm: 0.1}}}
+	cfg := sgd.Config{Clip: groups, SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 1.1,
+		Optimizer: sgd.Adam(1e-3)}
 	fmt.Println(accountant.Describe(cfg.Event(accountant.AddOrRemoveOne)))
 	noise := groups.Split.Noise([]float64{1, 0.1}, []int{10000, 100})
 	fmt.Printf("noise %.3f and %.3f, for a multiplier of 1\n", noise[0], noise[1])

@@ -31,7 +31,8 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(configJSON{c.ClipNorm, clip, c.SamplingProbability, c.Steps, c.NoiseMultiplier, c.Optimizer, c.NominalBatch, c.MicroBatch})
+	return json.Marshal(configJSON{c.ClipNorm, clip, c.SamplingProbability, c.Steps, c.NoiseMultiplier,
+		c.Optimizer, c.NominalBatch, c.MicroBatch})
 }
 
 func tagClip(c Clip) (*clipJSON, error) {
@@ -61,7 +62,8 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*c = Config{j.ClipNorm, clip, j.SamplingProbability, j.Steps, j.NoiseMultiplier, j.Optimizer, j.NominalBatch, j.MicroBatch}
+	*c = Config{j.ClipNorm, clip, j.SamplingProbability, j.Steps, j.NoiseMultiplier, j.Optimizer,
+		j.NominalBatch, j.MicroBatch}
 	return nil
 }
 

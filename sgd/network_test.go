@@ -20,7 +20,8 @@ type centre struct {
 }
 
 func newCentre(dim int) *centre {
-	return &centre{params: device.NewParams(device.CPU(), device.Shape{Name: "centre", Rows: 1, Cols: dim})}
+	return &centre{params: device.NewParams(device.CPU(),
+		device.Shape{Name: "centre", Rows: 1, Cols: dim})}
 }
 
 func (c *centre) Params() device.Params { return c.params }

@@ -26,7 +26,8 @@ func policies() map[string]sgd.Clip {
 }
 
 func with(clip sgd.Clip, q float64, steps int) sgd.Config {
-	cfg := sgd.Config{Clip: clip, SamplingProbability: q, Steps: steps, NoiseMultiplier: 1.2, Optimizer: sgd.Adam(0.01), NominalBatch: 8, MicroBatch: 5}
+	cfg := sgd.Config{Clip: clip, SamplingProbability: q, Steps: steps, NoiseMultiplier: 1.2,
+		Optimizer: sgd.Adam(0.01), NominalBatch: 8, MicroBatch: 5}
 	if clip == nil {
 		cfg.ClipNorm = 0.7
 	}
@@ -35,10 +36,12 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 
 // observe runs the configuration's steps on data with everything but the records
 // held fixed, and returns what the mechanism was given.
-func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network, data records.Data) *recorder {
+func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network,
+	data records.Data) *recorder {
 	t.Helper()
 	s := &recorder{seed: 5}
-	s.force = func(rel *entropy.Release) { // bin, noisy count or gradient: the same released values for all
+	// bin, noisy count or gradient: the same released values for all
+	s.force = func(rel *entropy.Release) {
 		for i := range rel.Outputs[0] {
 			rel.Outputs[0][i] = 3
 		}
@@ -71,7 +74,8 @@ func norm(a []float64) float64 { return distance(a, make([]float64, len(a))) }
 func TestClippedSumSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for name, clip := range policies() {
-		bound := map[string]float64{"fixed": 0.7, "normalize": 1, "dpnorm": 1, "geometric": 0.1 * math.Pow(200, 3./7), "quantile": 0.7}[name]
+		bound := map[string]float64{"fixed": 0.7, "normalize": 1, "dpnorm": 1,
+			"geometric": 0.1 * math.Pow(200, 3./7), "quantile": 0.7}[name]
 		tight := 0.0
 		for trial := range 20 {
 			dim := 1 + trial%7
@@ -96,7 +100,8 @@ func TestClippedSumSensitivity(t *testing.T) {
 			a = observe(t, cfg, accountant.ReplaceOne, newCentre(dim), whole).sums[0]
 			b = observe(t, cfg, accountant.ReplaceOne, newCentre(dim), fromFlat(t, dim, flipped)).sums[0]
 			if d := distance(a, b); d > 2*bound*(1+1e-6) {
-				t.Errorf("%s: a replaced record moves the sum by %v, twice the clip norm is %v", name, d, 2*bound)
+				t.Errorf("%s: a replaced record moves the sum by %v, twice the clip norm is %v", name,
+					d, 2*bound)
 			}
 		}
 		if tight < 0.8 {
@@ -108,7 +113,8 @@ func TestClippedSumSensitivity(t *testing.T) {
 // The noise must be scaled to that sensitivity and to nothing smaller.
 func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 	data := table(t, 20, 3, 1)
-	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1, accountant.ReplaceOne: 2} {
+	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
+		accountant.ReplaceOne: 2} {
 		s := observe(t, with(nil, 1, 2), r, newCentre(3), data)
 		for _, rel := range s.releases {
 			if want := 1.2 * factor * 0.7; rel.Std[0] < want || rel.Std[0] > want*1.0001 {
@@ -120,7 +126,8 @@ func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 			t.Errorf("%v: histogram noise %v, want %v", r, histogram.Std[0], want)
 		}
 		quantile := observe(t, with(policies()["quantile"], 1, 1), r, newCentre(3), data).releases[1]
-		share := map[accountant.Relation]float64{accountant.AddOrRemoveOne: 0.6, accountant.ReplaceOne: 1}[r]
+		share := map[accountant.Relation]float64{accountant.AddOrRemoveOne: 0.6,
+			accountant.ReplaceOne: 1}[r]
 		if want := 3 * share * (1 << 20); math.Abs(quantile.Std[0]-want) > 1e-5*want {
 			t.Errorf("%v: quantile noise %v, want %v", r, quantile.Std[0], want)
 		}
@@ -145,7 +152,8 @@ func TestPolicyReleaseSensitivity(t *testing.T) {
 				var in [2][][]float64
 				var std float64
 				for i := range pair {
-					for _, rel := range observe(t, with(policies()[name], 1, 3), r, newCentre(1), fromFlat(t, 1, pair[i])).releases {
+					for _, rel := range observe(t, with(policies()[name], 1, 3), r, newCentre(1),
+						fromFlat(t, 1, pair[i])).releases {
 						if rel.Mechanism != "Gaussian gradient" {
 							in[i], std = append(in[i], rel.Inputs[0]), rel.Std[0]
 						}
@@ -180,13 +188,15 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 			}
 		}
 		entries := ledger.Entries()
-		if len(entries) != 1 || entries[0].Purpose != "centre" || entries[0].Reserved != 7 || entries[0].Spent != 7 ||
+		if len(entries) != 1 || entries[0].Purpose != "centre" || entries[0].Reserved != 7 ||
+			entries[0].Spent != 7 ||
 			!accountant.EqualEvents(entries[0].Event, cfg.Event(accountant.AddOrRemoveOne)) {
 			t.Errorf("%s: ledger %v", name, entries)
 		}
 		sampled := entries[0].Event.(accountant.PoissonSampled)
 		if sampled.Probability != 0.3 || len(s.samples) != 7 || s.early {
-			t.Errorf("%s: probability %v, %d samples, drawn before spent: %v", name, sampled.Probability, len(s.samples), s.early)
+			t.Errorf("%s: probability %v, %d samples, drawn before spent: %v", name, sampled.Probability,
+				len(s.samples), s.early)
 		}
 		square, perStep := 0.0, len(s.effects)/7
 		for _, e := range s.effects[:perStep] {
@@ -194,7 +204,8 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 		}
 		sigma := sampled.Event.(accountant.Gaussian).NoiseMultiplier
 		if math.Abs(square*sigma*sigma-1) > 1e-9 {
-			t.Errorf("%s: effects %v of a step, the ledger's Gaussian has multiplier %v", name, s.effects[:perStep], sigma)
+			t.Errorf("%s: effects %v of a step, the ledger's Gaussian has multiplier %v", name,
+				s.effects[:perStep], sigma)
 		}
 	}
 }
@@ -232,11 +243,13 @@ func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}
 	schema := fromFlat(t, 2, []float32{0, 0})
 	for _, clip := range []sgd.DPNorm{
-		{MaxNorm: 2, Bins: 4, NoiseMultiplier: 3}, {MaxNorm: 2, MinNorm: 0.1, Bins: 4, NoiseMultiplier: 3},
+		{MaxNorm: 2, Bins: 4, NoiseMultiplier: 3},
+		{MaxNorm: 2, MinNorm: 0.1, Bins: 4, NoiseMultiplier: 3},
 	} {
 		s := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, newCentre(2), raw{schema, rows})
 		counts := s.releases[0].Inputs[0]
-		if want := []float64{4, 0, 0, 1}; s.releases[0].Mechanism != "noisy argmax" || !slices.Equal(counts, want) {
+		if want := []float64{4, 0, 0, 1}; s.releases[0].Mechanism != "noisy argmax" ||
+			!slices.Equal(counts, want) {
 			t.Errorf("%+v: %s of %v, want %v", clip, s.releases[0].Mechanism, counts, want)
 		}
 	}
@@ -269,7 +282,8 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	architectures := []models.DensityArchitecture{models.VAE{Hidden: []int{9}, Latent: 2}, models.RBM{Hidden: 6, Chains: 4}}
+	architectures := []models.DensityArchitecture{models.VAE{Hidden: []int{9}, Latent: 2},
+		models.RBM{Hidden: 6, Chains: 4}}
 	for _, a := range architectures {
 		for name, clip := range policies() {
 			var first []float64
@@ -288,7 +302,8 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 					first = s.sums[0]
 				}
 				if d := distance(first, s.sums[0]); d > 1e-4*(1+norm(first)) {
-					t.Errorf("%s, %s, micro-batch %d: the sum moves by %v of %v", a.Name(), name, c.micro, d, norm(first))
+					t.Errorf("%s, %s, micro-batch %d: the sum moves by %v of %v", a.Name(), name, c.micro, d,
+						norm(first))
 				}
 			}
 			net, err := a.New(device.CPU(), models.Visible{Dim: 20}, 3)

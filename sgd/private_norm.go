@@ -35,10 +35,14 @@ const maxBins = 1 << 20
 
 func (d DPNorm) check(k *checker, _ Config) {
 	k.norm("Clip.MaxNorm", d.MaxNorm)
-	k.ok(d.MinNorm == 0 || d.MinNorm >= smallestNorm && d.MinNorm < d.MaxNorm, "Clip.MinNorm", d.MinNorm, "zero, or a number of 2^-60 or more below MaxNorm")
-	k.ok(d.Bins > 0 && d.Bins <= maxBins, "Clip.Bins", d.Bins, "a positive number of bins, at most 2^20")
+	k.ok(d.MinNorm == 0 || d.MinNorm >= smallestNorm &&
+		d.MinNorm < d.MaxNorm, "Clip.MinNorm", d.MinNorm,
+		"zero, or a number of 2^-60 or more below MaxNorm")
+	k.ok(d.Bins > 0 &&
+		d.Bins <= maxBins, "Clip.Bins", d.Bins, "a positive number of bins, at most 2^20")
 	k.ok(d.MinNorm == 0 || d.Bins > 1, "Clip.Bins", d.Bins, "at least two geometric bins")
-	if narrowest := d.MaxNorm / float64(d.Bins); d.MinNorm == 0 && d.MaxNorm >= smallestNorm && d.Bins > 0 {
+	if narrowest := d.MaxNorm / float64(d.Bins); d.MinNorm == 0 && d.MaxNorm >= smallestNorm &&
+		d.Bins > 0 {
 		k.ok(narrowest >= smallestNorm, "Clip.Bins", d.Bins, "bins of width 2^-60 or more")
 	}
 	k.positive("Clip.NoiseMultiplier", d.NoiseMultiplier)

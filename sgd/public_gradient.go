@@ -25,7 +25,8 @@ func newPublicPart(be device.Backend, cfg Config, net models.Network) (*publicPa
 		return nil, nil
 	}
 	if _, segmented := net.(Segmented); cfg.NominalBatch == 0 && !segmented {
-		return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: fmt.Sprintf("a positive public number, since %T adds a public gradient to the mean", net)}
+		return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch,
+			Want: fmt.Sprintf("a positive public number, since %T adds a public gradient to the mean", net)}
 	}
 	p := &publicPart{be: be, net: n, sum: device.NewParams(be, net.Params().Shapes...)}
 	p.host, p.joined = p.sum.Flat.Data, make([]float64, p.sum.Len())

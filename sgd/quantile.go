@@ -31,7 +31,8 @@ func (q Quantile) check(k *checker, c Config) {
 	k.norm("Clip.Initial", q.Initial)
 	k.positive("Clip.Rate", q.Rate)
 	k.positive("Clip.NoiseMultiplier", q.NoiseMultiplier)
-	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch, "a positive number, by which Clip's quantile is divided")
+	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch,
+		"a positive number, by which Clip's quantile is divided")
 }
 
 func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
@@ -47,8 +48,9 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 	if r == accountant.ReplaceOne {
 		sensitivity = above + below
 	}
-	return &quantileTracker{norm: q.Initial, below: below, above: above, rate: q.Rate / (nominalBatch * quantileUnits),
-		std: q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
+	return &quantileTracker{norm: q.Initial, below: below, above: above,
+		rate: q.Rate / (nominalBatch * quantileUnits),
+		std:  q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
 		sum: mechanism.NewFixedSum(1, 1), out: make([]float64, 1)}
 }
 

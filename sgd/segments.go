@@ -37,13 +37,17 @@ func spans(cfg Config, net any, p int) ([]span, error) {
 	end := 0
 	for i, seg := range s.Segments() {
 		if seg.Params < 0 || !(seg.NominalBatch > 0) || math.IsInf(seg.NominalBatch, 0) {
-			errs = append(errs, &param.Error{Path: fmt.Sprintf("sgd.Segment[%d]", i), Value: seg, Want: "a number of parameters and a positive finite nominal batch"})
+			errs = append(errs,
+				&param.Error{Path: fmt.Sprintf("sgd.Segment[%d]", i), Value: seg,
+					Want: "a number of parameters and a positive finite nominal batch"})
 		}
 		end += seg.Params
 		list = append(list, span{end, 1 / seg.NominalBatch})
 	}
 	if end != p {
-		errs = append(errs, &param.Error{Path: "sgd.Segments", Value: end, Want: fmt.Sprintf("segments of the network's %d parameters in all", p)})
+		errs = append(errs,
+			&param.Error{Path: "sgd.Segments", Value: end,
+				Want: fmt.Sprintf("segments of the network's %d parameters in all", p)})
 	}
 	return list, errors.Join(errs...)
 }
@@ -55,5 +59,6 @@ func wholeSpan(cfg Config, p int) ([]span, error) {
 	case cfg.Optimizer.ScaleFree():
 		return []span{{p, 1}}, nil
 	}
-	return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch, Want: "a positive public number to divide gradient sums by, since only Adam does without"}
+	return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch,
+		Want: "a positive public number to divide gradient sums by, since only Adam does without"}
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float64, opts ...sgd.Option) (*sgd.Trainer, *accountant.Ledger) {
+func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float64,
+	opts ...sgd.Option) (*sgd.Trainer, *accountant.Ledger) {
 	t.Helper()
 	ledger := accountant.NewLedger(budget(epsilon))
 	trainer, err := sgd.New(cfg, net, ledger, opts...)
@@ -41,7 +42,8 @@ func TestCustomNetworkConverges(t *testing.T) {
 		}
 		for _, o := range optimizers {
 			net := newCentre(5)
-			cfg := sgd.Config{Clip: clip, SamplingProbability: 0.1, Steps: 300, NoiseMultiplier: 1, Optimizer: o, NominalBatch: 200}
+			cfg := sgd.Config{Clip: clip, SamplingProbability: 0.1, Steps: 300, NoiseMultiplier: 1,
+				Optimizer: o, NominalBatch: 200}
 			if clip == nil {
 				cfg.ClipNorm = 1
 			}
@@ -65,10 +67,12 @@ func TestClassifierConverges(t *testing.T) {
 	for i := range 2000 {
 		a := float64(i) * 2.399963
 		class := int32(i % 2)
-		flat = append(flat, float32(math.Cos(a))*0.2+float32(class), float32(math.Sin(a))*0.2+float32(class))
+		flat = append(flat, float32(math.Cos(a))*0.2+float32(class),
+			float32(math.Sin(a))*0.2+float32(class))
 		labels = append(labels, class)
 	}
-	data, err := records.FromFlat(records.Interval(2, -2, 2).WithLabels("low", "high"), flat, labels...)
+	data, err := records.FromFlat(records.Interval(2, -2, 2).WithLabels("low", "high"),
+		flat, labels...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +80,8 @@ func TestClassifierConverges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 200, NoiseMultiplier: 1, Optimizer: sgd.Adam(0.05)}
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 200, NoiseMultiplier: 1,
+		Optimizer: sgd.Adam(0.05)}
 	trainer, _ := newTrainer(t, cfg, net, 1e3)
 	for _, err := range trainer.Steps(privacytest.Seeded(t, t.Context(), 1), data) {
 		if err != nil {
@@ -120,7 +125,8 @@ func TestBreakAndResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		numbers = append(numbers, step.Number)
-		if step.Of != 10 || step.Epsilon < last || step.Epsilon > published*(1+1e-9) || step.ClipNorm != 0.7 {
+		if step.Of != 10 || step.Epsilon < last || step.Epsilon > published*(1+1e-9) ||
+			step.ClipNorm != 0.7 {
 			t.Errorf("step %+v after ε %v, published %v", step, last, published)
 		}
 		last = step.Epsilon
@@ -297,7 +303,8 @@ func TestConcurrentTrainersShareALedger(t *testing.T) {
 	data := table(t, 200, 40, 0)
 	var wg sync.WaitGroup
 	for range 3 {
-		trainer, err := sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), ledger, sgd.WithAverage(0.9))
+		trainer, err := sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), ledger,
+			sgd.WithAverage(0.9))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,8 +340,10 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 	for i := range flat {
 		flat[i] = 1
 	}
-	cfg := sgd.Config{ClipNorm: 200, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-9, Optimizer: sgd.SGD(1)}
-	net := segmented{newCentre(dim), []sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
+	cfg := sgd.Config{ClipNorm: 200, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-9,
+		Optimizer: sgd.SGD(1)}
+	net := segmented{newCentre(dim),
+		[]sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
 	s := &recorder{}
 	b := accountant.Budget{Epsilon: 1e30, Delta: 1e-5}
 	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b))
@@ -355,7 +364,9 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 			t.Fatalf("parameter %d is %v, want %v", i, p, want)
 		}
 	}
-	for _, list := range [][]sgd.Segment{nil, {{Params: 3, NominalBatch: 1}}, {{Params: dim, NominalBatch: 0}}, {{Params: dim, NominalBatch: math.NaN()}}, {{Params: -1, NominalBatch: 1}, {Params: dim + 1, NominalBatch: 1}}} {
+	for _, list := range [][]sgd.Segment{nil, {{Params: 3, NominalBatch: 1}},
+		{{Params: dim, NominalBatch: 0}}, {{Params: dim, NominalBatch: math.NaN()}},
+		{{Params: -1, NominalBatch: 1}, {Params: dim + 1, NominalBatch: 1}}} {
 		if _, err := sgd.New(cfg, segmented{newCentre(dim), list}, accountant.NewLedger(b)); err == nil {
 			t.Errorf("segments %v are accepted", list)
 		}
@@ -364,7 +375,8 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 
 func TestAverage(t *testing.T) {
 	net := newCentre(3)
-	trainer, _ := newTrainer(t, with(nil, 0.5, 60), net, 1e4, sgd.WithAverage(0.95), sgd.WithWorkers(2))
+	trainer, _ := newTrainer(t, with(nil, 0.5, 60), net, 1e4, sgd.WithAverage(0.95),
+		sgd.WithWorkers(2))
 	want := make([]float64, 3)
 	for step, err := range trainer.Steps(t.Context(), table(t, 50, 3, 1)) {
 		if err != nil {
@@ -419,7 +431,8 @@ func TestLossIsPrivateAndOptIn(t *testing.T) {
 
 func TestReplaceOneIsChargedOrRefused(t *testing.T) {
 	for _, q := range []float64{1, 0.2} {
-		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5, Relation: accountant.ReplaceOne})
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
+			Relation: accountant.ReplaceOne})
 		trainer, err := sgd.New(with(nil, q, 3), newCentre(2), ledger)
 		if err != nil {
 			t.Fatal(err)

@@ -67,7 +67,8 @@ func TestGroupsClipAllTheirBlocks(t *testing.T) {
 			longest = max(longest, effect*z)
 		}
 		if longest < 0.99 {
-			t.Errorf("groups %d: no record comes near the clip norms (%v): the test has no power", i, longest)
+			t.Errorf("groups %d: no record comes near the clip norms (%v): the test has no power",
+				i, longest)
 		}
 	}
 }
@@ -82,7 +83,8 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 					r.Outputs[0][i] = 1
 				}
 			}}
-			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), accountant.NewLedger(budget(1e4)), sgd.WithAverage(0.9))
+			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), accountant.NewLedger(budget(1e4)),
+				sgd.WithAverage(0.9))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -132,7 +132,8 @@ type checkpointHeader struct {
 	Classes  [][]accountant.NoiseClass `json:"classes"`
 	Releases []keptRelease             `json:"releases,omitempty"`
 	State    json.RawMessage           `json:"state,omitempty"`
-	Sections int                       `json:"sections"` // of the state; those of the releases come after
+	// of the state; those of the releases come after
+	Sections int `json:"sections"`
 }
 
 // openKeeper locks the checkpoint and reads it if it is there.
@@ -255,7 +256,8 @@ func (k *keeper) read(ctx context.Context) error {
 	}
 	k.id, k.nonce = h.ID, h.Nonce
 	if unit := k.run.Ledger.Unit(); h.Unit != unit {
-		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan, h.Unit, unit)
+		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan,
+			h.Unit, unit)
 	}
 	if len(h.Classes) != len(h.Taken) {
 		return fmt.Errorf("%w: lines without their noise classes", ErrFormat)

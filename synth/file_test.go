@@ -13,7 +13,8 @@ import (
 
 func sample() *File {
 	return &File{Kind: "dpgm", Header: json.RawMessage(`{"k":3}`),
-		Sections: []Section{{"centres", Floats32([]float32{1, -2, 3.5})}, {"empty", nil}, {"weights", Floats32([]float32{0.25})}}}
+		Sections: []Section{{"centres", Floats32([]float32{1, -2, 3.5})}, {"empty", nil},
+			{"weights", Floats32([]float32{0.25})}}}
 }
 
 func encoded(t testing.TB, f *File) []byte {

@@ -43,15 +43,16 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
-		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, reading{func(r *synth.Run) error {
-		var err error
-		out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
-			sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
-			sum.AddInt(0, 100)
-			return 1 / z, []mechanism.Part{{Sum: sum, Std: std}}, nil
-		})
-		return err
-	}})
+		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
+		reading{func(r *synth.Run) error {
+			var err error
+			out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+				sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
+				sum.AddInt(0, 100)
+				return 1 / z, []mechanism.Part{{Sum: sum, Std: std}}, nil
+			})
+			return err
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,16 +90,17 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	var out [][]float64
 	var wider float64
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
-		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, reading{func(r *synth.Run) error {
-		var err error
-		out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
-			sum := mechanism.NewFixedSum(1, mechanism.GridFor(10))
-			sum.AddInt(0, 100)
-			return 1 / z, []mechanism.Part{{Sum: sum, Std: 10}}, nil
-		})
-		wider = r.Wider("once")
-		return err
-	}})
+		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
+		reading{func(r *synth.Run) error {
+			var err error
+			out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+				sum := mechanism.NewFixedSum(1, mechanism.GridFor(10))
+				sum.AddInt(0, 100)
+				return 1 / z, []mechanism.Part{{Sum: sum, Std: 10}}, nil
+			})
+			wider = r.Wider("once")
+			return err
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,8 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}}
 	run := func(tap *releasesTap, path string) {
 		t.Helper()
-		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table, synth.Checkpoint(path))
+		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+			synth.Checkpoint(path))
 		if err != nil {
 			t.Fatal(err)
 		}

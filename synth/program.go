@@ -124,7 +124,8 @@ func (p *Program) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, p.work.Title())
-	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta, p.budget.Relation)
+	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
+		p.budget.Relation)
 	for _, s := range p.stages {
 		b.WriteString(s.line())
 	}

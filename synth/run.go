@@ -33,7 +33,9 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 	if data == nil {
 		return nil, param.New(p.system+".Fit.data", nil, "records")
 	}
-	return p.Carry(ctx, ledger, data, func(r *Run) (Model, error) { return p.work.Fit(ctx, r) }, opts...)
+	return p.Carry(ctx, ledger, data, func(r *Run) (Model, error) {
+		return p.work.Fit(ctx, r)
+	}, opts...)
 }
 
 // Carry reserves the stages and lets fit carry them out, as FitOn does with the system's own work:
@@ -118,7 +120,8 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 		return nil, err
 	}
 	if o.keeps {
-		return nil, param.New("synth.Checkpoint", o.checkpoint, "none: this run costs nothing and has none")
+		return nil, param.New("synth.Checkpoint", o.checkpoint,
+			"none: this run costs nothing and has none")
 	}
 	if o.preview != nil {
 		return nil, param.New("synth.OnPreview", "a function", "none: this run has no private steps")
@@ -255,7 +258,8 @@ func (r *Run) Report(stage string, step, of int) {
 	if r.Ledger != nil {
 		epsilon = r.Ledger.EpsilonSoFar()
 	}
-	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: epsilon, Elapsed: time.Since(r.start)})
+	r.progress(Progress{Stage: stage, Step: step, Of: of, Epsilon: epsilon,
+		Elapsed: time.Since(r.start)})
 }
 
 // Preview hands out the generator as it is after a step, where one is wanted.

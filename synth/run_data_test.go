@@ -40,7 +40,8 @@ func (d *lying) Range(lo, hi int, b *device.Batch) {
 	b.Dense = own
 }
 
-func fitOn(t *testing.T, data records.Data, fit func(*synth.Run) error) (*accountant.Ledger, error) {
+func fitOn(t *testing.T, data records.Data,
+	fit func(*synth.Run) error) (*accountant.Ledger, error) {
 	t.Helper()
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	p, err := synth.NewProgram("reading", data.Schema(), budget, []synth.Stage{{Purpose: "use",

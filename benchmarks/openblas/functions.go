@@ -45,7 +45,8 @@ func medians(candidates []candidate, samples int, clock func() float64) []float6
 // functions times element-wise functions and reductions over operands that stay in the first cache.
 func functions(b device.Backend, samples int, clock func() float64) {
 	const n = 2048
-	x, y, z, two := random(1, n, false), random(1, n, false), random(1, n, false), random(1, 2*n, false)
+	x, y, z, two := random(1, n, false), random(1, n, false), random(1, n, false),
+		random(1, 2*n, false)
 	moment, norms := b.New(1, n), make([]float64, 1)
 	var list []candidate
 	for f := device.ReLU; f <= device.Log; f++ {

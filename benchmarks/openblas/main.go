@@ -39,7 +39,8 @@ func main() {
 	setThreads(*cores)
 	backend := device.CPUWith(*cores)
 	peak := peakRate()
-	fmt.Printf("%s against OpenBLAS (%s), %d core(s); multiply-add peak of one core %.1f GFLOP/s\n", backend.Name(), openblasName(), *cores, peak)
+	fmt.Printf("%s against OpenBLAS (%s), %d core(s); multiply-add peak of one core %.1f GFLOP/s\n",
+		backend.Name(), openblasName(), *cores, peak)
 	clock := threadSeconds
 	if *cores > 1 {
 		begin := time.Now()
@@ -58,7 +59,8 @@ func main() {
 	for _, s := range shapes(*large, *thin) {
 		if strings.Contains(s.name(), *only) {
 			ours, theirs := compare(backend, s, *samples, clock)
-			fmt.Printf("%-22s %9.1f %9.1f %6.2f %5.0f%%\n", s.name(), ours, theirs, ours/theirs, 100*ours/peak/float64(*cores))
+			fmt.Printf("%-22s %9.1f %9.1f %6.2f %5.0f%%\n", s.name(), ours, theirs, ours/theirs,
+				100*ours/peak/float64(*cores))
 			groups[s.group] = append(groups[s.group], ours/theirs)
 			if s.group != "thin" {
 				groups["all"] = append(groups["all"], ours/theirs)
@@ -67,7 +69,8 @@ func main() {
 	}
 	for _, g := range []string{"NN", "TN", "NT", "large", "all", "thin"} {
 		if r := groups[g]; len(r) > 0 {
-			fmt.Printf("%-6s %3d products: geometric mean %.3f, least %.2f\n", g, len(r), geometricMean(r), slices.Min(r))
+			fmt.Printf("%-6s %3d products: geometric mean %.3f, least %.2f\n", g, len(r), geometricMean(r),
+				slices.Min(r))
 		}
 	}
 	if len(groups) == 0 {
@@ -88,7 +91,8 @@ func (s shape) name() string { return fmt.Sprintf("%s %d×%d×%d", s.form, s.m, 
 func shapes(large, thin bool) []shape {
 	var out []shape
 	layer := func(group string, batch, in, inner int) {
-		for _, s := range []shape{{"NN", "NN", batch, in, inner}, {"TN", "TN", in, batch, inner}, {"NT", "NT", batch, inner, in}} {
+		for _, s := range []shape{{"NN", "NN", batch, in, inner}, {"TN", "TN", in, batch, inner},
+			{"NT", "NT", batch, inner, in}} {
 			if group != "" {
 				s.group = group
 			}

@@ -20,7 +20,8 @@ type fixedBatches struct {
 }
 
 func newFixedBatches(t *records.Table, batch int) *fixedBatches {
-	return &fixedBatches{Table: t, batch: batch, rng: rand.New(rand.NewPCG(2, 2)), index: make([]int32, batch), keys: make([]uint64, batch)}
+	return &fixedBatches{Table: t, batch: batch, rng: rand.New(rand.NewPCG(2, 2)),
+		index: make([]int32, batch), keys: make([]uint64, batch)}
 }
 
 // Len is the size of a batch.

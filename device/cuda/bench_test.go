@@ -28,12 +28,15 @@ func timed(b *testing.B) device.Backend {
 }
 
 // settle waits for the device: calls return before their work is done.
-func settle(be device.Backend, m device.Matrix) { be.Download(make([]float32, 1), m.Slice(0, 1, 0, 1)) }
+func settle(be device.Backend, m device.Matrix) {
+	be.Download(make([]float32, 1), m.Slice(0, 1, 0, 1))
+}
 
 // BenchmarkGemm are products of the paper's VAE, and a large one for the ceiling.
 func BenchmarkGemm(b *testing.B) {
 	be := timed(b)
-	for _, s := range [][3]int{{1024, 784, 200}, {4096, 784, 200}, {4096, 200, 784}, {8192, 8192, 8192}} {
+	for _, s := range [][3]int{{1024, 784, 200}, {4096, 784, 200}, {4096, 200, 784},
+		{8192, 8192, 8192}} {
 		b.Run(fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2]), func(b *testing.B) {
 			x, w, c := be.New(s[0], s[1]), be.New(s[1], s[2]), be.New(s[0], s[2])
 			for b.Loop() {
@@ -98,9 +101,11 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	if err != nil {
 		b.Fatal(err)
 	}
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / float64(data.Len()), Steps: 1 << 20,
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / float64(data.Len()),
+		Steps:           1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4), MicroBatch: 2 * batch}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}),
+	trainer, err := sgd.New(cfg, net,
+		accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5}),
 		sgd.WithBackend(be))
 	if err != nil {
 		b.Fatal(err)
@@ -126,7 +131,8 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512
-	for name, arch := range map[string]models.CNN{"small": models.SmallCritic28(), "paper": models.PaperCritic28()} {
+	for name, arch := range map[string]models.CNN{"small": models.SmallCritic28(),
+		"paper": models.PaperCritic28()} {
 		b.Run(name, func(b *testing.B) {
 			critic, err := arch.Critic(be, 784, 0, models.Wasserstein, 1)
 			if err != nil {
@@ -138,7 +144,8 @@ func BenchmarkCriticStep(b *testing.B) {
 				mix[i] = rng.Float32()
 			}
 			sum := device.NewParams(be, critic.Params().Shapes...)
-			norms, weights, onHost := make([]float64, rows), make([]float32, rows), make([]float32, sum.Len())
+			norms, weights, onHost := make([]float64, rows), make([]float32, rows),
+				make([]float32, sum.Len())
 			for b.Loop() {
 				be.Fill(sum.Flat, 0)
 				g := critic.PairGradients(batch, fakes, mix, 10)

@@ -59,11 +59,13 @@ func (b *blas) close() { C.cublasDestroy(b.handle) }
 
 // multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
 // columns: it is told to work out the transpose, from the transposes that it takes A and B for.
-func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix, beta float32,
+func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix,
+	beta float32,
 	out device.Matrix) {
-	check("cuBLAS product", blasError(C.multiply(b.handle, flag(transB), flag(transA), C.int(n), C.int(m), C.int(k),
-		C.float(alpha), C.uintptr_t(address(y)), leading(y), C.uintptr_t(address(x)), leading(x),
-		C.float(beta), C.uintptr_t(address(out)), leading(out))))
+	check("cuBLAS product",
+		blasError(C.multiply(b.handle, flag(transB), flag(transA), C.int(n), C.int(m), C.int(k),
+			C.float(alpha), C.uintptr_t(address(y)), leading(y), C.uintptr_t(address(x)), leading(x),
+			C.float(beta), C.uintptr_t(address(out)), leading(out))))
 }
 
 func flag(yes bool) C.int {

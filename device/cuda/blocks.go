@@ -56,7 +56,8 @@ func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 func (n blockNorms) products() {
 	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))
 	count := n.shares(blockProductsKernel, n.a.Cols, n.d.Cols)
-	n.finish(finishProductsKernel, count).double(roundoff(n.block)).double(underflow(n.block) * elements).
+	n.finish(finishProductsKernel,
+		count).double(roundoff(n.block)).double(underflow(n.block) * elements).
 		each(n.records)
 }
 
@@ -86,5 +87,6 @@ func (n blockNorms) shares(kernel, rows, cols int) int {
 func (n blockNorms) finish(kernel, count int) *call {
 	a, d := n.g.dots(sizesRoom, n.a, n.a), n.g.dots(otherSizesRoom, n.d, n.d)
 	parts, norms := n.g.room(partsRoom, 0), n.g.room(normsRoom, 8*n.records)
-	return n.g.kernel(kernel).pointer(norms).pointer(parts).int(count).pointer(a).pointer(d).int(n.block).int(n.records)
+	return n.g.kernel(kernel).pointer(norms).pointer(parts).int(count).pointer(a).pointer(d).int(
+		n.block).int(n.records)
 }

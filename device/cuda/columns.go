@@ -53,9 +53,11 @@ func (g *gpu) Moments(stats, m device.Matrix, eps float32) {
 	parts, means := g.room(partsRoom, 8*n*m.Cols), g.room(meansRoom, 8*m.Cols)
 	first, second := stats.RowRange(0, 1), stats.RowRange(1, 2)
 	g.kernel(columnSumsKernel).pointer(parts).pointer(0).matrix(m).along(m)
-	g.kernel(finishMeansKernel).row(first).pointer(means).pointer(parts).int(n).int(m.Cols).double(rows).each(m.Cols)
+	g.kernel(finishMeansKernel).row(first).pointer(means).pointer(parts).int(n).int(m.Cols).double(
+		rows).each(m.Cols)
 	g.kernel(columnSpreadsKernel).pointer(parts).pointer(means).matrix(m).along(m)
-	g.kernel(finishScalesKernel).row(second).pointer(parts).int(n).int(m.Cols).double(rows).float(eps).each(m.Cols)
+	g.kernel(finishScalesKernel).row(second).pointer(parts).int(n).int(m.Cols).double(rows).float(
+		eps).each(m.Cols)
 }
 
 // Normalize sets dst = gain·(src − mean)·scale + shift.
@@ -95,9 +97,12 @@ func (g *gpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift device.Ma
 	n := segments(src.Rows)
 	totals, products := g.room(partsRoom, 8*n*src.Cols), g.room(otherPartsRoom, 8*n*src.Cols)
 	means := g.room(meansRoom, 8*src.Cols)
-	g.kernel(columnSlopesKernel).pointer(totals).pointer(products).matrix(delta).matrix(src).matrix(stats).along(src)
-	g.kernel(finishSlopesKernel).row(dGain).row(dShift).pointer(means).pointer(totals).pointer(products).
+	g.kernel(columnSlopesKernel).pointer(totals).pointer(products).matrix(delta).matrix(src).matrix(
+		stats).along(src)
+	g.kernel(finishSlopesKernel).row(dGain).row(dShift).pointer(means).pointer(
+		totals).pointer(products).
 		int(n).int(src.Cols).double(float64(src.Rows)).each(src.Cols)
-	g.kernel(normalizeGradientKernel).matrix(delta).matrix(src).matrix(stats).row(gain).pointer(means).size(src).
+	g.kernel(normalizeGradientKernel).matrix(delta).matrix(src).matrix(stats).row(gain).pointer(
+		means).size(src).
 		each(src.Rows * src.Cols)
 }

@@ -40,8 +40,10 @@ func TestFunctionsOfAnyNumber(t *testing.T) {
 	b.Upload(x, numbers)
 	for f, exact := range map[device.Func]func(float64) float64{
 		device.Exp: math.Exp, device.Log: math.Log, device.Tanh: math.Tanh,
-		device.Sigmoid:  func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
-		device.Softplus: func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+		device.Sigmoid: func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
+		device.Softplus: func(x float64) float64 {
+			return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+		},
 	} {
 		b.Apply(f, y, x)
 		worst := 0.0
@@ -70,7 +72,8 @@ func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float
 		if off > worst {
 			worst = off
 			if off > 0x1p-22 {
-				t.Fatalf("the cosine and sine of %g are %g and %g, want %g and %g", v, got[i], got[len(numbers)+i],
+				t.Fatalf("the cosine and sine of %g are %g and %g, want %g and %g", v, got[i],
+					got[len(numbers)+i],
 					cosine, sine)
 			}
 		}
@@ -95,7 +98,8 @@ func units(got float32, want float64) float64 {
 // A device that refuses a matrix of another says so instead of reading it.
 func TestForeignMatrices(t *testing.T) {
 	b := open(t)
-	for name, m := range map[string]device.Matrix{"host": device.CPU().New(2, 2), "other": open(t).New(2, 2)} {
+	for name, m := range map[string]device.Matrix{"host": device.CPU().New(2, 2),
+		"other": open(t).New(2, 2)} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -176,7 +180,8 @@ func again(t *testing.T, test string, env ...string) (string, int) {
 // A binary with the tag ends by itself where there is no device, before main, and says why.
 func TestProcessWithoutDevice(t *testing.T) {
 	out, status := again(t, "TestNothing", "FAKE_CUDA_DEVICES=0", "CUDA_VISIBLE_DEVICES=-1")
-	if status != 1 || !strings.Contains(out, "Error in initialization") || strings.Contains(out, "goroutine") {
+	if status != 1 || !strings.Contains(out, "Error in initialization") ||
+		strings.Contains(out, "goroutine") {
 		t.Errorf("status %d: %s", status, out)
 	}
 }

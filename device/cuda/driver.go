@@ -36,7 +36,8 @@ func open(s settings) (device.Backend, error) {
 	// them.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {
-		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
+		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err,
+			device.ErrUnavailable)
 	}
 	g := &gpu{ctx: ctx, pool: newPool(ctx)}
 	if err := g.load(dev); err != nil {

@@ -54,7 +54,8 @@ func (g *gpu) Gradient(f device.Func, delta, out device.Matrix) {
 	flat(&delta, &out)
 	g.begin()
 	defer g.end()
-	g.kernel(gradientKernel).int(int(f)).matrix(delta).matrix(out).size(delta).each(delta.Rows * delta.Cols)
+	g.kernel(gradientKernel).int(int(f)).matrix(delta).matrix(out).size(delta).each(delta.Rows *
+		delta.Cols)
 }
 
 // Axpy adds α x to y.
@@ -129,6 +130,7 @@ func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 	g.begin()
 	defer g.end()
 	g.kernel(adamKernel).matrix(p).matrix(grad).matrix(m).matrix(v).size(p).
-		float(s.Beta1).float(1 - s.Beta1).float(s.Beta2).float(1 - s.Beta2).float(step).float(root).float(s.Eps).
+		float(s.Beta1).float(1 - s.Beta1).float(s.Beta2).float(1 -
+		s.Beta2).float(step).float(root).float(s.Eps).
 		each(p.Rows * p.Cols)
 }

@@ -45,7 +45,8 @@ func (g *gpu) Col2Im(w device.Window, dst, src device.Matrix) {
 func (g *gpu) wantSlide(what string, w device.Window, patches, images device.Matrix) {
 	wantImage(what, w.Image)
 	if w.Size < 1 || w.Stride < 1 || w.Pad < 0 {
-		panic(fmt.Sprintf("cuda: %s: a window of size %d, stride %d and padding %d", what, w.Size, w.Stride, w.Pad))
+		panic(fmt.Sprintf("cuda: %s: a window of size %d, stride %d and padding %d", what, w.Size,
+			w.Stride, w.Pad))
 	}
 	g.wantShape(what, images, images.Rows, w.Len())
 	g.wantShape(what, patches, images.Rows*w.Places(), w.Patch())
@@ -80,5 +81,6 @@ func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSa
 	}
 	g.begin()
 	defer g.end()
-	g.kernel(kernel).matrix(dst).matrix(src).int(small.Rows).image(m).int(int(u)).each(dst.Rows * dst.Cols)
+	g.kernel(kernel).matrix(dst).matrix(src).int(small.Rows).image(m).int(int(u)).each(
+		dst.Rows * dst.Cols)
 }

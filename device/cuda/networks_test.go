@@ -44,7 +44,8 @@ func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 }
 
 // compare checks squared norms, weighted sums, and norms and sums of blocks.
-func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int, g pair[models.Gradients],
+func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int,
+	g pair[models.Gradients],
 	rng *rand.Rand) {
 	t.Helper()
 	norms := pair[[]float64]{make([]float64, rows), make([]float64, rows)}
@@ -57,7 +58,8 @@ func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows 
 	for i := range w {
 		w[i] = rng.Float32()
 	}
-	sum := pair[device.Params]{device.NewParams(be.here, shapes...), device.NewParams(be.there, shapes...)}
+	sum := pair[device.Params]{device.NewParams(be.here, shapes...),
+		device.NewParams(be.there, shapes...)}
 	g.here.AddWeightedSum(sum.here, w)
 	g.there.AddWeightedSum(sum.there, w)
 	if d := distance(host(be.here, sum.here.Flat), host(be.there, sum.there.Flat)); !(d < close32) {
@@ -98,7 +100,8 @@ func someSets(rng *rand.Rand, rows, dim int) device.Batch {
 	return b
 }
 
-var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.LeakyReLU, Hidden: []int{7},
+var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.LeakyReLU,
+	Hidden:       []int{7},
 	Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}}
 
 // Per-example gradients of every kind of network agree with the CPU's.
@@ -133,7 +136,9 @@ func TestNetworksAgree(t *testing.T) {
 		"mlp": {func(b device.Backend) (models.Network, error) {
 			return models.MLP{Hidden: []int{12}, Activation: models.Softplus}.Classifier(b, 30, 4, 1)
 		}, func(r *rand.Rand) device.Batch { return someRows(r, 50, 30, 4) }},
-		"cnn": {func(b device.Backend) (models.Network, error) { return smallCNN.Classifier(b, 60, 3, 1) },
+		"cnn": {func(b device.Backend) (models.Network, error) {
+			return smallCNN.Classifier(b, 60, 3, 1)
+		},
 			func(r *rand.Rand) device.Batch { return someRows(r, 19, 60, 3) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +177,9 @@ func TestCriticsAgree(t *testing.T) {
 		arch     models.CriticArchitecture
 		dim, all int
 	}{
-		"mlp":               {models.MLP{Hidden: []int{16, 8}, Activation: models.LeakyReLU}, 6, 3},
-		"mlp, layer norm":   {models.MLP{Hidden: []int{16, 8}, Activation: models.LeakyReLU, LayerNorm: true}, 6, 3},
+		"mlp": {models.MLP{Hidden: []int{16, 8}, Activation: models.LeakyReLU}, 6, 3},
+		"mlp, layer norm": {models.MLP{Hidden: []int{16, 8}, Activation: models.LeakyReLU,
+			LayerNorm: true}, 6, 3},
 		"mlp, tanh":         {models.MLP{Hidden: []int{16, 8}, Activation: models.Tanh}, 6, 0},
 		"cnn":               {smallCNN, 60, 0},
 		"cnn, smooth, norm": {normal, 60, 0},
@@ -198,7 +204,8 @@ func TestCriticsAgree(t *testing.T) {
 			be.there.Upload(away, fakes.Data)
 			shapes := net.here.Params().Shapes
 			loss := models.Wasserstein
-			g := pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10), net.there.PairGradients(b, away, mix, 10)}
+			g := pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10),
+				net.there.PairGradients(b, away, mix, 10)}
 			compare(t, be, shapes, 23, g, rng)
 			g = pair[models.Gradients]{net.here.RecordGradients(b, loss), net.there.RecordGradients(b, loss)}
 			compare(t, be, shapes, 23, g, rng)
@@ -221,7 +228,8 @@ func TestCriticsAgree(t *testing.T) {
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	heads := []models.Head{
-		{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead}, {Width: 1, Out: models.Linear},
+		{Width: 3, Out: models.SoftmaxHead}, {Width: 2, Out: models.SigmoidHead},
+		{Width: 1, Out: models.Linear},
 	}
 	for name, c := range map[string]struct {
 		arch  models.GeneratorArchitecture
@@ -243,12 +251,15 @@ func TestDecodingsAgree(t *testing.T) {
 			disturb(pair[device.Params]{net.here.Params(), net.there.Params()}, be, rng)
 			const rows = 20
 			codes := pair[device.Matrix]{be.here.New(rows, 5), be.there.New(rows, 5)}
-			delta := pair[device.Matrix]{be.here.New(rows, net.here.Dim()), be.there.New(rows, net.here.Dim())}
+			delta := pair[device.Matrix]{be.here.New(rows, net.here.Dim()),
+				be.there.New(rows, net.here.Dim())}
 			fillBoth(be, codes, rng)
 			fillBoth(be, delta, rng)
-			same(t, "forwards", be, pair[device.Matrix]{net.here.Forward(codes.here), net.there.Forward(codes.there)})
+			same(t, "forwards", be,
+				pair[device.Matrix]{net.here.Forward(codes.here), net.there.Forward(codes.there)})
 			shapes := net.here.Params().Shapes
-			grad := pair[device.Params]{device.NewParams(be.here, shapes...), device.NewParams(be.there, shapes...)}
+			grad := pair[device.Params]{device.NewParams(be.here, shapes...),
+				device.NewParams(be.there, shapes...)}
 			dCodes := pair[device.Matrix]{be.here.New(rows, 5), be.there.New(rows, 5)}
 			net.here.Backward(delta.here, grad.here, dCodes.here)
 			net.there.Backward(delta.there, grad.there, dCodes.there)

@@ -26,7 +26,8 @@ func (g *gpu) want(what string, m device.Matrix) {
 		panic(fmt.Sprintf("cuda: %s: stride %d under %d columns", what, m.Stride, m.Cols))
 	}
 	if need := mem.offset + (m.Rows-1)*m.Stride + m.Cols; mem.offset < 0 || need > mem.len {
-		panic(fmt.Sprintf("cuda: %s: %d numbers for a %d×%d matrix of stride %d", what, mem.len-mem.offset, m.Rows,
+		panic(fmt.Sprintf("cuda: %s: %d numbers for a %d×%d matrix of stride %d", what,
+			mem.len-mem.offset, m.Rows,
 			m.Cols, m.Stride))
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Gemm sets C = α op(A) op(B) + β C by cuBLAS.
-func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta float32, c device.Matrix) {
+func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta float32,
+	c device.Matrix) {
 	g.want("Gemm: A", a)
 	g.want("Gemm: B", b)
 	m, k, inner, n := a.Rows, a.Cols, b.Rows, b.Cols
@@ -88,7 +89,8 @@ func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 	at := g.room(weightsRoom, 4*len(g.packed))
 	send(at, g.packed)
 	lists := at + cu.DevicePtr(4*(c.Rows+1))
-	g.kernel(addRowsKernel).matrix(c).float(beta).pointer(at).pointer(lists).matrix(src).size(c).each(c.Rows * c.Cols)
+	g.kernel(addRowsKernel).matrix(c).float(beta).pointer(at).pointer(lists).matrix(src).size(c).each(
+		c.Rows * c.Cols)
 }
 
 // listRows packs the rows' ones.
@@ -122,7 +124,8 @@ func (g *gpu) listColumns(s *device.Sparse) {
 	g.packed = append(g.packed, make([]uint32, ones)...)
 	begins, lists := g.packed[:s.Cols+1], g.packed[s.Cols+1:]
 	for i := range s.Rows() {
-		for _, item := range s.Row(i) { // a list's beginning moves to its end, which is where the next one begins
+		// a list's beginning moves to its end, which is where the next one begins
+		for _, item := range s.Row(i) {
 			lists[begins[item]] = uint32(i)
 			begins[item]++
 		}

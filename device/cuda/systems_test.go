@@ -22,15 +22,18 @@ import (
 )
 
 // trained is where a private training of a VAE ends, given the seed of its noise.
-func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data records.Data, dim int) []float32 {
+func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data records.Data,
+	dim int) []float32 {
 	t.Helper()
 	net, err := models.VAE{Hidden: []int{40}, Latent: 2}.New(be, models.Visible{Dim: dim}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 8, NoiseMultiplier: 1, Optimizer: optimizer,
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 8, NoiseMultiplier: 1,
+		Optimizer:    optimizer,
 		NominalBatch: 50, MicroBatch: 30}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5}),
+	trainer, err := sgd.New(cfg, net,
+		accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5}),
 		sgd.WithBackend(be))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +61,8 @@ func TestPrivateTrainingAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := elsewhere(t)
-	for name, optimizer := range map[string]sgd.Optimizer{"sgd": sgd.SGD(0.1), "adam": sgd.Adam(1e-3)} {
+	for name, optimizer := range map[string]sgd.Optimizer{"sgd": sgd.SGD(0.1),
+		"adam": sgd.Adam(1e-3)} {
 		a, b := trained(t, device.CPU(), optimizer, data, dim), trained(t, there, optimizer, data, dim)
 		d := distance(a, b)
 		t.Logf("%s: parameters differ by %.2g of their norm", name, d)
@@ -98,7 +102,8 @@ func chains(t *testing.T) map[string]fit {
 	return map[string]fit{
 		"dpgm": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			return privgen.DPGM(records.Binary(16), budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
-				Cluster(kmeans.Config{K: 3, Iterations: 2, Share: 0.2}).Model(models.VAE{Hidden: []int{8}, Latent: 2}).
+				Cluster(kmeans.Config{K: 3, Iterations: 2, Share: 0.2}).Model(
+				models.VAE{Hidden: []int{8}, Latent: 2}).
 				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), people, opts...)
 		},
 		"dpgm of machines": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
@@ -108,10 +113,12 @@ func chains(t *testing.T) map[string]fit {
 		},
 		"dpgm of tables": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			return privgen.DPGM(columns, budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
-				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(models.VAE{Hidden: []int{8}, Latent: 2}).
+				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(
+				models.VAE{Hidden: []int{8}, Latent: 2}).
 				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), rows, opts...)
 		},
-		"dpgm of tables, by machines": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
+		"dpgm of tables, by machines": func(t *testing.T,
+			opts ...privgen.Option) (*privgen.Generator, error) {
 			return privgen.DPGM(columns, budget).Features(rff.RBF{Dim: 8, Bandwidth: 2}).
 				Cluster(kmeans.Config{K: 2, Iterations: 1, Share: 0.2}).Model(models.RBM{Hidden: 8, Chains: 4}).
 				Train(train).Fit(privacytest.Seeded(t, t.Context(), 1), rows, opts...)
@@ -119,17 +126,20 @@ func chains(t *testing.T) map[string]fit {
 		"merf": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			return privgen.MERF(schema, budget).Embed(merf.Config{Kernel: rff.RBF{Dim: 60, Bandwidth: 0.5}}).
 				Generator(models.MLP{Hidden: []int{20}, BatchNorm: true}).
-				Train(merf.GeneratorConfig{Steps: 5, Batch: 20, Latent: 3}).Seed(7).Fit(privacytest.Seeded(t, t.Context(), 1), pictures, opts...)
+				Train(merf.GeneratorConfig{Steps: 5, Batch: 20, Latent: 3}).Seed(7).Fit(
+				privacytest.Seeded(t, t.Context(), 1), pictures, opts...)
 		},
 		"mix": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			draw := mix.Poisson{Nominal: 60, Degree: 6}
-			return privgen.Mix(schema, budget).Mixtures(mix.Config{Sampling: draw, Mixtures: 50, ClipNorm: 1}).
+			return privgen.Mix(schema,
+				budget).Mixtures(mix.Config{Sampling: draw, Mixtures: 50, ClipNorm: 1}).
 				Fit(privacytest.Seeded(t, t.Context(), 1), pictures, opts...)
 		},
 		"gan": func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error) {
 			train := train
 			train.Steps = 6
-			return privgen.GAN(schema, budget).Critic(models.MLP{Hidden: []int{16}, Activation: models.LeakyReLU}).
+			return privgen.GAN(schema,
+				budget).Critic(models.MLP{Hidden: []int{16}, Activation: models.LeakyReLU}).
 				Generator(models.MLP{Hidden: []int{16}}, 4).
 				Train(gan.Config{CriticSteps: 2, Seed: 1, Train: train}).
 				Fit(privacytest.Seeded(t, t.Context(), 1), pictures, opts...)
@@ -164,7 +174,8 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 			if len(b.Guarantee().NoiseClass) == 0 {
 				t.Error("no class of noise is stated")
 			}
-			if x, y := withoutClasses(a.Guarantee()), withoutClasses(b.Guarantee()); !reflect.DeepEqual(x, y) {
+			if x, y := withoutClasses(a.Guarantee()),
+				withoutClasses(b.Guarantee()); !reflect.DeepEqual(x, y) {
 				t.Errorf("on the CPU:\n%v\non %s:\n%v", x, there.Name(), y)
 			}
 			rows, err := b.Sample(t.Context(), 50, privgen.Seed(3))

@@ -64,7 +64,8 @@ func (w withoutC) check(dir, path string) (*types.Package, error) {
 	}
 	config := types.Config{FakeImportC: true, Importer: w}
 	if path == "gorgonia.org/cu" {
-		config.Error = func(error) {} // its tables repeat themselves where nothing says what C's constants are
+		// its tables repeat themselves where nothing says what C's constants are
+		config.Error = func(error) {}
 		out, _ := config.Check(path, w.fset, files, nil)
 		return out, nil
 	}

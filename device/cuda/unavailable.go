@@ -9,5 +9,6 @@ import (
 )
 
 func open(settings) (device.Backend, error) {
-	return nil, fmt.Errorf("cuda: this build has none (-tags cuda with cgo): %w", device.ErrUnavailable)
+	return nil, fmt.Errorf("cuda: this build has none (-tags cuda with cgo): %w",
+		device.ErrUnavailable)
 }

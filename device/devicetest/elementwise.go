@@ -13,14 +13,22 @@ func sqrt(x float64) float64 { return math.Sqrt(x) }
 
 // functions are the element-wise functions, and their derivatives in terms of the value.
 var functions = map[device.Func]struct{ value, slope func(float64) float64 }{
-	device.Identity:  {func(x float64) float64 { return x }, func(y float64) float64 { return 1 }},
-	device.ReLU:      {func(x float64) float64 { return ramp(x, 0) }, func(y float64) float64 { return step(y, 0) }},
-	device.LeakyReLU: {func(x float64) float64 { return ramp(x, device.LeakySlope) }, func(y float64) float64 { return step(y, device.LeakySlope) }},
-	device.Tanh:      {math.Tanh, func(y float64) float64 { return (1 - y) * (1 + y) }},
-	device.Sigmoid:   {func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, func(y float64) float64 { return y * (1 - y) }},
-	device.Softplus:  {func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-abs(x))) }, func(y float64) float64 { return -math.Expm1(-y) }},
-	device.Exp:       {math.Exp, func(y float64) float64 { return y }},
-	device.Log:       {math.Log, func(y float64) float64 { return math.Exp(-y) }},
+	device.Identity: {func(x float64) float64 { return x }, func(y float64) float64 { return 1 }},
+	device.ReLU: {func(x float64) float64 {
+		return ramp(x, 0)
+	}, func(y float64) float64 { return step(y, 0) }},
+	device.LeakyReLU: {func(x float64) float64 {
+		return ramp(x, device.LeakySlope)
+	}, func(y float64) float64 { return step(y, device.LeakySlope) }},
+	device.Tanh: {math.Tanh, func(y float64) float64 { return (1 - y) * (1 + y) }},
+	device.Sigmoid: {func(x float64) float64 {
+		return 1 / (1 + math.Exp(-x))
+	}, func(y float64) float64 { return y * (1 - y) }},
+	device.Softplus: {func(x float64) float64 {
+		return max(x, 0) + math.Log1p(math.Exp(-abs(x)))
+	}, func(y float64) float64 { return -math.Expm1(-y) }},
+	device.Exp: {math.Exp, func(y float64) float64 { return y }},
+	device.Log: {math.Log, func(y float64) float64 { return math.Exp(-y) }},
 }
 
 func ramp(x, slope float64) float64 {
@@ -87,7 +95,9 @@ func (x *bench) biasApply(f device.Func, value func(float64) float64, rows, cols
 	x.t.Helper()
 	m, bias := x.matrix(rows, cols), x.matrix(1, cols)
 	if f == device.Log {
-		m, bias = x.filled(rows, cols, func() float64 { return 1 + x.r.Float64() }), x.filled(1, cols, x.r.Float64)
+		m, bias = x.filled(rows, cols, func() float64 {
+			return 1 + x.r.Float64()
+		}), x.filled(1, cols, x.r.Float64)
 	}
 	x.b.BiasApply(f, m.m, bias.m)
 	m.want(x, "BiasApply "+f.String(), func(i, j int) (float64, float64) {

@@ -14,11 +14,14 @@ func (x *bench) image() device.Image {
 func testWindows(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 12)
 	for range 150 {
-		w := device.Window{Image: x.image(), Size: 1 + x.r.IntN(5), Stride: 1 + x.r.IntN(3), Pad: x.r.IntN(4)}
+		w := device.Window{Image: x.image(), Size: 1 + x.r.IntN(5), Stride: 1 + x.r.IntN(3),
+			Pad: x.r.IntN(4)}
 		x.window(w, x.size(12))
 	}
-	x.window(device.Window{Image: device.Image{Height: 28, Width: 28, Channels: 1}, Size: 5, Stride: 2, Pad: 2}, 70)
-	x.window(device.Window{Image: device.Image{Height: 14, Width: 15, Channels: 32}, Size: 3, Stride: 1, Pad: 1}, 9)
+	x.window(device.Window{Image: device.Image{Height: 28, Width: 28, Channels: 1}, Size: 5, Stride: 2,
+		Pad: 2}, 70)
+	x.window(device.Window{Image: device.Image{Height: 14, Width: 15, Channels: 32}, Size: 3,
+		Stride: 1, Pad: 1}, 9)
 }
 
 // window checks both directions against the definition, pixel by pixel.
@@ -111,7 +114,8 @@ func spread(m device.Image, u device.UpSampling, to, from int) float64 {
 		return 0
 	}
 	to, from = to/c, from/c
-	return line(u, to/(2*m.Width), from/m.Width, m.Height) * line(u, to%(2*m.Width), from%m.Width, m.Width)
+	return line(u, to/(2*m.Width), from/m.Width, m.Height) *
+		line(u, to%(2*m.Width), from%m.Width, m.Width)
 }
 
 // line is the same in one direction: the doubled pixel's middle lies at to/2 − ¼ in units of the
@@ -159,7 +163,9 @@ func (x *bench) normalize(rows, cols int) {
 	src.unchanged(x, "Moments")
 	hat := func(i, j int) float64 { return (src.at(i, j) - mean[j]) * scale[j] }
 	// A rounded mean is off by 2⁻²⁴ of itself, and so is x̂, in units of the scale.
-	hatError := func(i, j int) float64 { return 8 * unit * (abs(hat(i, j)) + (abs(mean[j])+abs(src.at(i, j)))*scale[j]) }
+	hatError := func(i, j int) float64 {
+		return 8 * unit * (abs(hat(i, j)) + (abs(mean[j])+abs(src.at(i, j)))*scale[j])
+	}
 	dst := x.matrix(rows, cols)
 	value := func(i, j int) (float64, float64) {
 		v := gain.at(0, j)*hat(i, j) + shift.at(0, j)
@@ -183,12 +189,14 @@ func moments(m *view, j int, eps float64) (mean, scale float64) {
 	return mean, 1 / sqrt(spread+float64(float32(eps)))
 }
 
-func (x *bench) normalizeGradient(src, stats, gain *view, scale []float64, hat, hatError func(i, j int) float64) {
+func (x *bench) normalizeGradient(src, stats, gain *view, scale []float64, hat,
+	hatError func(i, j int) float64) {
 	x.t.Helper()
 	rows, cols := src.rows, src.cols
 	delta, dGain, dShift := x.matrix(rows, cols), x.matrix(1, cols), x.matrix(1, cols)
 	x.b.NormalizeGradient(delta.m, src.m, stats.m, gain.m, dGain.m, dShift.m)
-	along, total, size, off := make([]float64, cols), make([]float64, cols), make([]float64, cols), make([]float64, cols)
+	along, total, size, off := make([]float64, cols), make([]float64, cols), make([]float64, cols),
+		make([]float64, cols)
 	for i := range rows {
 		for j := range cols {
 			d := delta.at(i, j)
@@ -198,8 +206,12 @@ func (x *bench) normalizeGradient(src, stats, gain *view, scale []float64, hat, 
 			off[j] += abs(d) * (hatError(i, j) + unit*abs(hat(i, j)))
 		}
 	}
-	dGain.want(x, "NormalizeGradient: gain", func(_, j int) (float64, float64) { return along[j], off[j] + rounding(0, abs(along[j])) })
-	dShift.want(x, "NormalizeGradient: shift", func(_, j int) (float64, float64) { return total[j], rounding(0, size[j]) })
+	dGain.want(x, "NormalizeGradient: gain", func(_, j int) (float64, float64) {
+		return along[j], off[j] + rounding(0, abs(along[j]))
+	})
+	dShift.want(x, "NormalizeGradient: shift", func(_, j int) (float64, float64) {
+		return total[j], rounding(0, size[j])
+	})
 	n := float64(max(rows, 1))
 	delta.want(x, "NormalizeGradient", func(i, j int) (float64, float64) {
 		inner := delta.at(i, j) - total[j]/n - hat(i, j)*along[j]/n
@@ -238,7 +250,8 @@ func (x *bench) blocks(blocks, block, in, out int) {
 		want, size := productNorm(a, d, i, block)
 		e := 2 * unit * float64(max(block, in, out)+10)
 		if norms[i] < want*(1-1e-12) || norms[i] > want+4*e*size*size {
-			x.t.Fatalf("BlockProductNorms: %v, want %v or up to %v more (%d rows, %d×%d)", norms[i], want, 4*e*size*size, block, in, out)
+			x.t.Fatalf("BlockProductNorms: %v, want %v or up to %v more (%d rows, %d×%d)", norms[i], want,
+				4*e*size*size, block, in, out)
 		}
 	}
 	a.unchanged(x, "BlockProductNorms")

@@ -22,7 +22,8 @@ func Product(t *testing.T, b device.Backend, m, n, k int, form uint8, seed uint6
 func (x *bench) product(m, n, k int, transA, transB bool, alpha, beta float32) {
 	x.t.Helper()
 	a, b, c := x.oriented(m, k, transA), x.oriented(k, n, transB), x.matrix(m, n)
-	what := fmt.Sprintf("Gemm %d×%d·%d×%d transA=%v transB=%v α=%v β=%v", m, k, k, n, transA, transB, alpha, beta)
+	what := fmt.Sprintf("Gemm %d×%d·%d×%d transA=%v transB=%v α=%v β=%v", m, k, k, n, transA, transB,
+		alpha, beta)
 	x.b.Gemm(transA, transB, alpha, a.m, b.m, beta, c.m)
 	c.want(x, what, func(i, j int) (float64, float64) {
 		return dot(k, float64(alpha), float64(beta)*c.at(i, j), func(l int) (float64, float64) {
@@ -63,11 +64,13 @@ func dot(k int, alpha, start float64, term func(l int) (float64, float64)) (valu
 func testProducts(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 1)
 	for range 300 {
-		x.product(x.size(90), x.size(90), x.size(300), x.r.IntN(2) == 0, x.r.IntN(2) == 0, factors[x.r.IntN(4)], factors[x.r.IntN(4)])
+		x.product(x.size(90), x.size(90), x.size(300), x.r.IntN(2) == 0, x.r.IntN(2) == 0,
+			factors[x.r.IntN(4)], factors[x.r.IntN(4)])
 	}
 	for form := range 4 {
 		transA, transB := form&1 != 0, form&2 != 0
-		for _, s := range [][3]int{{600, 130, 70}, {70, 600, 40}, {40, 40, 2500}, {257, 65, 513}, {1, 300, 300}, {300, 1, 300}, {300, 300, 1}} {
+		for _, s := range [][3]int{{600, 130, 70}, {70, 600, 40}, {40, 40, 2500}, {257, 65, 513},
+			{1, 300, 300}, {300, 1, 300}, {300, 300, 1}} {
 			x.product(s[0], s[1], s[2], transA, transB, 1, float32(form&1))
 		}
 		for thin := range 6 {
@@ -95,7 +98,9 @@ func testProductNaN(t *testing.T, b device.Backend) {
 				if i == bad {
 					return math.NaN(), 0
 				}
-				return dot(k, 1, 0, func(l int) (float64, float64) { return a.at(i, l), element(w, transB, l, j) })
+				return dot(k, 1, 0, func(l int) (float64, float64) {
+					return a.at(i, l), element(w, transB, l, j)
+				})
 			})
 		}
 	}

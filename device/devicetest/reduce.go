@@ -26,7 +26,8 @@ func testRows(t *testing.T, b device.Backend) {
 				size += abs(a.at(i, j) * c.at(i, j))
 			}
 			if !near(norms[i], square, 1e-13*square) || !near(dots[i], product, 1e-13*size) {
-				t.Fatalf("row %d of %d×%d: squared norm %v, dot %v, want %v, %v", i, rows, cols, norms[i], dots[i], square, product)
+				t.Fatalf("row %d of %d×%d: squared norm %v, dot %v, want %v, %v", i, rows, cols, norms[i],
+					dots[i], square, product)
 			}
 		}
 		x.scaleRows(rows, cols)

@@ -65,7 +65,8 @@ func testMemory(t *testing.T, b device.Backend) {
 }
 
 func testParams(t *testing.T, b device.Backend) {
-	p := device.NewParams(b, device.Shape{Name: "w", Rows: 3, Cols: 4}, device.Shape{Name: "b", Rows: 1, Cols: 4}, device.Shape{Name: "u", Rows: 2, Cols: 5})
+	p := device.NewParams(b, device.Shape{Name: "w", Rows: 3, Cols: 4},
+		device.Shape{Name: "b", Rows: 1, Cols: 4}, device.Shape{Name: "u", Rows: 2, Cols: 5})
 	if p.Len() != 26 || p.Blocks() != 3 {
 		t.Fatalf("%d parameters in %d blocks", p.Len(), p.Blocks())
 	}
@@ -106,10 +107,13 @@ func testMismatch(t *testing.T, b device.Backend) {
 		"Upload":          func() { b.Upload(a, w) },
 		"Adam":            func() { b.Adam(a, a, a, c, device.AdamStep{T: 1}) },
 		"Im2Col": func() {
-			b.Im2Col(device.Window{Image: device.Image{Height: 2, Width: 2, Channels: 1}, Size: 2, Stride: 1}, c, a)
+			b.Im2Col(device.Window{Image: device.Image{Height: 2, Width: 2, Channels: 1}, Size: 2,
+				Stride: 1}, c, a)
 		},
 		"Im2Col window": func() { b.Im2Col(device.Window{}, b.New(0, 0), b.New(0, 0)) },
-		"UpSample":      func() { b.UpSample(device.Image{Height: 2, Width: 2, Channels: 1}, device.Nearest, c, a) },
+		"UpSample": func() {
+			b.UpSample(device.Image{Height: 2, Width: 2, Channels: 1}, device.Nearest, c, a)
+		},
 		"UpSample kind": func() { b.UpSample(device.Image{}, -1, b.New(0, 0), b.New(0, 0)) },
 		"BlockNorms":    func() { b.BlockProductNorms(make([]float64, 2), 2, a, c) },
 		"Moments":       func() { b.Moments(a, c, 1) },

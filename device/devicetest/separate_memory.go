@@ -46,15 +46,18 @@ func (a separateMemory) New(rows, cols int) device.Matrix {
 func (a separateMemory) Upload(dst device.Matrix, src []float32)   { a.b.Upload(open(dst), src) }
 func (a separateMemory) Download(dst []float32, src device.Matrix) { a.b.Download(dst, open(src)) }
 
-func (a separateMemory) Gemm(transA, transB bool, alpha float32, x, y device.Matrix, beta float32, c device.Matrix) {
+func (a separateMemory) Gemm(transA, transB bool, alpha float32, x, y device.Matrix, beta float32,
+	c device.Matrix) {
 	a.b.Gemm(transA, transB, alpha, open(x), open(y), beta, open(c))
 }
 
-func (a separateMemory) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c device.Matrix) {
+func (a separateMemory) SparseGemm(s *device.Sparse, w device.Matrix, beta float32,
+	c device.Matrix) {
 	a.b.SparseGemm(s, open(w), beta, open(c))
 }
 
-func (a separateMemory) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
+func (a separateMemory) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32,
+	c device.Matrix) {
 	a.b.SparseGemmT(s, open(d), beta, open(c))
 }
 
@@ -67,9 +70,15 @@ func (a separateMemory) Apply(f device.Func, dst, src device.Matrix) {
 func (a separateMemory) Gradient(f device.Func, delta, out device.Matrix) {
 	a.b.Gradient(f, open(delta), open(out))
 }
-func (a separateMemory) Axpy(alpha float32, x, y device.Matrix) { a.b.Axpy(alpha, open(x), open(y)) }
-func (a separateMemory) Mul(dst, x, y device.Matrix)            { a.b.Mul(open(dst), open(x), open(y)) }
-func (a separateMemory) Sub(dst, x, y device.Matrix)            { a.b.Sub(open(dst), open(x), open(y)) }
+func (a separateMemory) Axpy(alpha float32, x, y device.Matrix) {
+	a.b.Axpy(alpha, open(x), open(y))
+}
+func (a separateMemory) Mul(dst, x, y device.Matrix) {
+	a.b.Mul(open(dst), open(x), open(y))
+}
+func (a separateMemory) Sub(dst, x, y device.Matrix) {
+	a.b.Sub(open(dst), open(x), open(y))
+}
 func (a separateMemory) Fill(m device.Matrix, v float32)        { a.b.Fill(open(m), v) }
 func (a separateMemory) ScaleRows(m device.Matrix, w []float32) { a.b.ScaleRows(open(m), w) }
 func (a separateMemory) RowSquaredNorms(dst []float64, m device.Matrix) {
@@ -99,7 +108,8 @@ func (a separateMemory) UpSample(m device.Image, u device.UpSampling, dst, src d
 	a.b.UpSample(m, u, open(dst), open(src))
 }
 
-func (a separateMemory) UpSampleGradient(m device.Image, u device.UpSampling, dst, src device.Matrix) {
+func (a separateMemory) UpSampleGradient(m device.Image, u device.UpSampling, dst,
+	src device.Matrix) {
 	a.b.UpSampleGradient(m, u, open(dst), open(src))
 }
 

@@ -32,7 +32,9 @@ func testSparse(t *testing.T, b device.Backend) {
 		x.b.SparseGemm(s, w.m, beta, c.m)
 		c.want(x, "SparseGemm", func(i, j int) (float64, float64) {
 			items := s.Row(i)
-			return dot(len(items), 1, float64(beta)*c.at(i, j), func(l int) (float64, float64) { return 1, w.at(int(items[l]), j) })
+			return dot(len(items), 1, float64(beta)*c.at(i, j), func(l int) (float64, float64) {
+				return 1, w.at(int(items[l]), j)
+			})
 		})
 		w.unchanged(x, "SparseGemm")
 

@@ -87,7 +87,8 @@ func (v *view) want(x *bench, what string, reference func(i, j int) (value, boun
 				continue
 			}
 			if value, bound := reference(r, c); !near(got, value, bound) {
-				x.t.Fatalf("%s: (%d, %d) of %d×%d is %v, want %v within %.3g", what, r, c, v.rows, v.cols, got, value, bound)
+				x.t.Fatalf("%s: (%d, %d) of %d×%d is %v, want %v within %.3g", what, r, c, v.rows, v.cols, got,
+					value, bound)
 			}
 		}
 	}

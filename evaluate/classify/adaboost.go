@@ -27,7 +27,8 @@ func (AdaBoost) Name() string { return "AdaBoost" }
 //
 // Errors: *[param.Error], joined.
 func (m AdaBoost) Validate() error {
-	return settings.NotNegative("classify.AdaBoost", settings.Of("Trees", m.Trees), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate))
+	return settings.NotNegative("classify.AdaBoost", settings.Of("Trees", m.Trees),
+		settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -44,7 +45,8 @@ func (m AdaBoost) learn(x *design) (Scorer, error) {
 	}
 	out := boosted{classes: x.classes}
 	for range settings.OrDefault(m.Trees, 50) {
-		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: settings.OrDefault(m.Depth, 1)}
+		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes,
+			depth: settings.OrDefault(m.Depth, 1)}
 		g.leafOf = make([]int32, x.rows())
 		t := g.grow(allRows(x.rows()))
 		votes, wrong := out.votes(t), 0.0
@@ -74,7 +76,8 @@ func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 	case wrong >= 1-1/float64(classes):
 		return 0, false
 	}
-	return settings.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))), true
+	return settings.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))),
+		true
 }
 
 // reweigh multiplies the weight of records named wrongly; the sum stays 1.

@@ -138,7 +138,8 @@ func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 //
 // Errors: *[param.Error], joined.
 func (m BernoulliBayes) Validate() error {
-	return settings.NotNegative("classify.BernoulliBayes", settings.Of("Smoothing", m.Smoothing), settings.Part("Threshold", m.Threshold))
+	return settings.NotNegative("classify.BernoulliBayes", settings.Of("Smoothing", m.Smoothing),
+		settings.Part("Threshold", m.Threshold))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -146,7 +147,8 @@ func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return fit(m,
 
 func (m BernoulliBayes) learn(x *design) (Scorer, error) {
 	alpha, n := settings.OrDefault(m.Smoothing, 1), x.counts()
-	out := &bernoulliBayes{x.dim, settings.OrDefault(m.Threshold, 0.5), make([]float64, x.classes), make([]float64, x.classes*x.dim)}
+	out := &bernoulliBayes{x.dim, settings.OrDefault(m.Threshold, 0.5), make([]float64, x.classes),
+		make([]float64, x.classes*x.dim)}
 	read := recordset.NewReader(x.batch)
 	for i, l := range x.labels {
 		ones := out.odds[int(l)*x.dim : (int(l)+1)*x.dim]

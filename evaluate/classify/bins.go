@@ -37,7 +37,8 @@ func (x *design) bins() (*bins, error) {
 }
 
 func makeBins(x *design) *bins {
-	out := &bins{codes: make([][]uint8, x.dim), lo: make([][]float32, x.dim), hi: make([][]float32, x.dim)}
+	out := &bins{codes: make([][]uint8, x.dim), lo: make([][]float32, x.dim),
+		hi: make([][]float32, x.dim)}
 	const together = 64 // columns that one pass over the rows copies
 	blocks := (x.dim + together - 1) / together
 	parallel.Each(blocks, func(block int) {

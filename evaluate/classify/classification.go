@@ -49,7 +49,8 @@ func (c *Classifier) Test(d records.Data) (Classification, error) {
 	if err != nil {
 		return Classification{}, err
 	}
-	return Classification{c.name, s.ClassNames(), confusion, rankClasses(c.ranked(d, scores), labels, s.Classes())}, nil
+	return Classification{c.name, s.ClassNames(), confusion,
+		rankClasses(c.ranked(d, scores), labels, s.Classes())}, nil
 }
 
 func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
@@ -62,7 +63,8 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 	}
 	for i, l := range labels {
 		if l < 0 || int(l) >= k {
-			return nil, param.New(fmt.Sprintf("classify labels[%d]", i), "no class", fmt.Sprintf("a class in [0, %d)", k))
+			return nil, param.New(fmt.Sprintf("classify labels[%d]", i), "no class",
+				fmt.Sprintf("a class in [0, %d)", k))
 		}
 		confusion[l][named[i]]++
 	}
@@ -164,18 +166,21 @@ func (c Classification) hard(class int) Ranking {
 		return Ranking{0.5, recordset.Share(actual, total)}
 	}
 	recall, fall := recordset.Share(right, actual), recordset.Share(named-right, total-actual)
-	return Ranking{(1 + recall - fall) / 2, recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
+	return Ranking{(1 + recall - fall) / 2,
+		recall*recordset.Share(right, named) + (1-recall)*recordset.Share(actual, total)}
 }
 
 // String prints the accuracy, marked as not private.
 func (c Classification) String() string {
-	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark, c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
+	return fmt.Sprintf("%s%s: accuracy %.4f, macro F1 %.4f over %d records (%s)", notprivate.Mark,
+		c.Model, c.Accuracy(), c.MacroF1(), c.Records(), notprivate.Caveat)
 }
 
 // Table prints the confusion matrix.
 func (c Classification) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s: records by true class (down) and named class (across) (%s)\n", notprivate.Mark, c.Model, notprivate.Caveat)
+	fmt.Fprintf(&b, "%s%s: records by true class (down) and named class (across) (%s)\n",
+		notprivate.Mark, c.Model, notprivate.Caveat)
 	for i, row := range c.Confusion {
 		fmt.Fprintf(&b, "%12s |", c.Classes[i])
 		for _, n := range row {

@@ -45,7 +45,8 @@ func (m Convolutional) learn(x *design) (Scorer, error) {
 	l := m.Training.withDefaults(x.rows())
 	net, err := cnn.Classifier(l.Backend, x.dim, x.classes, l.Seed)
 	if err != nil {
-		return nil, errors.Join(param.New("classify.Convolutional", x.schema, "a network that fits the images"), err)
+		return nil, errors.Join(param.New("classify.Convolutional", x.schema,
+			"a network that fits the images"), err)
 	}
 	l.train(net, x)
 	return network{net}, nil
@@ -53,7 +54,8 @@ func (m Convolutional) learn(x *design) (Scorer, error) {
 
 func (m Convolutional) withDefaults() Convolutional {
 	if m.Convolutions == nil {
-		m.Convolutions = []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}
+		m.Convolutions = []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
+			{Maps: 32, Size: 5, Stride: 2, Pad: 2}}
 	}
 	if m.Hidden == nil {
 		m.Hidden = []int{128}

@@ -73,14 +73,16 @@ func (RandomForest) Name() string { return "random forest" }
 //
 // Errors: *[param.Error], joined.
 func (m RandomForest) Validate() error {
-	return settings.NotNegative("classify.RandomForest", settings.Of("Trees", m.Trees), settings.Of("Depth", m.Depth))
+	return settings.NotNegative("classify.RandomForest", settings.Of("Trees", m.Trees),
+		settings.Of("Depth", m.Depth))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m RandomForest) learn(x *design) (Scorer, error) {
-	e := ensemble{trees: settings.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1), draws: x.rows(), seed: m.Seed}
+	e := ensemble{trees: settings.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.dim), 1),
+		draws: x.rows(), seed: m.Seed}
 	if m.Balanced {
 		e.weights = x.balanced()
 	}
@@ -103,7 +105,8 @@ func (Bagging) Name() string { return "bagging" }
 //
 // Errors: *[param.Error], joined.
 func (m Bagging) Validate() error {
-	return settings.NotNegative("classify.Bagging", settings.Of("Trees", m.Trees), settings.Part("Part", m.Part))
+	return settings.NotNegative("classify.Bagging", settings.Of("Trees", m.Trees),
+		settings.Part("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -131,7 +134,8 @@ func (e ensemble) grow(x *design) (Scorer, error) {
 	parallel.Each(e.trees, func(i int) {
 		rng := rand.New(rand.NewPCG(e.seed, 0x74726565+uint64(i)))
 		rows, weights := e.bootstrap(rng, x.rows())
-		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: e.depth, try: e.try, rng: rng}
+		g := grower{bins: b, labels: x.labels, weights: weights, width: x.classes, depth: e.depth,
+			try: e.try, rng: rng}
 		out.of[i] = g.grow(rows)
 	})
 	return out, nil

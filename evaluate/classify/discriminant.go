@@ -30,7 +30,8 @@ func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis
 //
 // Errors: *[param.Error], joined.
 func (m DiscriminantAnalysis) Validate() error {
-	return settings.NotNegative("classify.DiscriminantAnalysis", settings.Part("Shrinkage", m.Shrinkage))
+	return settings.NotNegative("classify.DiscriminantAnalysis",
+		settings.Part("Shrinkage", m.Shrinkage))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
@@ -54,11 +55,13 @@ func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(cov) {
-		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that can be inverted")
+		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s,
+			"enough for a covariance that can be inverted")
 	}
 	var weights mat.Dense
 	if err := factor.SolveTo(&weights, mat.NewDense(x.classes, x.dim, means).T()); err != nil {
-		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s, "enough for a covariance that is well conditioned")
+		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s,
+			"enough for a covariance that is well conditioned")
 	}
 	return discriminant(x, means, &weights), nil
 }
@@ -113,7 +116,8 @@ type affine struct {
 }
 
 func newAffine(dim, outputs int) affine {
-	return affine{device.HostMatrix(dim, outputs, make([]float32, dim*outputs)), make([]float64, outputs)}
+	return affine{device.HostMatrix(dim, outputs, make([]float32, dim*outputs)),
+		make([]float64, outputs)}
 }
 
 // apply sets out to b·weights.

@@ -34,7 +34,8 @@ func (GradientBoosting) Name() string { return "gradient boosting" }
 // Errors: *[param.Error], joined.
 func (m GradientBoosting) Validate() error {
 	return settings.NotNegative("classify.GradientBoosting",
-		settings.Of("Stages", m.Stages), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate), settings.Part("Part", m.Part))
+		settings.Of("Stages", m.Stages), settings.Of("Depth", m.Depth), settings.Of("Rate", m.Rate),
+		settings.Part("Part", m.Part))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -45,7 +46,8 @@ func (m GradientBoosting) learn(x *design) (Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Depth, m.Rate, m.Part = settings.OrDefault(m.Depth, 3), settings.OrDefault(m.Rate, 0.1), settings.OrDefault(m.Part, 1)
+	m.Depth, m.Rate, m.Part = settings.OrDefault(m.Depth, 3), settings.OrDefault(m.Rate, 0.1),
+		settings.OrDefault(m.Part, 1)
 	out := &additive{classes: x.classes, rate: m.Rate, start: startOf(x.counts())}
 	state := make([]float64, x.rows()*len(out.start)) // logits, or log-odds, of all records
 	for i := range x.rows() {
@@ -86,7 +88,8 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 }
 
 // stage grows a tree for every output and moves the state.
-func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float64, outputs int) []*tree {
+func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float64,
+	outputs int) []*tree {
 	n := x.rows()
 	probabilities := make([]float64, len(state))
 	copy(probabilities, state)
@@ -118,7 +121,8 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 }
 
 // tree fits the residuals and sets every leaf to one Newton step.
-func (m GradientBoosting) tree(x *design, b *bins, rows []int32, residual []float64, outputs int) *tree {
+func (m GradientBoosting) tree(x *design, b *bins, rows []int32, residual []float64,
+	outputs int) *tree {
 	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.rows())}
 	t := g.grow(rows)
 	top, bottom := make([]float64, t.leaves()), make([]float64, t.leaves())

@@ -29,7 +29,8 @@ const remembered = 10
 // run starts at w, which it moves to the minimum.
 func (d *descent) run(w []float64) {
 	n := len(w)
-	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n)
 	d.value = d.at(d.w, d.grad)
 	for range d.iterations {
 		if largest(d.grad) <= d.tolerance {

@@ -26,7 +26,8 @@ func (SupportVectors) Name() string { return "linear support vector machine" }
 //
 // Errors: *[param.Error], joined.
 func (m SupportVectors) Validate() error {
-	return settings.NotNegative("classify.SupportVectors", settings.Of("C", m.C), settings.Of("Iterations", m.Iterations))
+	return settings.NotNegative("classify.SupportVectors", settings.Of("C", m.C),
+		settings.Of("Iterations", m.Iterations))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
@@ -55,14 +56,16 @@ func (LogisticRegression) Name() string { return "logistic regression" }
 //
 // Errors: *[param.Error], joined.
 func (m LogisticRegression) Validate() error {
-	return settings.NotNegative("classify.LogisticRegression", settings.Of("C", m.C), settings.Of("Iterations", m.Iterations))
+	return settings.NotNegative("classify.LogisticRegression", settings.Of("C", m.C),
+		settings.Of("Iterations", m.Iterations))
 }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for errors and guarantee.
 func (m LogisticRegression) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m LogisticRegression) learn(x *design) (Scorer, error) {
-	return &logLinear{linear{newObjective(x, settings.OrDefault(m.C, 1), crossEntropy).minimise(settings.OrDefault(m.Iterations, 200))}}, nil
+	return &logLinear{linear{newObjective(x, settings.OrDefault(m.C, 1),
+		crossEntropy).minimise(settings.OrDefault(m.Iterations, 200))}}, nil
 }
 
 // loss is what one record loses by its margins, which become slopes. A single

@@ -133,7 +133,8 @@ func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	p, ok := c.scorer.(Prober)
 	if !ok {
-		return nil, param.New("classify.Classifier.Probabilities", c.name, "a classifier that knows probabilities")
+		return nil, param.New("classify.Classifier.Probabilities", c.name,
+			"a classifier that knows probabilities")
 	}
 	if err := c.compatible(d); err != nil {
 		return nil, err
@@ -170,7 +171,8 @@ func (c *Classifier) compatible(d records.Data) error {
 	lo, hi := s.Bounds()
 	wantLo, wantHi := c.schema.Bounds()
 	if s.Dim() != c.schema.Dim() || s.Sparse() != c.schema.Sparse() || lo != wantLo || hi != wantHi {
-		return param.New("classify.Classifier", s, fmt.Sprintf("records like those it was trained on: %v", c.schema))
+		return param.New("classify.Classifier", s,
+			fmt.Sprintf("records like those it was trained on: %v", c.schema))
 	}
 	return nil
 }

@@ -12,8 +12,10 @@ import "github.com/seed7ba64551/privgen/records"
 // samples as in that paper's code.
 func Methods(s records.Schema, seed uint64) []Method {
 	methods := []Method{
-		LogisticRegression{}, GaussianBayes{}, BernoulliBayes{}, SupportVectors{}, DecisionTree{}, DiscriminantAnalysis{},
-		AdaBoost{}, Bagging{Seed: seed}, RandomForest{Seed: seed}, GradientBoosting{Seed: seed}, NeuralNetwork{Hidden: []int{100}, Seed: seed},
+		LogisticRegression{}, GaussianBayes{}, BernoulliBayes{}, SupportVectors{}, DecisionTree{},
+		DiscriminantAnalysis{},
+		AdaBoost{}, Bagging{Seed: seed}, RandomForest{Seed: seed}, GradientBoosting{Seed: seed},
+		NeuralNetwork{Hidden: []int{100}, Seed: seed},
 	}
 	if !s.IsImage() {
 		return methods

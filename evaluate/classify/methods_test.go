@@ -17,16 +17,21 @@ import (
 
 // line is records of one coordinate in [0, 10].
 func line(t testing.TB, values []float32, labels ...int32) *records.Table {
-	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values, labels...))(t)
+	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values,
+		labels...))(t)
 }
 
 // every is all methods with few and fast settings.
 func every(seed uint64) []classify.Method {
 	return []classify.Method{
-		classify.NeuralNetwork{Seed: seed}, classify.NeuralNetwork{Hidden: []int{8}, Seed: seed}, classify.LogisticRegression{}, classify.SupportVectors{},
-		classify.GaussianBayes{}, classify.BernoulliBayes{}, classify.DiscriminantAnalysis{}, classify.DecisionTree{}, classify.DecisionTree{Balanced: true},
-		classify.RandomForest{Trees: 20, Seed: seed}, classify.RandomForest{Trees: 20, Balanced: true, Seed: seed}, classify.Bagging{Seed: seed},
-		classify.AdaBoost{}, classify.GradientBoosting{Stages: 20, Seed: seed}, classify.GradientBoosting{Stages: 20, Part: 0.5, Seed: seed},
+		classify.NeuralNetwork{Seed: seed}, classify.NeuralNetwork{Hidden: []int{8}, Seed: seed},
+		classify.LogisticRegression{}, classify.SupportVectors{},
+		classify.GaussianBayes{}, classify.BernoulliBayes{}, classify.DiscriminantAnalysis{},
+		classify.DecisionTree{}, classify.DecisionTree{Balanced: true},
+		classify.RandomForest{Trees: 20, Seed: seed},
+		classify.RandomForest{Trees: 20, Balanced: true, Seed: seed}, classify.Bagging{Seed: seed},
+		classify.AdaBoost{}, classify.GradientBoosting{Stages: 20, Seed: seed},
+		classify.GradientBoosting{Stages: 20, Part: 0.5, Seed: seed},
 	}
 }
 
@@ -43,7 +48,8 @@ func TestTreeSolvesExclusiveOr(t *testing.T) {
 	if r := must(must(classify.DecisionTree{}.Fit(data))(t).Test(data))(t); r.Accuracy() != 1 {
 		t.Errorf("%v", r)
 	}
-	if r := must(must(classify.DecisionTree{Depth: 1}.Fit(data))(t).Test(data))(t); r.Accuracy() > 0.65 {
+	if r := must(must(classify.DecisionTree{Depth: 1}.Fit(data))(t).Test(data))(t); r.Accuracy() >
+		0.65 {
 		t.Errorf("one split does it: %v", r)
 	}
 }
@@ -150,7 +156,8 @@ func TestEveryMethodLearnsFromSets(t *testing.T) {
 	}
 	data := must(records.FromItems(records.Sets(20, 10).WithLabels("low", "high"), rows, labels...))(t)
 	for _, m := range every(1) {
-		if r := must(must(m.Fit(data.Slice(0, 400)))(t).Test(data.Slice(400, 500)))(t); r.Accuracy() < 0.97 {
+		if r := must(must(m.Fit(data.Slice(0, 400)))(t).Test(data.Slice(400, 500)))(t); r.Accuracy() <
+			0.97 {
 			t.Errorf("%v", r)
 		}
 	}
@@ -212,7 +219,8 @@ func pictures(t testing.TB, seed uint64, n int) *records.Table {
 
 func TestConvolutionalNetworkLearns(t *testing.T) {
 	m := classify.Convolutional{
-		Convolutions: []models.Convolution{{Maps: 8, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{16}, Training: classify.NeuralNetwork{Epochs: 10, Batch: 50},
+		Convolutions: []models.Convolution{{Maps: 8, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{16},
+		Training: classify.NeuralNetwork{Epochs: 10, Batch: 50},
 	}
 	r := must(must(m.Fit(pictures(t, 1, 1000)))(t).Test(pictures(t, 2, 300)))(t)
 	if r.Accuracy() < 0.97 {
@@ -230,13 +238,17 @@ func TestConvolutionalNetworkLearns(t *testing.T) {
 func TestMethodsRefuse(t *testing.T) {
 	data := blobs(t, 1, 30, 8)
 	for _, m := range []classify.Method{
-		classify.DecisionTree{Depth: -1}, classify.RandomForest{Trees: -1}, classify.Bagging{Part: 1.5}, classify.AdaBoost{Rate: math.NaN()},
-		classify.GradientBoosting{Part: -0.1}, classify.GaussianBayes{Smoothing: math.Inf(1)}, classify.BernoulliBayes{Threshold: 2},
-		classify.DiscriminantAnalysis{Shrinkage: -1}, classify.SupportVectors{C: -1}, classify.LogisticRegression{Iterations: -1},
+		classify.DecisionTree{Depth: -1}, classify.RandomForest{Trees: -1}, classify.Bagging{Part: 1.5},
+		classify.AdaBoost{Rate: math.NaN()},
+		classify.GradientBoosting{Part: -0.1}, classify.GaussianBayes{Smoothing: math.Inf(1)},
+		classify.BernoulliBayes{Threshold: 2},
+		classify.DiscriminantAnalysis{Shrinkage: -1}, classify.SupportVectors{C: -1},
+		classify.LogisticRegression{Iterations: -1},
 		classify.Convolutional{Training: classify.NeuralNetwork{Epochs: -1}},
 	} {
 		var config *param.Error
-		if _, err := m.Fit(data); !errors.As(err, &config) || !strings.HasPrefix(config.Path, "classify.") {
+		if _, err := m.Fit(data); !errors.As(err, &config) ||
+			!strings.HasPrefix(config.Path, "classify.") {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
@@ -249,7 +261,8 @@ func TestMethodsRefuse(t *testing.T) {
 		}
 	}
 	var config *param.Error
-	empty := must(records.FromItems(records.Sets(10000, 2).WithLabels("a", "b"), [][]uint32{{1}, {2}}, 0, 1))(t)
+	empty := must(records.FromItems(records.Sets(10000, 2).WithLabels("a", "b"),
+		[][]uint32{{1}, {2}}, 0, 1))(t)
 	if _, err := (classify.DiscriminantAnalysis{}).Fit(empty); !errors.As(err, &config) {
 		t.Errorf("ten thousand coordinates: %v", err)
 	}

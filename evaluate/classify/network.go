@@ -149,7 +149,8 @@ func (s *step) take(net *models.Classifier, b device.Batch) {
 	net.Gradients(b).AddWeightedSum(s.grad, s.weights)
 	rate := s.rate * (1 - float64(s.t)/float64(s.total))
 	s.t++
-	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
+	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v,
+		device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
 }
 
 // network lets a trained network judge records.

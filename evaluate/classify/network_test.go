@@ -23,7 +23,8 @@ func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
 			flat = append(flat, float32(c+noise*rng.NormFloat64()))
 		}
 	}
-	return must(records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat, labels...))(t)
+	return must(records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat,
+		labels...))(t)
 }
 
 // exclusive draws bits labelled by whether two of them differ, which no linear
@@ -39,7 +40,8 @@ func exclusive(t testing.TB, n int) *records.Table {
 		}
 		labels[i] = int32(bits[0] ^ bits[1])
 	}
-	return must(records.FromFlat(records.Binary(4).WithLabels("same", "different"), flat, labels...))(t)
+	return must(records.FromFlat(records.Binary(4).WithLabels("same", "different"), flat,
+		labels...))(t)
 }
 
 func TestLogisticRegressionLearns(t *testing.T) {
@@ -53,7 +55,9 @@ func TestLogisticRegressionLearns(t *testing.T) {
 func TestPerceptronLearnsWhatLogisticRegressionCannot(t *testing.T) {
 	data := exclusive(t, 2000)
 	linear := must(must(classify.NeuralNetwork{}.Fit(data))(t).Test(data))(t)
-	deep := must(must(classify.NeuralNetwork{Hidden: []int{32}, Epochs: 30, LearningRate: 0.01}.Fit(data))(t).Test(data))(t)
+	deep := must(
+		must(classify.NeuralNetwork{Hidden: []int{32}, Epochs: 30, LearningRate: 0.01}.Fit(data))(t).Test(
+			data))(t)
 	if linear.Accuracy() > 0.6 || deep.Accuracy() < 0.99 {
 		t.Errorf("accuracy %v without a hidden layer, %v with one", linear.Accuracy(), deep.Accuracy())
 	}
@@ -62,7 +66,9 @@ func TestPerceptronLearnsWhatLogisticRegressionCannot(t *testing.T) {
 func TestLearningFollowsTheSeed(t *testing.T) {
 	train, test := blobs(t, 1, 500, 40), blobs(t, 2, 500, 40)
 	first := must(must(classify.NeuralNetwork{Seed: 3}.Fit(train))(t).Predict(test))(t)
-	if again := must(must(classify.NeuralNetwork{Seed: 3}.Fit(train))(t).Predict(test))(t); !slices.Equal(first, again) {
+	if again := must(
+		must(classify.NeuralNetwork{Seed: 3}.Fit(train))(t).Predict(test))(t); !slices.Equal(first,
+		again) {
 		t.Error("the same seed learns something else")
 	}
 }
@@ -77,7 +83,8 @@ func TestLearningFromSets(t *testing.T) {
 		}
 		rows[i] = append(rows[i], uint32(rng.IntN(100)))
 	}
-	data := must(records.FromItems(records.Sets(100, 10).WithLabels("low", "high"), rows, labels...))(t)
+	data := must(records.FromItems(records.Sets(100, 10).WithLabels("low", "high"), rows,
+		labels...))(t)
 	r := must(must(classify.NeuralNetwork{}.Fit(data.Slice(0, 800)))(t).Test(data.Slice(800, 1000)))(t)
 	if r.Accuracy() < 0.97 {
 		t.Errorf("accuracy %v", r.Accuracy())
@@ -85,7 +92,8 @@ func TestLearningFromSets(t *testing.T) {
 }
 
 func TestConfusionByHand(t *testing.T) {
-	r := classify.Classification{Model: "m", Classes: []string{"a", "b", "c"}, Confusion: [][]int{{3, 1, 0}, {1, 5, 0}, {0, 0, 0}}}
+	r := classify.Classification{Model: "m", Classes: []string{"a", "b", "c"},
+		Confusion: [][]int{{3, 1, 0}, {1, 5, 0}, {0, 0, 0}}}
 	if r.Accuracy() != 0.8 || r.Records() != 10 {
 		t.Errorf("accuracy %v over %d", r.Accuracy(), r.Records())
 	}

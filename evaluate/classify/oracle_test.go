@@ -46,7 +46,8 @@ func readOracle(t testing.TB, path string, into any) {
 func (s oracleSet) tables(t testing.TB) (train, test *records.Table) {
 	names := []string{"a", "b", "c", "d"}[:s.Classes]
 	schema := records.Interval(len(s.Train[0]), 0, 1).WithLabels(names...)
-	return must(records.FromRows(schema, s.Train, s.TrainLabels...))(t), must(records.FromRows(schema, s.Test, s.TestLabels...))(t)
+	return must(records.FromRows(schema, s.Train, s.TrainLabels...))(t),
+		must(records.FromRows(schema, s.Test, s.TestLabels...))(t)
 }
 
 // TestAgainstScikitLearn trains every method on records that scikit-learn was
@@ -65,19 +66,39 @@ func TestAgainstScikitLearn(t *testing.T) {
 		seeds  int
 		within float64
 	}{
-		{"Gaussian naive Bayes", func(uint64) classify.Method { return classify.GaussianBayes{} }, 1, exact},
-		{"Bernoulli naive Bayes", func(uint64) classify.Method { return classify.BernoulliBayes{} }, 1, exact},
-		{"linear discriminant analysis", func(uint64) classify.Method { return classify.DiscriminantAnalysis{Shrinkage: .01} }, 1, exact},
-		{"linear support vector machine", func(uint64) classify.Method { return classify.SupportVectors{} }, 1, exact},
+		{"Gaussian naive Bayes", func(uint64) classify.Method {
+			return classify.GaussianBayes{}
+		}, 1, exact},
+		{"Bernoulli naive Bayes", func(uint64) classify.Method {
+			return classify.BernoulliBayes{}
+		}, 1, exact},
+		{"linear discriminant analysis", func(uint64) classify.Method {
+			return classify.DiscriminantAnalysis{Shrinkage: .01}
+		}, 1, exact},
+		{"linear support vector machine", func(uint64) classify.Method {
+			return classify.SupportVectors{}
+		}, 1, exact},
 		{"decision tree", func(uint64) classify.Method { return classify.DecisionTree{} }, 1, loose},
-		{"decision tree, depth 4", func(uint64) classify.Method { return classify.DecisionTree{Depth: 4} }, 1, close},
+		{"decision tree, depth 4", func(uint64) classify.Method {
+			return classify.DecisionTree{Depth: 4}
+		}, 1, close},
 		{"AdaBoost", func(uint64) classify.Method { return classify.AdaBoost{} }, 1, exact},
 		{"bagging", func(s uint64) classify.Method { return classify.Bagging{Seed: s} }, 5, loose},
-		{"random forest", func(s uint64) classify.Method { return classify.RandomForest{Seed: s} }, 3, close},
-		{"gradient boosting", func(uint64) classify.Method { return classify.GradientBoosting{} }, 1, close},
-		{"gradient boosting, half", func(s uint64) classify.Method { return classify.GradientBoosting{Part: .5, Seed: s} }, 3, loose},
-		{"logistic regression", func(uint64) classify.Method { return classify.LogisticRegression{C: 1e4} }, 1, exact},
-		{"logistic regression", func(uint64) classify.Method { return classify.NeuralNetwork{Epochs: 300} }, 1, loose},
+		{"random forest", func(s uint64) classify.Method {
+			return classify.RandomForest{Seed: s}
+		}, 3, close},
+		{"gradient boosting", func(uint64) classify.Method {
+			return classify.GradientBoosting{}
+		}, 1, close},
+		{"gradient boosting, half", func(s uint64) classify.Method {
+			return classify.GradientBoosting{Part: .5, Seed: s}
+		}, 3, loose},
+		{"logistic regression", func(uint64) classify.Method {
+			return classify.LogisticRegression{C: 1e4}
+		}, 1, exact},
+		{"logistic regression", func(uint64) classify.Method {
+			return classify.NeuralNetwork{Epochs: 300}
+		}, 1, loose},
 		{"multilayer perceptron [100]", func(s uint64) classify.Method {
 			return classify.NeuralNetwork{Hidden: []int{100}, Epochs: 100, Seed: s}
 		}, 2, loose},
@@ -97,17 +118,21 @@ func TestAgainstScikitLearn(t *testing.T) {
 				got.HardROC += r.OnHard.ROC / n
 				got.HardPRC += r.OnHard.PRC / n
 			}
-			for i, pair := range [][2]float64{{got.Accuracy, want.Accuracy}, {got.WeightedF1, want.WeightedF1}, {got.MacroF1, want.MacroF1},
-				{got.ROC, want.ROC}, {got.HardROC, want.HardROC}, {got.PRC, want.PRC}, {got.HardPRC, want.HardPRC}} {
+			for i, pair := range [][2]float64{{got.Accuracy, want.Accuracy},
+				{got.WeightedF1, want.WeightedF1}, {got.MacroF1, want.MacroF1},
+				{got.ROC, want.ROC}, {got.HardROC, want.HardROC}, {got.PRC, want.PRC},
+				{got.HardPRC, want.HardPRC}} {
 				allowed := c.within
 				if i >= 5 { // precision moves twice as far
 					allowed *= 2
 				}
 				if !(math.Abs(pair[0]-pair[1]) <= allowed) {
-					t.Errorf("%s, %d classes, measure %d: %.4f, scikit-learn %.4f", c.name, s.Classes, i, pair[0], pair[1])
+					t.Errorf("%s, %d classes, measure %d: %.4f, scikit-learn %.4f", c.name, s.Classes, i,
+						pair[0], pair[1])
 				}
 			}
-			t.Logf("%-32s %d classes: accuracy %.4f, want %.4f ± %.4f; ROC %.4f, want %.4f", c.name, s.Classes, got.Accuracy, want.Accuracy, want.Spread, got.ROC, want.ROC)
+			t.Logf("%-32s %d classes: accuracy %.4f, want %.4f ± %.4f; ROC %.4f, want %.4f", c.name,
+				s.Classes, got.Accuracy, want.Accuracy, want.Spread, got.ROC, want.ROC)
 		}
 	}
 }

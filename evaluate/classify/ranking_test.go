@@ -27,7 +27,8 @@ func TestAreasUnderCurves(t *testing.T) {
 		}
 	}
 	// One of two pairs is in order, one is tied.
-	if r := must(classify.Rank([]float64{3, 2, 2}, []bool{true, true, false}))(t); r.ROC != 0.75 || math.Abs(r.PRC-(0.5+0.5*2/3)) > 1e-15 {
+	if r := must(classify.Rank([]float64{3, 2, 2}, []bool{true, true, false}))(t); r.ROC != 0.75 ||
+		math.Abs(r.PRC-(0.5+0.5*2/3)) > 1e-15 {
 		t.Errorf("by hand: %+v", r)
 	}
 	if r := must(classify.Rank([]float64{1, 2}, []bool{true, true}))(t); r.ROC != 0.5 || r.PRC != 1 {
@@ -35,7 +36,8 @@ func TestAreasUnderCurves(t *testing.T) {
 	}
 	var config *param.Error
 	for _, err := range []error{
-		second(classify.Rank([]float64{1}, nil)), second(classify.Rank([]float64{math.NaN()}, []bool{true})),
+		second(classify.Rank([]float64{1}, nil)),
+		second(classify.Rank([]float64{math.NaN()}, []bool{true})),
 	} {
 		if !errors.As(err, &config) {
 			t.Errorf("error %v", err)

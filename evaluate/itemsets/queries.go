@@ -75,10 +75,13 @@ func (q Queries) Validate() error {
 //
 // Errors: those of [Queries.Validate], and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
-	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 { return recordset.Subset(rng, universe, n) })
+	return q.draw(universe, maxLength, func(rng *rand.Rand, n int) []uint32 {
+		return recordset.Subset(rng, universe, n)
+	})
 }
 
-func (q Queries) draw(universe, maxLength int, items func(*rand.Rand, int) []uint32) ([][][]uint32, error) {
+func (q Queries) draw(universe, maxLength int,
+	items func(*rand.Rand, int) []uint32) ([][][]uint32, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -127,7 +130,9 @@ func (p *popularity) draw(rng *rand.Rand, n int) []uint32 {
 		p.order[i] = uint32(i)
 		p.arrival[i] = rng.ExpFloat64() / w // +Inf for items that nobody has: last, in order
 	}
-	slices.SortStableFunc(p.order, func(a, b uint32) int { return cmp.Compare(p.arrival[a], p.arrival[b]) })
+	slices.SortStableFunc(p.order, func(a, b uint32) int {
+		return cmp.Compare(p.arrival[a], p.arrival[b])
+	})
 	items := slices.Clone(p.order[:n])
 	slices.Sort(items)
 	return items
@@ -193,12 +198,14 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 	if err != nil {
 		return QueryErrors{}, err
 	}
-	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]), Sanity: q.Sanity * float64(real.records), Popular: q.Popular}
+	out := QueryErrors{Real: real.records, Synthetic: synthetic.records, Queries: len(classes[0]),
+		Sanity: q.Sanity * float64(real.records), Popular: q.Popular}
 	either, every := out.ask(real, synthetic, slices.Concat(classes...))
 	for c, queries := range classes {
 		n := len(queries)
 		either, every := either[c*n:(c+1)*n], every[c*n:(c+1)*n]
-		out.Classes = append(out.Classes, ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(either), summarise(every)})
+		out.Classes = append(out.Classes,
+			ClassError{(c + 1) * q.MaxLength / q.Classes, summarise(either), summarise(every)})
 	}
 	return out, nil
 }
@@ -258,10 +265,13 @@ func (e QueryErrors) String() string {
 	if e.Popular {
 		items = "popular"
 	}
-	fmt.Fprintf(&b, "%srelative error of counting queries, %d a line, %s items, sanity bound %g records (%s)\n", notprivate.Mark, e.Queries, items, e.Sanity, notprivate.Caveat)
+	fmt.Fprintf(&b,
+		"%srelative error of counting queries, %d a line, %s items, sanity bound %g records (%s)\n",
+		notprivate.Mark, e.Queries, items, e.Sanity, notprivate.Caveat)
 	fmt.Fprintf(&b, "%10s  %8s %8s  %8s %8s", "length ≤", "any mean", "median", "all mean", "median")
 	for _, c := range e.Classes {
-		fmt.Fprintf(&b, "\n%10d  %8.4f %8.4f  %8.4f %8.4f", c.MaxLength, c.Any.Mean, c.Any.Median, c.All.Mean, c.All.Median)
+		fmt.Fprintf(&b, "\n%10d  %8.4f %8.4f  %8.4f %8.4f", c.MaxLength, c.Any.Mean, c.Any.Median,
+			c.All.Mean, c.All.Median)
 	}
 	return b.String()
 }

@@ -64,7 +64,8 @@ func TestIndexCounts(t *testing.T) {
 				}
 			}
 			if x.Any(query...) != either || x.All(query...) != every {
-				t.Fatalf("%s: query %v counts %d and %d, want %d and %d", name, query, x.Any(query...), x.All(query...), either, every)
+				t.Fatalf("%s: query %v counts %d and %d, want %d and %d", name, query, x.Any(query...),
+					x.All(query...), either, every)
 			}
 		}
 		if x.Any(universe) != 0 || x.All(0, 1<<31) != 0 {
@@ -124,7 +125,8 @@ func TestDrawnQueries(t *testing.T) {
 	}
 	again, _ := itemsets.Queries{Count: 5000, Seed: 3}.Draw(universe, longest)
 	other, _ := itemsets.Queries{Count: 5000, Seed: 4}.Draw(universe, longest)
-	if !slices.Equal(again[4][9], classes[4][9]) || slices.EqualFunc(other[4], classes[4], slices.Equal) {
+	if !slices.Equal(again[4][9], classes[4][9]) ||
+		slices.EqualFunc(other[4], classes[4], slices.Equal) {
 		t.Error("queries do not follow the seed")
 	}
 }
@@ -142,14 +144,16 @@ func TestQueryErrors(t *testing.T) {
 			}
 		}
 	}
-	if same.Real != 2000 || twice.Synthetic != 4000 || same.Sanity != 2 || same.Queries != 200 || len(same.Classes) != 5 {
+	if same.Real != 2000 || twice.Synthetic != 4000 || same.Sanity != 2 || same.Queries != 200 ||
+		len(same.Classes) != 5 {
 		t.Errorf("report %+v", same)
 	}
 	near := must(itemsets.Queries{}.Compare(real, sets(t, baskets(2, 2000, universe), universe)))(t)
 	far := must(itemsets.Queries{}.Compare(real, sets(t, make([][]uint32, 2000), universe)))(t)
 	for c := range near.Classes {
 		if near.Classes[c].Any.Mean >= far.Classes[c].Any.Mean {
-			t.Errorf("class %d: a twin errs by %v, nothing at all by %v", c, near.Classes[c].Any.Mean, far.Classes[c].Any.Mean)
+			t.Errorf("class %d: a twin errs by %v, nothing at all by %v", c, near.Classes[c].Any.Mean,
+				far.Classes[c].Any.Mean)
 		}
 	}
 	// Against empty records every count is missed in full, unless the sanity
@@ -163,7 +167,8 @@ func TestRelativeErrorByHand(t *testing.T) {
 	real := sets(t, [][]uint32{{0}, {0}, {0}, {0}, {}, {}, {}, {}, {}, {}}, 1)
 	fake := sets(t, [][]uint32{{0}, {}, {}, {}, {}}, 1)
 	r := must(itemsets.Queries{Count: 1, Classes: 1}.Compare(real, fake))(t)
-	if got := r.Classes[0]; math.Abs(got.Any.Mean-0.5) > 1e-12 || math.Abs(got.All.Median-0.5) > 1e-12 {
+	if got := r.Classes[0]; math.Abs(got.Any.Mean-0.5) > 1e-12 ||
+		math.Abs(got.All.Median-0.5) > 1e-12 {
 		t.Errorf("errors %+v, want |2-4|/4", got)
 	}
 	r = must(itemsets.Queries{Count: 1, Classes: 1, Sanity: 0.8}.Compare(real, fake))(t)
@@ -183,8 +188,10 @@ func TestQueriesRefuse(t *testing.T) {
 		"empty":     second(itemsets.Queries{}.Compare(one, sets(t, nil, 2))),
 		"no real":   second(itemsets.Queries{}.Compare(sets(t, nil, 2), one)),
 		"universe":  second(itemsets.Queries{}.Draw(0, 1)),
-		"grey":      second(itemsets.Queries{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), one)),
-		"grey too":  second(itemsets.Queries{}.Compare(one, must(records.FromFlat(records.Image(1, 1), nil))(t))),
+		"grey": second(
+			itemsets.Queries{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), one)),
+		"grey too": second(
+			itemsets.Queries{}.Compare(one, must(records.FromFlat(records.Image(1, 1), nil))(t))),
 	} {
 		var config *param.Error
 		if !errors.As(err, &config) {

@@ -48,7 +48,9 @@ func (s Statistics) Validate() error {
 		lo, most int
 	}{{"Pairs", s.Pairs, 2, 1 << 12}, {"Top", s.Top, 1, 1 << 16}, {"Size", s.Size, 2, 16}} {
 		if f.value != 0 && (f.value < f.lo || f.value > f.most) {
-			errs = append(errs, param.New("itemsets.Statistics."+f.name, f.value, fmt.Sprintf("a number in [%d, %d], 0 for the default", f.lo, f.most)))
+			errs = append(errs,
+				param.New("itemsets.Statistics."+f.name, f.value,
+					fmt.Sprintf("a number in [%d, %d], 0 for the default", f.lo, f.most)))
 		}
 	}
 	return errors.Join(errs...)
@@ -61,8 +63,9 @@ type Report struct {
 	Sizes    float64    `json:"sizes"`    // total variation distance of the sizes
 	MeanReal float64    `json:"mean"`     // items of a real record
 	MeanFake float64    `json:"mean_syn"` // and of a synthetic one
-	Top      float64    `json:"top"`      // part of the most frequent real combinations that are among the synthetic ones
-	Support  float64    `json:"support"`  // mean relative error of their frequencies
+	// part of the most frequent real combinations that are among the synthetic ones
+	Top     float64 `json:"top"`
+	Support float64 `json:"support"` // mean relative error of their frequencies
 }
 
 // Difference describes differences of frequencies.
@@ -109,7 +112,8 @@ func checkPair(real, synthetic *Index) error {
 		return param.New("evaluate index", nil, "an index, made by NewIndex")
 	}
 	if real.Universe() != synthetic.Universe() {
-		return param.New("evaluate universe", synthetic.Universe(), fmt.Sprintf("%d items, as in the real records", real.Universe()))
+		return param.New("evaluate universe", synthetic.Universe(),
+			fmt.Sprintf("%d items, as in the real records", real.Universe()))
 	}
 	if real.records == 0 || synthetic.records == 0 {
 		return param.New("evaluate records", "none", "real and synthetic records")
@@ -132,7 +136,9 @@ func (x *Index) popular(n int) []uint32 {
 	for i := range items {
 		items[i] = uint32(i)
 	}
-	slices.SortStableFunc(items, func(a, b uint32) int { return cmp.Compare(x.postings[b].count, x.postings[a].count) })
+	slices.SortStableFunc(items, func(a, b uint32) int {
+		return cmp.Compare(x.postings[b].count, x.postings[a].count)
+	})
 	return items[:min(n, len(items))]
 }
 
@@ -207,10 +213,15 @@ func (s Statistics) combinations(real, fake *Index) (found, support float64) {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%ssets compared (%s)\n", notprivate.Mark, notprivate.Caveat)
-	fmt.Fprintf(&b, "  items    mean difference %.5f, largest %.4f, correlation %.4f\n", r.Items.Mean, r.Items.Max, r.Items.Correlation)
-	fmt.Fprintf(&b, "  pairs    mean difference %.5f, largest %.4f, correlation %.4f\n", r.Pairs.Mean, r.Pairs.Max, r.Pairs.Correlation)
-	fmt.Fprintf(&b, "  sizes    total variation %.4f, means %.3f and %.3f\n", r.Sizes, r.MeanReal, r.MeanFake)
-	fmt.Fprintf(&b, "  frequent combinations: %.1f %% found, mean relative error of their frequencies %.4f", 100*r.Top, r.Support)
+	fmt.Fprintf(&b, "  items    mean difference %.5f, largest %.4f, correlation %.4f\n", r.Items.Mean,
+		r.Items.Max, r.Items.Correlation)
+	fmt.Fprintf(&b, "  pairs    mean difference %.5f, largest %.4f, correlation %.4f\n", r.Pairs.Mean,
+		r.Pairs.Max, r.Pairs.Correlation)
+	fmt.Fprintf(&b, "  sizes    total variation %.4f, means %.3f and %.3f\n", r.Sizes, r.MeanReal,
+		r.MeanFake)
+	fmt.Fprintf(&b,
+		"  frequent combinations: %.1f %% found, mean relative error of their frequencies %.4f",
+		100*r.Top, r.Support)
 	return b.String()
 }
 

@@ -22,8 +22,12 @@ func TestIndexOverManyBlocks(t *testing.T) {
 	const n = 3*65536 + 17
 	rows := make([][]uint32, n)
 	has := []func(i int) bool{
-		func(i int) bool { return i%3 == 0 }, func(i int) bool { return i%5000 == 1 }, func(int) bool { return true },
-		func(int) bool { return false }, func(i int) bool { return i >= 3*65536 }, func(i int) bool { return i%15 == 0 && i < 65536 },
+		func(i int) bool {
+			return i%3 == 0
+		}, func(i int) bool { return i%5000 == 1 }, func(int) bool { return true },
+		func(int) bool {
+			return false
+		}, func(i int) bool { return i >= 3*65536 }, func(i int) bool { return i%15 == 0 && i < 65536 },
 	}
 	for i := range rows {
 		for item, f := range has {
@@ -101,11 +105,13 @@ func TestTopItemsets(t *testing.T) {
 func TestItemStatistics(t *testing.T) {
 	real, fake := sets(t, baskets(1, 3000, 20), 20), sets(t, baskets(2, 5000, 20), 20)
 	same := must(itemsets.Statistics{}.Compare(real, real))(t)
-	if same.Items.Max != 0 || same.Pairs.Max != 0 || same.Sizes != 0 || same.Top != 1 || same.Support != 0 || math.Abs(same.Items.Correlation-1) > 1e-12 {
+	if same.Items.Max != 0 || same.Pairs.Max != 0 || same.Sizes != 0 || same.Top != 1 ||
+		same.Support != 0 || math.Abs(same.Items.Correlation-1) > 1e-12 {
 		t.Errorf("records compared with themselves: %+v", same)
 	}
 	other := must(itemsets.Statistics{}.Compare(real, fake))(t)
-	if other.Items.Max == 0 || other.Items.Max > 0.06 || other.Items.Correlation < 0.99 || other.Top == 1 && other.Support == 0 {
+	if other.Items.Max == 0 || other.Items.Max > 0.06 || other.Items.Correlation < 0.99 ||
+		other.Top == 1 && other.Support == 0 {
 		t.Errorf("another draw of the same law: %+v", other)
 	}
 	empty := must(itemsets.Statistics{Top: 5}.Compare(real, sets(t, make([][]uint32, 7), 20)))(t)
@@ -113,15 +119,18 @@ func TestItemStatistics(t *testing.T) {
 		t.Errorf("empty sets: %+v", empty)
 	}
 	text, err := json.Marshal(other)
-	if err != nil || !strings.Contains(string(text), "no ε") || !strings.Contains(other.String(), "[not private]") {
+	if err != nil || !strings.Contains(string(text), "no ε") ||
+		!strings.Contains(other.String(), "[not private]") {
 		t.Errorf("%s %v\n%v", text, err, other)
 	}
 	for name, err := range map[string]error{
 		"settings": second(itemsets.Statistics{Pairs: 1, Top: -1, Size: 99}.Compare(real, fake)),
 		"universe": second(itemsets.Statistics{}.Compare(real, sets(t, nil, 3))),
 		"no real":  second(itemsets.Statistics{}.Compare(sets(t, nil, 20), fake)),
-		"grey":     second(itemsets.Statistics{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), fake)),
-		"grey too": second(itemsets.Statistics{}.Compare(real, must(records.FromFlat(records.Image(1, 1), nil))(t))),
+		"grey": second(
+			itemsets.Statistics{}.Compare(must(records.FromFlat(records.Image(1, 1), nil))(t), fake)),
+		"grey too": second(itemsets.Statistics{}.Compare(real,
+			must(records.FromFlat(records.Image(1, 1), nil))(t))),
 	} {
 		var config *param.Error
 		if !errors.As(err, &config) {
@@ -146,7 +155,8 @@ func TestPopularQueries(t *testing.T) {
 	if r.MeanAny() != 0 || r.MeanAll() != 0 || !strings.Contains(r.String(), "popular items") {
 		t.Errorf("the same frequencies: %v", r)
 	}
-	wrong := must(itemsets.Queries{Popular: true, MaxLength: 1, Classes: 1, Count: 4000}.Compare(real, sets(t, [][]uint32{{0}}, 50)))(t)
+	wrong := must(itemsets.Queries{Popular: true, MaxLength: 1, Classes: 1, Count: 4000}.Compare(real,
+		sets(t, [][]uint32{{0}}, 50)))(t)
 	// One query in five is about item 1, all of whose records are missing: 800 ± 5·25 of 4000.
 	if got := wrong.MeanAny(); math.Abs(got-0.2) > 0.032 {
 		t.Errorf("mean error %v, want about 0.2", got)
@@ -159,7 +169,8 @@ func TestManyQueriesAtOnce(t *testing.T) {
 	for name, n := range map[string]int{"few": 50, "many": 9000} {
 		x := must(itemsets.NewIndex(sets(t, baskets(8, n, universe), universe)))(t)
 		for _, count := range []int{0, 1, 130} {
-			queries := must(itemsets.Queries{Count: max(count, 1), Classes: 1}.Draw(universe, universe))(t)[0][:count]
+			queries := must(itemsets.Queries{Count: max(count, 1), Classes: 1}.Draw(universe,
+				universe))(t)[0][:count]
 			if count > 0 {
 				queries[0] = []uint32{3, 3, 999}
 			}

@@ -26,9 +26,11 @@ func (x *Index) TopItemsets(k, size int) []Set {
 		return nil
 	}
 	order := x.popular(len(x.postings))
-	m := &miner{index: x, order: order, size: size, k: k, pairs: x.countPairs(order[:min(len(order), pairItems)])}
+	m := &miner{index: x, order: order, size: size, k: k,
+		pairs: x.countPairs(order[:min(len(order), pairItems)])}
 	m.growPairs()
-	for rank := pairItems; rank < len(order) && m.wanted(x.postings[order[rank]].count) && x.postings[order[rank]].count > 0; rank++ {
+	for rank := pairItems; rank < len(order) && m.wanted(x.postings[order[rank]].count) &&
+		x.postings[order[rank]].count > 0; rank++ {
 		m.extend([]int{rank}, x.postings[order[rank]].runs)
 	}
 	return m.best
@@ -63,7 +65,9 @@ func (x *Index) countPairs(items []uint32) pairCounts {
 		var row []int32
 		return func(block int) {
 			lo := block * blockRows
-			r.visit(lo, min(lo+blockRows, x.records), func(_ int, set []uint32) { row = own.add(row[:0], set, rank) })
+			r.visit(lo, min(lo+blockRows, x.records), func(_ int, set []uint32) {
+				row = own.add(row[:0], set, rank)
+			})
 		}
 	})
 	for _, own := range workers {
@@ -117,7 +121,9 @@ func (m *miner) growPairs() {
 			}
 		}
 	}
-	slices.SortStableFunc(frequent, func(p, q pair) int { return cmp.Compare(m.pairs.at(q.a, q.b), m.pairs.at(p.a, p.b)) })
+	slices.SortStableFunc(frequent, func(p, q pair) int {
+		return cmp.Compare(m.pairs.at(q.a, q.b), m.pairs.at(p.a, p.b))
+	})
 	for _, p := range frequent {
 		if m.size == 2 || !m.wanted(m.pairs.at(p.a, p.b)) {
 			return

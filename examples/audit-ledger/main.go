@@ -25,7 +25,8 @@ import (
 var sample []byte
 
 func main() {
-	out := flag.String("plot", filepath.Join("out", "tradeoff.png"), "where to draw the trade-off curve; empty for nowhere")
+	out := flag.String("plot", filepath.Join("out", "tradeoff.png"),
+		"where to draw the trade-off curve; empty for nowhere")
 	flag.Parse()
 	if err := run(flag.Arg(0), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "audit-ledger:", err)

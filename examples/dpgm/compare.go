@@ -19,7 +19,8 @@ func compare(ctx context.Context, c config) error {
 		return err
 	}
 	for _, epsilon := range []float64{1.74, 4} {
-		sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(train, across)}}}
+		sheet := grid.Sheet{Height: side, Width: side,
+			Rows: []grid.Row{{Caption: "real", Images: images.First(train, across)}}}
 		for _, v := range []struct {
 			model string
 			k     int

@@ -89,7 +89,8 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
 	f.Float64Var(&c.klWeight, "kl-weight", 1, "weight of a vae's divergence from its prior")
-	f.Float64Var(&c.outputBias, "output-bias", -2, "initial bias of every pixel: the logit of a public guess at how many are black")
+	f.Float64Var(&c.outputBias, "output-bias", -2,
+		"initial bias of every pixel: the logit of a public guess at how many are black")
 	f.IntVar(&c.k, "k", 10, "clusters")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
 	f.Float64Var(&c.share, "share", 0.15, "part of ε for clustering")
@@ -97,12 +98,17 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
 	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
 	f.IntVar(&c.steps, "steps", 150, "training steps")
-	f.Float64Var(&c.lr, "lr", 0, "learning rate, with momentum 0.9 (default 0.3 for a vae, 0.01 for an rbm)")
-	f.Float64Var(&c.average, "average", 0.9, "decay of the moving average of parameters that is released")
-	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, which scales the steps of a single network (default -n)")
-	f.Float64Var(&c.clip, "clip", 0, "clip norm of a record's gradient (default 1 for a vae, 20 for an rbm)")
+	f.Float64Var(&c.lr, "lr", 0,
+		"learning rate, with momentum 0.9 (default 0.3 for a vae, 0.01 for an rbm)")
+	f.Float64Var(&c.average, "average", 0.9,
+		"decay of the moving average of parameters that is released")
+	f.IntVar(&c.nominal, "nominal", 0,
+		"public nominal number of records, which scales the steps of a single network (default -n)")
+	f.Float64Var(&c.clip, "clip", 0,
+		"clip norm of a record's gradient (default 1 for a vae, 20 for an rbm)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
-	f.BoolVar(&c.compare, "compare", false, "draw real images, one vae, a mixture of vaes and one of rbms side by side, at ε = 1.74 and ε = 4")
+	f.BoolVar(&c.compare, "compare", false,
+		"draw real images, one vae, a mixture of vaes and one of rbms side by side, at ε = 1.74 and ε = 4")
 	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")
 	err := f.Parse(args)
 	return c.withDefaults(), err

@@ -16,7 +16,8 @@ const across = 16
 
 // picture writes real images, then one row for each cluster.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
+	sheet := grid.Sheet{Height: side, Width: side,
+		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
 	rows, err := rowsOf(ctx, c, gen, "")
 	if err != nil {
 		return err
@@ -31,14 +32,18 @@ func picture(ctx context.Context, c config, gen *privgen.Generator, real *record
 }
 
 // rowsOf draws one row for each cluster, as the probability of each pixel.
-func rowsOf(ctx context.Context, c config, gen *privgen.Generator, prefix string) ([]grid.Row, error) {
+func rowsOf(ctx context.Context, c config, gen *privgen.Generator,
+	prefix string) ([]grid.Row, error) {
 	var rows []grid.Row
 	for i, w := range gen.Weights() {
-		samples, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(c.seed))
+		samples, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(),
+			privgen.Seed(c.seed))
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, grid.Row{Caption: fmt.Sprintf("%s%d: %.0f%%", prefix, i, 100*w), Images: images.First(samples, across)})
+		rows = append(rows,
+			grid.Row{Caption: fmt.Sprintf("%s%d: %.0f%%", prefix, i, 100*w),
+				Images: images.First(samples, across)})
 	}
 	return rows, nil
 }

@@ -16,15 +16,18 @@ const side = digits.Side
 
 // chain is the run in the library's own words.
 func (c config) chain() privgen.DPGMChain {
-	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps, Optimizer: sgd.Momentum(c.lr, 0.9)}
-	chain := privgen.DPGM(records.BinaryImage(side, side), c.budget).Model(c.architecture()).Average(c.average).Seed(c.seed)
+	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps,
+		Optimizer: sgd.Momentum(c.lr, 0.9)}
+	chain := privgen.DPGM(records.BinaryImage(side, side),
+		c.budget).Model(c.architecture()).Average(c.average).Seed(c.seed)
 	if c.k == 1 {
 		train.NominalBatch = c.q * float64(c.nominalSize())
 		return chain.Cluster(kmeans.Config{K: 1}).Train(train)
 	}
 	return chain.
 		Features(rff.RBF{Dim: c.dim, Bandwidth: c.bandwidth}).
-		Cluster(kmeans.Config{K: c.k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest}).
+		Cluster(kmeans.Config{K: c.k, Iterations: c.iterations, Share: c.share,
+			Small: kmeans.SplitLargest}).
 		Train(train)
 }
 
@@ -40,12 +43,14 @@ func (c config) architecture() models.DensityArchitecture {
 	if c.model == "rbm" {
 		return models.RBM{Hidden: c.hidden, Chains: 100, VisibleBias: c.outputBias}
 	}
-	return models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, KLWeight: c.klWeight, OutputBias: c.outputBias}
+	return models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, KLWeight: c.klWeight,
+		OutputBias: c.outputBias}
 }
 
 // load returns training images and held-out images, both binarised.
 func (c config) load() (train, test *records.Table, err error) {
-	train, test, err = c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 10, TestSeed: c.seed + 1})
+	train, test, err =
+		c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 10, TestSeed: c.seed + 1})
 	if err != nil {
 		return nil, nil, err
 	}

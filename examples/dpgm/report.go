@@ -16,7 +16,8 @@ const judged = 500
 
 // report measures the generator against real records. None of it is private, and
 // every line says so.
-func report(ctx context.Context, c config, gen *privgen.Generator, train, test *records.Table) error {
+func report(ctx context.Context, c config, gen *privgen.Generator, train,
+	test *records.Table) error {
 	fmt.Println()
 	clusters, err := clustering(gen, train)
 	if err != nil {
@@ -48,7 +49,8 @@ func clustering(gen *privgen.Generator, train *records.Table) (evaluate.Clusteri
 
 // agreement lets a classifier that was trained on real images name the samples
 // of each cluster.
-func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering, train, test *records.Table) error {
+func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering,
+	train, test *records.Table) error {
 	judge, err := classify.NeuralNetwork{Hidden: []int{128}, Seed: c.seed}.Fit(train)
 	if err != nil {
 		return err
@@ -69,7 +71,8 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 			return err
 		}
 		class, share := majority(clusters.Counts[i])
-		fmt.Printf("%7d  %5.1f%%  %5.1f%% are a %-10s  %v\n", i, 100*w, 100*share, fmt.Sprint(class), named)
+		fmt.Printf("%7d  %5.1f%%  %5.1f%% are a %-10s  %v\n", i, 100*w, 100*share,
+			fmt.Sprint(class), named)
 	}
 	return nil
 }
@@ -88,7 +91,8 @@ func majority(counts []int) (class int, share float64) {
 
 // utility trains a classifier on synthetic images, each labelled by the commonest
 // class of its cluster's real records, and tests it on real ones.
-func utility(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering, train, test *records.Table) error {
+func utility(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering,
+	train, test *records.Table) error {
 	synthetic, err := labelled(ctx, c, gen, clusters, train.Schema())
 	if err != nil {
 		return err
@@ -101,7 +105,8 @@ func utility(ctx context.Context, c config, gen *privgen.Generator, clusters eva
 	return nil
 }
 
-func labelled(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering, s records.Schema) (*records.Table, error) {
+func labelled(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering,
+	s records.Schema) (*records.Table, error) {
 	const total = 20000
 	var flat []float32
 	var labels []int32

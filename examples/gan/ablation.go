@@ -19,8 +19,10 @@ func ablation(ctx context.Context, c config, d data) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ε = %g, δ = %g, %v; %d critic steps; mean ± standard deviation of %d seeds; %s [not private]\n%-42s %-16s %s\n",
-		c.budget.Epsilon, c.budget.Delta, c.budget.Relation, c.steps, c.seeds, classifier.Name(), "", "accuracy", "inception score")
+	fmt.Printf("ε = %g, δ = %g, %v; %d critic steps; mean ± standard deviation of %d seeds; %s [not "+
+		"private]\n%-42s %-16s %s\n",
+		c.budget.Epsilon, c.budget.Delta, c.budget.Relation, c.steps, c.seeds, classifier.Name(), "",
+		"accuracy", "inception score")
 	for _, stage := range []struct {
 		name   string
 		change func(c *config)
@@ -73,8 +75,10 @@ func spread(x []float64) string {
 // allow at ε, by three readings of what they cost, and what the first two really cost.
 func iterations(c config) error {
 	const sigma, q = 1.086, 64. / 49000 // the paper's setting for MNIST
-	fmt.Printf("critic steps at ε = %g, δ = %g, %v, σ = %g, q = 64/49000\n", c.budget.Epsilon, c.budget.Delta, c.budget.Relation, sigma)
-	fmt.Printf("%2s  %-24s %-24s %s\n", "k", "groups cost nothing", "k releases apart", "one joint release")
+	fmt.Printf("critic steps at ε = %g, δ = %g, %v, σ = %g, q = 64/49000\n", c.budget.Epsilon,
+		c.budget.Delta, c.budget.Relation, sigma)
+	fmt.Printf("%2s  %-24s %-24s %s\n", "k", "groups cost nothing", "k releases apart",
+		"one joint release")
 	free, err := allowed(c.budget, q, sigma, 1)
 	if err != nil {
 		return err
@@ -89,14 +93,17 @@ func iterations(c config) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%2d  %-24s %-24s %d\n", k, priced(c.budget, q, z, free), priced(c.budget, q, z, apart), joint)
+		fmt.Printf("%2d  %-24s %-24s %d\n", k, priced(c.budget, q, z, free),
+			priced(c.budget, q, z, apart), joint)
 	}
-	fmt.Printf("With the noise of a step fixed for the joint release instead (z = %g), every number of groups allows %d.\n", sigma, free)
+	fmt.Printf("With the noise of a step fixed for the joint release instead (z = %g), every number "+
+		"of groups allows %d.\n", sigma, free)
 	return nil
 }
 
 func priced(b accountant.Budget, q, z float64, steps int) string {
-	cost, err := accountant.Epsilon(accountant.Repeated{Event: step(q, z), Count: steps}, b.Delta, b.Relation)
+	cost, err := accountant.Epsilon(accountant.Repeated{Event: step(q, z), Count: steps}, b.Delta,
+		b.Relation)
 	if err != nil {
 		return err.Error()
 	}
@@ -113,7 +120,8 @@ func allowed(b accountant.Budget, q, z float64, releases int) (int, error) {
 	lo, hi := 0, 1<<21
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
-		cost, err := accountant.Epsilon(accountant.Repeated{Event: step(q, z), Count: mid * releases}, b.Delta, b.Relation)
+		cost, err := accountant.Epsilon(accountant.Repeated{Event: step(q, z), Count: mid * releases},
+			b.Delta, b.Relation)
 		if err != nil {
 			return 0, err
 		}

@@ -61,12 +61,15 @@ func run(ctx context.Context, args []string) error {
 func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 	checkpoint := filepath.Join(c.out, "gan.checkpoint")
 	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
-		return fmt.Errorf("%s is there: -resume goes on with that run; remove it to begin another, which spends again", checkpoint)
+		return fmt.Errorf(
+			"%s is there: -resume goes on with that run; remove it to begin another, which spends again",
+			checkpoint)
 	}
 	film := &film{real: d.private}
 	meter := program.Meter{To: os.Stderr, Layout: "%-11s %6d/%d  ε so far %.3f  %v"}
 	start := time.Now()
-	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint), privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
+		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
 	if err != nil {
 		return err
 	}
@@ -110,30 +113,40 @@ func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("gan", flag.ContinueOnError)
 	c.files.Flags(f, "0 to 9")
-	f.IntVar(&c.n, "n", 40000, "how many digits the program draws, and a public nominal number of images")
-	f.Float64Var(&c.publicShare, "public", 0.02, "share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
+	f.IntVar(&c.n, "n", 40000,
+		"how many digits the program draws, and a public nominal number of images")
+	f.Float64Var(&c.publicShare, "public", 0.02,
+		"share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
-	f.StringVar(&c.critic, "critic", "mlp", "networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
-	f.IntVar(&c.width, "width", 64, "hidden units of the critic mlp; its generator's layers have twice and four times as many")
+	f.StringVar(&c.critic, "critic", "mlp",
+		"networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
+	f.IntVar(&c.width, "width", 64,
+		"hidden units of the critic mlp; its generator's layers have twice and four times as many")
 	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
 	f.Float64Var(&c.batch, "batch", 512, "expected images of a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")
-	f.Float64Var(&c.threshold, "threshold", 0, "accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
+	f.Float64Var(&c.threshold, "threshold", 0,
+		"accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
 	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
-	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the generator")
+	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
+		"learning rate of Adam (0.5, 0.999) for the generator")
 	f.Float64Var(&c.clip, "clip", 3, "clip norm of an image's gradient, without -adaptive")
-	f.Float64Var(&c.average, "average", 0.99, "decay of the moving average of the generator that is released")
-	f.IntVar(&c.groups, "groups", 0, "clusters of critic parameters, clipped apart to norms of public images; 0 for one")
+	f.Float64Var(&c.average, "average", 0.99,
+		"decay of the moving average of the generator that is released")
+	f.IntVar(&c.groups, "groups", 0,
+		"clusters of critic parameters, clipped apart to norms of public images; 0 for one")
 	f.BoolVar(&c.adaptive, "adaptive", false, "clip to norms of public images, anew in every step")
-	f.Float64Var(&c.scale, "scale", 1, "multiple of the public images' mean gradient norms that is clipped to")
+	f.Float64Var(&c.scale, "scale", 1,
+		"multiple of the public images' mean gradient norms that is clipped to")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")
 	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint in the folder, if there is one")
-	f.BoolVar(&c.ablation, "ablation", false, "compare plain, with grouping, with adaptive clipping, with warm start")
+	f.BoolVar(&c.ablation, "ablation", false,
+		"compare plain, with grouping, with adaptive clipping, with warm start")
 	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
 	return c, f.Parse(args)
 }

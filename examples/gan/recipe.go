@@ -20,10 +20,12 @@ const side = digits.Side
 func (c config) chain(public *records.Table) privgen.GANChain {
 	var loss models.CriticLoss
 	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
-	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps, NominalBatch: c.batch,
-		Optimizer: sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
+	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps,
+		NominalBatch: c.batch,
+		Optimizer:    sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
 	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
-		GeneratorOptimizer: sgd.AdamWith(c.generatorLR, 0.5, 0.999, 1e-8), Average: c.average, WarmSteps: c.warm, Seed: c.seed}
+		GeneratorOptimizer: sgd.AdamWith(c.generatorLR, 0.5, 0.999, 1e-8), Average: c.average,
+		WarmSteps: c.warm, Seed: c.seed}
 	if c.threshold > 0 {
 		g.Frequency = gan.Frequency{Threshold: c.threshold}
 	}
@@ -50,7 +52,8 @@ func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitect
 	case "paper":
 		return models.PaperCritic28(), models.PaperGenerator28()
 	}
-	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU}, models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
+	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU},
+		models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
 }
 
 // data are the images of a run.
@@ -65,7 +68,9 @@ func (c config) load() (d data, err error) {
 	if !(c.publicShare > 0 && c.publicShare < 1) {
 		return d, fmt.Errorf("-public %v: want a share between 0 and 1", c.publicShare)
 	}
-	all, test, err := c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 8, TestSeed: c.seed + 1000})
+	all, test, err :=
+		c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 8,
+			TestSeed: c.seed + 1000})
 	if err != nil {
 		return d, err
 	}

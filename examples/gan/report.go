@@ -37,7 +37,8 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 		return err
 	}
 	fmt.Println(score)
-	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, synthetic, d.private, d.test)
+	apart, err := evaluate.JensenShannon(classify.NeuralNetwork{Hidden: []int{64}}, synthetic,
+		d.private, d.test)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,8 @@ func report(ctx context.Context, c config, gen *privgen.Generator, d data) error
 	return nil
 }
 
-func testOn(m classify.Method, train records.Data, test *records.Table) (classify.Classification, error) {
+func testOn(m classify.Method, train records.Data,
+	test *records.Table) (classify.Classification, error) {
 	judge, err := m.Fit(train)
 	if err != nil {
 		return classify.Classification{}, err
@@ -65,7 +67,8 @@ type film struct {
 func (f *film) take(step int, g *privgen.Generator) {
 	var row [][]float32
 	for class := range g.Schema().Classes() {
-		two, err := g.Sample(context.Background(), across/g.Schema().Classes(), privgen.OfClass(class), privgen.Seed(uint64(class)))
+		two, err := g.Sample(context.Background(), across/g.Schema().Classes(), privgen.OfClass(class),
+			privgen.Seed(uint64(class)))
 		if err != nil {
 			return
 		}
@@ -75,7 +78,8 @@ func (f *film) take(step int, g *privgen.Generator) {
 }
 
 func (f *film) save(path string) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: append([]grid.Row{{Caption: "real", Images: images.First(f.real, across)}}, f.rows...)}
+	sheet := grid.Sheet{Height: side, Width: side,
+		Rows: append([]grid.Row{{Caption: "real", Images: images.First(f.real, across)}}, f.rows...)}
 	if err := sheet.Save(path); err != nil {
 		return err
 	}

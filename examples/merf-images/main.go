@@ -47,13 +47,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	meter := program.Meter{To: os.Stderr, Layout: "%-14s %5d/%d  %[5]v"} // ε was spent in the one release
+	// ε was spent in the one release
+	meter := program.Meter{To: os.Stderr, Layout: "%-14s %5d/%d  %[5]v"}
 	start := time.Now()
 	gen, err := plan.Fit(ctx, train, privgen.OnProgress(meter.Show))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%v\n\nreleased and trained in %v\n", gen.Guarantee(), time.Since(start).Round(time.Second))
+	fmt.Printf("\n%v\n\nreleased and trained in %v\n", gen.Guarantee(),
+		time.Since(start).Round(time.Second))
 
 	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
 		return err
@@ -84,10 +86,12 @@ func parse(args []string) (config, error) {
 	f := flag.NewFlagSet("merf-images", flag.ContinueOnError)
 	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
-	f.IntVar(&c.synthetic, "synthetic", 0, "how many synthetic images to write (default 60000 with -images, 20000 without)")
+	f.IntVar(&c.synthetic, "synthetic", 0,
+		"how many synthetic images to write (default 60000 with -images, 20000 without)")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
-	f.IntVar(&c.steps, "steps", 0, "training steps of the generator (default 2000 with -images, 1000 without)")
+	f.IntVar(&c.steps, "steps", 0,
+		"training steps of the generator (default 2000 with -images, 1000 without)")
 	f.IntVar(&c.batch, "batch", 100, "synthetic images a step")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
@@ -102,7 +106,8 @@ func (c config) withDefaults() config {
 	if c.files.Images != "" {
 		synthetic, features, steps = 60000, 10000, 2000
 	}
-	for _, v := range []struct{ field, preset *int }{{&c.synthetic, &synthetic}, {&c.features, &features}, {&c.steps, &steps}} {
+	for _, v := range []struct{ field, preset *int }{{&c.synthetic, &synthetic},
+		{&c.features, &features}, {&c.steps, &steps}} {
 		if *v.field == 0 {
 			*v.field = *v.preset
 		}
@@ -126,7 +131,9 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 		}
 	}
 	path := filepath.Join(c.out, "synthetic.npz")
-	if err := program.Save(path, func(w io.Writer) error { return records.WriteNPZ(w, synthetic) }); err != nil {
+	if err := program.Save(path, func(w io.Writer) error {
+		return records.WriteNPZ(w, synthetic)
+	}); err != nil {
 		return nil, err
 	}
 	fmt.Println("wrote", path)

@@ -17,7 +17,8 @@ import (
 // held-out real ones. None of it is private, and every line says so.
 func report(synthetic, train, test *records.Table) error {
 	fmt.Println("\ntrained on synthetic and on real images, tested on held-out real ones")
-	suite := evaluate.Suite{Methods: []classify.Method{classify.Convolutional{}, classify.NeuralNetwork{}}}
+	suite := evaluate.Suite{Methods: []classify.Method{classify.Convolutional{},
+		classify.NeuralNetwork{}}}
 	all, err := suite.Compare(synthetic, train, test)
 	if err != nil {
 		return err
@@ -33,13 +34,16 @@ const across = 16
 
 // picture writes real images, then one row of synthetic ones for each class.
 func picture(ctx context.Context, c config, gen *privgen.Generator, real *records.Table) error {
-	sheet := grid.Sheet{Height: side, Width: side, Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
+	sheet := grid.Sheet{Height: side, Width: side,
+		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
 	for class := range gen.Schema().Classes() {
-		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(), privgen.Seed(c.seed))
+		rows, err := gen.Sample(ctx, across, privgen.OfClass(class), privgen.Means(),
+			privgen.Seed(c.seed))
 		if err != nil {
 			return err
 		}
-		sheet.Rows = append(sheet.Rows, grid.Row{Caption: gen.Schema().ClassName(class), Images: images.First(rows, across)})
+		sheet.Rows = append(sheet.Rows,
+			grid.Row{Caption: gen.Schema().ClassName(class), Images: images.First(rows, across)})
 	}
 	path := filepath.Join(c.out, "synthetic.png")
 	if err := sheet.Save(path); err != nil {

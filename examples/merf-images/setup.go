@@ -36,5 +36,6 @@ func generator() models.ConvDecoder {
 
 // load returns training images and held-out images.
 func (c config) load() (train, test *records.Table, err error) {
-	return c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 4, TestSeed: c.seed + 1})
+	return c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 4,
+		TestSeed: c.seed + 1})
 }

@@ -12,7 +12,8 @@ import (
 // on several columns at once.
 
 var (
-	jobs      = []string{"clerk", "craft", "manager", "nurse", "sales", "teacher", "driver", "farmer", "none"}
+	jobs = []string{"clerk", "craft", "manager", "nurse", "sales", "teacher", "driver",
+		"farmer", "none"}
 	families  = []string{"single", "married", "divorced", "widowed"}
 	regions   = []string{"north", "south", "east", "west", "coast", "hills", "islands", "abroad"}
 	schooling = []string{"primary", "lower", "upper", "college", "bachelor", "master", "doctor"}
@@ -52,15 +53,20 @@ func person(rng *rand.Rand) []any {
 	school := pick(rng, 1, 3, 8, 6, 5, 2, 0.5)
 	job := jobOf(rng, school)
 	family := pick(rng, 3, 1.5+math.Max(age-22, 0)/6, 1+age/60, math.Max(age-50, 0.1)/20)
-	hours := math.Max(0, 38+6*rng.NormFloat64()+float64(4*b2i(job == 2))-float64(18*b2i(rng.IntN(6) == 0)))
+	hours := math.Max(0,
+		38+6*rng.NormFloat64()+float64(4*b2i(job == 2))-float64(18*b2i(rng.IntN(6) == 0)))
 	savings := 0.0
 	if rng.Float64() < 0.05+0.03*float64(school)+age/400 {
 		savings = math.Exp(7 + 1.2*rng.NormFloat64() + 0.15*float64(school))
 	}
-	score := -6.1 + 0.55*float64(school) + 1.6*float64(b2i(family == 1)) + 0.9*float64(b2i(job == 2)) + 0.045*math.Min(age, 60) -
-		1.5*float64(b2i(age < 25)) + 0.03*(hours-38) + 1.2*float64(b2i(savings > 3000)) + 0.5*float64(b2i(job == 4 && family == 1))
-	row := []any{math.Round(age), schooling[school], jobs[job], families[family], regions[pick(rng, 8, 7, 5, 5, 4, 2, 1, 0.3)],
-		[]string{"no", "yes"}[b2i(rng.Float64() < 0.1+0.2*float64(b2i(job == 1 || job == 5)))], math.Round(hours), savings,
+	score := -6.1 + 0.55*float64(school) + 1.6*float64(b2i(family == 1)) + 0.9*float64(b2i(job == 2)) +
+		0.045*math.Min(age, 60) -
+		1.5*float64(b2i(age < 25)) + 0.03*(hours-38) + 1.2*float64(b2i(savings > 3000)) +
+		0.5*float64(b2i(job == 4 && family == 1))
+	row := []any{math.Round(age), schooling[school], jobs[job], families[family],
+		regions[pick(rng, 8, 7, 5, 5, 4, 2, 1, 0.3)],
+		[]string{"no", "yes"}[b2i(rng.Float64() < 0.1+0.2*float64(b2i(job == 1 || job == 5)))],
+		math.Round(hours), savings,
 		rng.ExpFloat64() * 15, []string{"low", "high"}[b2i(rng.Float64() < 1/(1+math.Exp(-1.4*score)))]}
 	if rng.IntN(20) == 0 {
 		row[2] = nil

@@ -65,7 +65,8 @@ func run(ctx context.Context, args []string) error {
 }
 
 // fit releases the embedding, keeps it, and trains the generator against it.
-func (c config) fit(ctx context.Context, plan *merf.Plan, train *records.Frame) (*privgen.Generator, error) {
+func (c config) fit(ctx context.Context, plan *merf.Plan,
+	train *records.Frame) (*privgen.Generator, error) {
 	if c.embedding != "" {
 		return c.refit(ctx, plan)
 	}
@@ -96,7 +97,8 @@ func (c config) refit(ctx context.Context, plan *merf.Plan) (*privgen.Generator,
 // show prints a line now and then.
 func show(p privgen.Progress) {
 	if p.Step%500 == 0 || p.Step == p.Of {
-		fmt.Fprintf(os.Stderr, "%s %d/%d, ε so far %.3g, %.0f s\n", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Seconds())
+		fmt.Fprintf(os.Stderr, "%s %d/%d, ε so far %.3g, %.0f s\n", p.Stage, p.Step, p.Of, p.Epsilon,
+			p.Elapsed.Seconds())
 	}
 }
 

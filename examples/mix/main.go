@@ -54,24 +54,32 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.testImages, "test-images", "",
 		"idx file of held-out images, needed with -images (without both, more digits are drawn)")
 	f.StringVar(&c.testLabels, "test-labels", "", "idx file of their labels")
-	f.IntVar(&c.n, "n", 20000, "digits the program draws; of files the public number of records, under add/remove a guess")
+	f.IntVar(&c.n, "n", 20000,
+		"digits the program draws; of files the public number of records, under add/remove a guess")
 	f.IntVar(&c.mixtures, "mixtures", 10000, "mixtures released")
 	f.IntVar(&c.degree, "degree", 0, "records in a mixture (default: the plan chooses)")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
-	f.StringVar(&c.sampling, "sampling", "poisson", "poisson, or subset (without replacement, under replace_one only)")
-	f.BoolVar(&c.byClass, "by-class", true, "mix records of one class; false for the paper's mixtures of all")
+	f.StringVar(&c.sampling, "sampling", "poisson",
+		"poisson, or subset (without replacement, under replace_one only)")
+	f.BoolVar(&c.byClass, "by-class", true,
+		"mix records of one class; false for the paper's mixtures of all")
 	f.Float64Var(&c.centers, "centers", 0.15, "part of ε for mean records, released first; 0 for none")
 	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
-	f.Float64Var(&c.short, "clip-deviation", 6.5, "norm that deviations from mean records are shortened to")
+	f.Float64Var(&c.short, "clip-deviation", 6.5,
+		"norm that deviations from mean records are shortened to")
 	f.Float64Var(&c.share, "label-share", 0,
 		"part of a record's squared norm that is its label (default: the best for a linear learner)")
 	f.StringVar(&c.learner, "learner", "moments",
-		"what the network learns from: moments (images drawn from class moments) or soft (mixtures and soft labels)")
-	f.Float64Var(&c.denoise, "denoise", 0, "width in pixels of a normal filter over mixtures, for the soft learner")
-	f.IntVar(&c.project, "random-projection", 0, "baseline: release single records projected to this many coordinates")
+		"what the network learns from: moments (images drawn from class moments) or soft (mixtures and "+
+			"soft labels)")
+	f.Float64Var(&c.denoise, "denoise", 0,
+		"width in pixels of a normal filter over mixtures, for the soft learner")
+	f.IntVar(&c.project, "random-projection", 0,
+		"baseline: release single records projected to this many coordinates")
 	f.IntVar(&c.samples, "samples", 10000, "images drawn from class moments in each pass of training")
 	f.IntVar(&c.epochs, "epochs", 5, "passes of the network's training")
-	f.IntVar(&c.runs, "runs", 1, "releases, each trained on with a seed of its own; every one is a run on its own budget")
+	f.IntVar(&c.runs, "runs", 1,
+		"releases, each trained on with a seed of its own; every one is a run on its own budget")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of weights and draws; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for release and pictures")
 	return c, f.Parse(args)
@@ -102,7 +110,8 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		m := gen.Model().(*mix.Model)
-		fmt.Printf("\n%d mixtures of degree %d in %.1f s\n", m.Rows().Len(), plan.Degree(), time.Since(start).Seconds())
+		fmt.Printf("\n%d mixtures of degree %d in %.1f s\n", m.Rows().Len(), plan.Degree(),
+			time.Since(start).Seconds())
 		if i == 0 {
 			fmt.Printf("\n%v\n\n", gen.Guarantee())
 			if err := c.export(m); err != nil {

@@ -16,8 +16,9 @@ import (
 
 // mixing is the release in the library's own words.
 func (c config) mixing() mix.Config {
-	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures, ClipNorm: c.clip,
-		ByClass: c.byClass, LabelShare: c.share}
+	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures,
+		ClipNorm: c.clip,
+		ByClass:  c.byClass, LabelShare: c.share}
 	switch {
 	case c.budget.Relation == accountant.AddOrRemoveOne:
 		out.Sampling = mix.Poisson{Nominal: c.n, Degree: c.degree}
@@ -58,12 +59,14 @@ func (c config) load() (train, test *records.Table, err error) {
 type score struct{ network, linear float64 }
 
 func (s score) String() string {
-	return fmt.Sprintf("accuracy on held-out images (not private): network %.4f, linear model %.4f", s.network, s.linear)
+	return fmt.Sprintf("accuracy on held-out images (not private): network %.4f, linear model %.4f",
+		s.network, s.linear)
 }
 
 // learn trains on one release and scores on held-out images, which are shortened as the mixed ones
 // were.
-func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, seed uint64, show bool) (score, error) {
+func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, seed uint64,
+	show bool) (score, error) {
 	shown, err := c.seen(m, test)
 	if err != nil {
 		return score{}, err
@@ -105,7 +108,8 @@ func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 
 // fromMoments trains on images drawn from the class moments that the mixtures show, fresh ones all
 // the time. The network is then shown held-out images as moments describe images.
-func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer, show bool,
+func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Classifier,
+	t mix.Trainer, show bool,
 	test *records.Table) (*records.Table, error) {
 	moments, err := m.Moments(mix.MomentsConfig{})
 	if err != nil {
@@ -124,7 +128,8 @@ func (c config) fromMoments(ctx context.Context, m *mix.Model, net *models.Class
 
 // fromMixtures trains on the mixtures themselves, as the paper does, stretched to vary as single
 // images do.
-func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Classifier, t mix.Trainer) error {
+func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Classifier,
+	t mix.Trainer) error {
 	rows := m.Whiten()
 	if c.denoise > 0 {
 		var err error
@@ -132,7 +137,8 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 			return err
 		}
 	}
-	wide := records.Interval(rows.Dim(), -math.MaxFloat32, math.MaxFloat32) // labels become shares; features stay
+	// labels become shares; features stay
+	wide := records.Interval(rows.Dim(), -math.MaxFloat32, math.MaxFloat32)
 	return t.Fit(ctx, net, mix.Project(rows, wide))
 }
 
@@ -147,7 +153,9 @@ func report(scores []score) {
 	if len(scores) < 2 {
 		return
 	}
-	for name, of := range map[string]func(score) float64{"network": func(s score) float64 { return s.network },
+	for name, of := range map[string]func(score) float64{"network": func(s score) float64 {
+		return s.network
+	},
 		"linear model": func(s score) float64 { return s.linear }} {
 		mean, square := 0.0, 0.0
 		for _, s := range scores {

@@ -40,11 +40,13 @@ const inputs = 4
 
 func run(ctx context.Context) error {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}
-	cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: 0.02, Steps: 400, Optimizer: sgd.Momentum(0.05, 0.9), NominalBatch: 400}.Calibrate(budget)
+	cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: 0.02, Steps: 400,
+		Optimizer: sgd.Momentum(0.05, 0.9), NominalBatch: 400}.Calibrate(budget)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d steps at ε = %g, δ = %g need a noise multiplier of %.3f\n", cfg.Steps, budget.Epsilon, budget.Delta, cfg.NoiseMultiplier)
+	fmt.Printf("%d steps at ε = %g, δ = %g need a noise multiplier of %.3f\n", cfg.Steps,
+		budget.Epsilon, budget.Delta, cfg.NoiseMultiplier)
 
 	truth := []float32{0.5, -0.3, 0.2, 0.1}
 	data, err := measurements(20000, truth)
@@ -62,7 +64,8 @@ func run(ctx context.Context) error {
 			return err
 		}
 		if step.Number%100 == 0 {
-			fmt.Printf("step %3d of %d, ε so far %.3f, coefficients %.3f\n", step.Number, step.Of, step.Epsilon, net.params.Flat.Data)
+			fmt.Printf("step %3d of %d, ε so far %.3f, coefficients %.3f\n", step.Number, step.Of,
+				step.Epsilon, net.params.Flat.Data)
 		}
 	}
 	fmt.Printf("the truth was %.3f\n\n%v\n", truth, ledger.Guarantee())
@@ -93,7 +96,8 @@ type regression struct {
 }
 
 func newRegression() *regression {
-	return &regression{params: device.NewParams(device.CPU(), device.Shape{Name: "coefficients", Rows: 1, Cols: inputs})}
+	return &regression{params: device.NewParams(device.CPU(),
+		device.Shape{Name: "coefficients", Rows: 1, Cols: inputs})}
 }
 
 // Params are the coefficients.

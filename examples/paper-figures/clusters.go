@@ -69,7 +69,8 @@ func (f clusterFigure) draw(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("clustering accuracy [not private], add or remove one, δ = %g, %d iterations, data-free start, mean ± standard deviation of %d runs\n", delta, f.iterations, f.runs)
+	fmt.Printf("clustering accuracy [not private], add or remove one, δ = %g, %d iterations, "+
+		"data-free start, mean ± standard deviation of %d runs\n", delta, f.iterations, f.runs)
 	var curves []curve
 	for i, d := range append([]int{0}, f.dims...) {
 		s := space(d)
@@ -85,7 +86,8 @@ func (f clusterFigure) draw(ctx context.Context, out string) error {
 		}
 		curves = append(curves, c)
 	}
-	title := fmt.Sprintf("clustering accuracy [not private] by sound ε, add or remove one, δ = 1e-5, %d runs", f.runs)
+	title := fmt.Sprintf(
+		"clustering accuracy [not private] by sound ε, add or remove one, δ = 1e-5, %d runs", f.runs)
 	return save(filepath.Join(out, "fig3-clustering.png"), title, "ε", "accuracy", curves)
 }
 
@@ -109,7 +111,8 @@ func (f clusterFigure) load() (*records.Table, error) {
 
 // accuracy is the mean and the standard deviation over runs, each with its own
 // start, frequencies and noise.
-func (f clusterFigure) accuracy(ctx context.Context, data *records.Table, s space, epsilon float64) (mean, std float64, err error) {
+func (f clusterFigure) accuracy(ctx context.Context, data *records.Table, s space,
+	epsilon float64) (mean, std float64, err error) {
 	var sum, squares float64
 	for run := range f.runs {
 		a, err := f.once(ctx, data, s, epsilon, uint64(run)+1)
@@ -124,7 +127,8 @@ func (f clusterFigure) accuracy(ctx context.Context, data *records.Table, s spac
 	return mean, math.Sqrt(max(squares/n-mean*mean, 0)), nil
 }
 
-func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, epsilon float64, seed uint64) (float64, error) {
+func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, epsilon float64,
+	seed uint64) (float64, error) {
 	budget := accountant.Budget{Epsilon: epsilon, Delta: delta}
 	cfg, err := f.config().Calibrate(budget)
 	if err != nil {
@@ -135,7 +139,8 @@ func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, e
 		return 0, err
 	}
 	be := device.CPU()
-	m, err := kmeans.Fit(ctx, cfg, features, data.WithoutLabels(), accountant.NewLedger(budget), kmeans.WithSeed(seed), kmeans.WithBackend(be))
+	m, err := kmeans.Fit(ctx, cfg, features, data.WithoutLabels(), accountant.NewLedger(budget),
+		kmeans.WithSeed(seed), kmeans.WithBackend(be))
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +152,8 @@ func (f clusterFigure) once(ctx context.Context, data *records.Table, s space, e
 	return c.Accuracy(), err
 }
 
-func (f clusterFigure) features(schema records.Schema, s space, seed uint64) (kmeans.Features, error) {
+func (f clusterFigure) features(schema records.Schema, s space,
+	seed uint64) (kmeans.Features, error) {
 	if s == 0 {
 		return kmeans.Raw(schema), nil
 	}

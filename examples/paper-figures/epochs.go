@@ -82,7 +82,8 @@ func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	if r == accountant.ReplaceOne {
 		cluster, gradient, histogram = s.sigmaK/math.Sqrt2, s.sigmaG/math.Sqrt2, s.sigmaC
 	}
-	step := accountant.PoissonSampled{Probability: s.q, Event: accountant.SameBatch{NoiseMultipliers: []float64{histogram, gradient}}}
+	step := accountant.PoissonSampled{Probability: s.q,
+		Event: accountant.SameBatch{NoiseMultipliers: []float64{histogram, gradient}}}
 	return accountant.Composed{Events: []accountant.Event{
 		accountant.Repeated{Event: accountant.Gaussian{NoiseMultiplier: cluster}, Count: kmeansRounds},
 		accountant.Repeated{Event: step, Count: steps},

@@ -33,13 +33,18 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&c.n, "n", 10000, "how many digits the program draws")
 	f.IntVar(&c.runs, "runs", 5, "runs behind each point of Fig. 3 (the papers: 100)")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
-	f.Func("d", "comma-separated numbers of features (default 50,100,200,500)", func(list string) error { return c.spaces(list) })
-	f.BoolVar(&c.shrink, "shrink", false, "use the library's own post-processing of centres in both methods, beyond the papers")
+	f.Func("d", "comma-separated numbers of features (default 50,100,200,500)",
+		func(list string) error {
+			return c.spaces(list)
+		})
+	f.BoolVar(&c.shrink, "shrink", false,
+		"use the library's own post-processing of centres in both methods, beyond the papers")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of k-means")
 	var t mixTable
 	mixtures := f.Bool("mix", false, "draw only the figure of mixtures")
 	table := f.Bool("table", false, "with -mix, also train networks on mixtures of every degree")
-	f.IntVar(&t.mixtures, "mixtures", 10000, "mixtures behind each number of the table (60000 for MNIST)")
+	f.IntVar(&t.mixtures, "mixtures", 10000,
+		"mixtures behind each number of the table (60000 for MNIST)")
 	f.StringVar(&t.testImages, "test-images", "", "idx file of held-out images, for the table")
 	f.StringVar(&t.testLabels, "test-labels", "", "idx file of their labels")
 	if err := f.Parse(args); err != nil {

@@ -89,7 +89,8 @@ type mixTable struct {
 }
 
 // published are Table I's numbers for MNIST at ε = 20 and 10.
-var published = map[int][2]float64{1: {.098, .098}, 2: {.098, .098}, 4: {.098, .098}, 8: {.272, .098},
+var published = map[int][2]float64{1: {.098, .098}, 2: {.098, .098}, 4: {.098, .098},
+	8:  {.272, .098},
 	16: {.698, .484}, 32: {.765, .585},
 	64: {.800, .782}, 128: {.791, .764}, 256: {.759, .691}, 512: {.687, .629}}
 
@@ -99,8 +100,11 @@ func (c mixTable) print(ctx context.Context) error {
 		return err
 	}
 	c.n = train.Len() // public under replace-one; a stand-in for a public guess under add/remove
-	fmt.Printf("DPMix, Table I: %d mixtures of %d images, δ = 1e-5, network on mixtures and soft labels, one run\n", c.mixtures, c.n)
-	fmt.Println("degree   ε = 20: paper  replace one  add or remove one   ε = 10: paper  replace one  add or remove one")
+	fmt.Printf("DPMix, Table I: %d mixtures of %d images, δ = 1e-5, network on mixtures and soft "+
+		"labels, one run\n", c.mixtures, c.n)
+	fmt.Println(
+		"degree   ε = 20: paper  replace one  add or remove one   ε = 10: paper  replace one  add or " +
+			"remove one")
 	for _, degree := range mix.Degrees() {
 		fmt.Printf("%6d", degree)
 		for i, epsilon := range []float64{20, 10} {
@@ -137,8 +141,9 @@ func (c mixTable) load() (train, test *records.Table, err error) {
 // score releases mixtures, trains on them and counts.
 func (c mixTable) score(ctx context.Context, s mix.Sampling, epsilon float64, train,
 	test *records.Table) (float64, error) {
-	plan, err := mix.Config{Schema: digits.Schema(), Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5,
-		Relation: s.Relation()}, Sampling: s,
+	plan, err := mix.Config{Schema: digits.Schema(),
+		Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5,
+			Relation: s.Relation()}, Sampling: s,
 		Mixtures: c.mixtures, ClipNorm: 9.2}.Plan()
 	if err != nil {
 		return 0, err

@@ -35,7 +35,8 @@ func draw(p *plot.Plot, c curve) error {
 	if err != nil {
 		return err
 	}
-	line.Color, line.Dashes, line.Width = plotutil.Color(c.colour), plotutil.Dashes(c.dashes), vg.Points(1.5)
+	line.Color, line.Dashes, line.Width = plotutil.Color(c.colour), plotutil.Dashes(c.dashes),
+		vg.Points(1.5)
 	p.Add(line)
 	p.Legend.Add(c.label, line)
 	if c.spread == nil {

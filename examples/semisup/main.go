@@ -50,17 +50,21 @@ type config struct {
 func parse(args []string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("semisup", flag.ContinueOnError)
-	f.StringVar(&c.images, "images", "", "idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&c.images, "images", "",
+		"idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
-	f.IntVar(&c.n, "n", 40000, "how many digits the program draws, and a public nominal number of images")
-	f.IntVar(&c.labelled, "labelled", 200, "how many of them are public, with labels; the others are private, without")
+	f.IntVar(&c.n, "n", 40000,
+		"how many digits the program draws, and a public nominal number of images")
+	f.IntVar(&c.labelled, "labelled", 200,
+		"how many of them are public, with labels; the others are private, without")
 	program.BudgetFlags(f, &c.budget, 10, 1e-5)
 	f.IntVar(&c.steps, "steps", 1000, "critic steps of the generator's training")
 	f.IntVar(&c.rounds, "rounds", 1500, "rounds of the classifiers")
 	f.IntVar(&c.batch, "batch", 64, "images of a round")
 	f.Float64Var(&c.share, "share", 0.2, "share of samples in a batch of C1, at last")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
-	f.IntVar(&c.repeat, "repeat", 3, "how often the classifiers are trained, each time from another seed")
+	f.IntVar(&c.repeat, "repeat", 3,
+		"how often the classifiers are trained, each time from another seed")
 	f.StringVar(&c.out, "out", "out", "folder for the picture")
 	return c, f.Parse(args)
 }
@@ -77,7 +81,8 @@ func run(ctx context.Context, args []string) error {
 	if c.labelled < 1 || c.labelled+2000 > all.Len() {
 		return fmt.Errorf("-labelled %d: want some, and 2000 images to test on besides", c.labelled)
 	}
-	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000), all.Slice(c.labelled+2000, all.Len())
+	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000),
+		all.Slice(c.labelled+2000, all.Len())
 	gen, err := c.generator(ctx, private)
 	if err != nil {
 		return err
@@ -87,7 +92,8 @@ func run(ctx context.Context, args []string) error {
 	if err := c.picture(m, public); err != nil {
 		return err
 	}
-	fmt.Printf("%-12s %-26s %s\n", "seed", fmt.Sprintf("%d labelled images alone", c.labelled), "with samples [not private]")
+	fmt.Printf("%-12s %-26s %s\n", "seed", fmt.Sprintf("%d labelled images alone", c.labelled),
+		"with samples [not private]")
 	for i := range c.repeat {
 		alone, err := c.teach(public, test, nil, c.seed+uint64(i))
 		if err != nil {
@@ -116,9 +122,11 @@ func (c config) generator(ctx context.Context, private *records.Table) (*privgen
 		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Seed: c.seed,
 		Critic:    models.MLP{Hidden: []int{64}, Activation: models.LeakyReLU},
 		Generator: models.MLP{Hidden: []int{128, 256}, BatchNorm: true}, Latent: latent,
-		Train: sgd.Config{ClipNorm: 3, SamplingProbability: min(batch/float64(c.n), 1), NominalBatch: batch, Steps: c.steps,
+		Train: sgd.Config{ClipNorm: 3, SamplingProbability: min(batch/float64(c.n), 1),
+			NominalBatch: batch, Steps: c.steps,
 			Optimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8)},
-		CriticSteps: 4, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8), Average: 0.99,
+		CriticSteps: 4, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8),
+		Average: 0.99,
 	}.Plan()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ func newPupil(in, classes int, seed uint64) (*pupil, error) {
 		return nil, err
 	}
 	p := net.Params()
-	return &pupil{net, sgd.Adam(1e-3).Descent(p.Len()), device.NewParams(device.CPU(), p.Shapes...)}, nil
+	return &pupil{net, sgd.Adam(1e-3).Descent(p.Len()), device.NewParams(device.CPU(), p.Shapes...)},
+		nil
 }
 
 // learn takes one step on a batch with the probabilities of classes.

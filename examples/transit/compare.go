@@ -52,7 +52,8 @@ func run(ctx context.Context, args []string) error {
 }
 
 // judge fits, samples and asks, once a seed.
-func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable, truth *itemsets.Index) (result, error) {
+func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable,
+	truth *itemsets.Index) (result, error) {
 	out := result{method: m.name, epsilon: eps}
 	budget := accountant.Budget{Epsilon: eps, Delta: c.delta, Relation: c.relation}
 	start := time.Now()
@@ -70,7 +71,8 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 		if err != nil {
 			return out, err
 		}
-		e, err := itemsets.Queries{Count: c.queries, Popular: c.popular, Seed: seed + 7}.CompareIndexes(truth, guess)
+		e, err := itemsets.Queries{Count: c.queries, Popular: c.popular,
+			Seed: seed + 7}.CompareIndexes(truth, guess)
 		if err != nil {
 			return out, err
 		}
@@ -84,9 +86,11 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 }
 
 // tell prints what one run promised and how good it was.
-func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors, truth, guess *itemsets.Index) error {
+func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors,
+	truth, guess *itemsets.Index) error {
 	if !c.verbose {
-		fmt.Printf("%s: ε = %.4g, δ = %g, %v, unit %s\n", m.name, f.guarantee.Epsilon, f.guarantee.Delta, f.guarantee.Relation, f.guarantee.Unit)
+		fmt.Printf("%s: ε = %.4g, δ = %g, %v, unit %s\n", m.name, f.guarantee.Epsilon, f.guarantee.Delta,
+			f.guarantee.Relation, f.guarantee.Unit)
 		return nil
 	}
 	fmt.Printf("\n== %s, ε ≤ %g, seed %d\n%s\n\n%v\n%v\n", m.name, eps, seed+1, f.bill, f.guarantee, e)

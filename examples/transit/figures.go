@@ -18,7 +18,8 @@ func figures(c config, results []result) error {
 		name := fmt.Sprintf("%s, ε = %g", r.method, r.epsilon)
 		lengths = append(lengths, name)
 		for i := range r.runs[0].Classes {
-			byLength[name] = append(byLength[name], plotter.XY{X: 100 * float64(i+1) / float64(len(r.runs[0].Classes)), Y: r.classError(i)})
+			byLength[name] = append(byLength[name],
+				plotter.XY{X: 100 * float64(i+1) / float64(len(r.runs[0].Classes)), Y: r.classError(i)})
 		}
 		if byEpsilon[r.method] == nil {
 			methods = append(methods, r.method)
@@ -26,7 +27,8 @@ func figures(c config, results []result) error {
 		mean, _ := r.meanAny()
 		byEpsilon[r.method] = append(byEpsilon[r.method], plotter.XY{X: r.epsilon, Y: mean})
 	}
-	if err := draw(filepath.Join(c.out, "errors-by-length.png"), "length of the queries, % of the longest record", lengths, byLength); err != nil {
+	if err := draw(filepath.Join(c.out, "errors-by-length.png"),
+		"length of the queries, % of the longest record", lengths, byLength); err != nil {
 		return err
 	}
 	return draw(filepath.Join(c.out, "errors-by-epsilon.png"), "ε", methods, byEpsilon)
@@ -35,7 +37,8 @@ func figures(c config, results []result) error {
 // draw saves lines on a logarithmic scale, since methods differ by factors.
 func draw(path, x string, names []string, lines map[string]plotter.XYs) error {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Counting queries, any of the items [not private]", x, "mean relative error"
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Counting queries, any of the items [not private]",
+		x, "mean relative error"
 	p.Title.Padding = vg.Points(8)
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
 	p.Legend.TextStyle.Font.Size = vg.Points(8)
@@ -49,7 +52,8 @@ func draw(path, x string, names []string, lines map[string]plotter.XYs) error {
 		if err != nil {
 			return err
 		}
-		line.Color, dots.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Color(i), plotutil.Dashes(i/7), vg.Points(1.5)
+		line.Color, dots.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Color(i),
+			plotutil.Dashes(i/7), vg.Points(1.5)
 		p.Add(line, dots)
 		p.Legend.Add(name, line, dots)
 	}

@@ -65,12 +65,18 @@ type config struct {
 func parse(args []string) (config, error) {
 	c := config{source: demo.TransitRecords()}
 	f := flag.NewFlagSet("transit", flag.ContinueOnError)
-	preset := f.String("preset", "demo", "demo, transit or cdr: the shape of the generated sets and the length of the runs")
-	f.StringVar(&c.file, "file", "", "transactions file (plain or gzip), one record a line, instead of generated sets")
-	f.BoolVar(&c.grouped, "grouped", false, "-file has rows \"person,item\", many a person: the guarantee is then for persons")
-	f.BoolVar(&c.catalogue, "catalogue", false, "number the items that occur in -file from 0: asserts that the list of them is public")
-	f.IntVar(&c.universe, "universe", 0, "items there are, for -file; or of generated sets, 0 for the preset's")
-	f.IntVar(&c.maxItems, "max-items", 0, "public largest number of items of a record, for -file; or of generated sets")
+	preset := f.String("preset", "demo",
+		"demo, transit or cdr: the shape of the generated sets and the length of the runs")
+	f.StringVar(&c.file, "file", "",
+		"transactions file (plain or gzip), one record a line, instead of generated sets")
+	f.BoolVar(&c.grouped, "grouped", false,
+		"-file has rows \"person,item\", many a person: the guarantee is then for persons")
+	f.BoolVar(&c.catalogue, "catalogue", false,
+		"number the items that occur in -file from 0: asserts that the list of them is public")
+	f.IntVar(&c.universe, "universe", 0,
+		"items there are, for -file; or of generated sets, 0 for the preset's")
+	f.IntVar(&c.maxItems, "max-items", 0,
+		"public largest number of items of a record, for -file; or of generated sets")
 	f.Float64Var(&c.mean, "mean", 0, "items of a generated record on average, 0 for the preset's")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records, for -file")
 	n := f.Int("records", 0, "generated records, 0 for the preset's")
@@ -82,21 +88,28 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.seeds, "seeds", 1, "runs of each")
 	f.IntVar(&c.synthetic, "synthetic", 0, "synthetic records, 0 for the preset's")
 	f.IntVar(&c.queries, "queries", 1000, "counting queries")
-	f.BoolVar(&c.popular, "popular", false, "draw the queries' items by popularity instead of uniformly")
+	f.BoolVar(&c.popular, "popular", false,
+		"draw the queries' items by popularity instead of uniformly")
 	f.Float64Var(&c.batch, "batch", 0, "expected batch, 0 for the preset's")
 	f.IntVar(&c.epochs, "epochs", 0, "epochs of 1/q steps, 0 for the preset's")
 	f.IntVar(&c.steps, "steps", 0, "steps, instead of epochs")
 	f.IntVar(&c.hidden, "hidden", 0, "hidden units of encoder and decoder, 0 for the preset's")
 	f.IntVar(&c.latent, "latent", 2, "latent coordinates")
-	f.Float64Var(&c.lr, "lr", 3e-3, "learning rate of Adam for up to 1,000 steps; of more it is divided by the root of as many times more")
+	f.Float64Var(&c.lr, "lr", 3e-3,
+		"learning rate of Adam for up to 1,000 steps; of more it is divided by the root of as many "+
+			"times more")
 	f.Float64Var(&c.clip, "clip", 5, "clip norm of a record's gradient")
 	f.Float64Var(&c.average, "average", 0.99, "moving average of the released parameters")
 	f.IntVar(&c.iterations, "iterations", 8, "iterations of k-means")
-	f.IntVar(&c.features, "features", 200, "random Fourier features; 0 clusters the records as they are")
+	f.IntVar(&c.features, "features", 200,
+		"random Fourier features; 0 clusters the records as they are")
 	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
 	f.Float64Var(&c.share, "share", 0.15, "part of ε that k-means would cost alone")
-	f.Float64Var(&c.marginals, "marginals", 0.8, "part of ε that the marginals would cost alone; 0 trains as the papers do")
-	f.IntVar(&c.cut, "cut", 0, "norm² to which a record is scaled for marginals, and items of it that item counts use: 0 for three times the mean of generated sets, and all of -file")
+	f.Float64Var(&c.marginals, "marginals", 0.8,
+		"part of ε that the marginals would cost alone; 0 trains as the papers do")
+	f.IntVar(&c.cut, "cut", 0,
+		"norm² to which a record is scaled for marginals, and items of it that item counts use: 0 for "+
+			"three times the mean of generated sets, and all of -file")
 	f.StringVar(&c.out, "out", "out", "folder for the pictures")
 	f.BoolVar(&c.verbose, "v", false, "print every bill, guarantee and comparison")
 	if err := f.Parse(args); err != nil {
@@ -104,7 +117,9 @@ func parse(args []string) (config, error) {
 	}
 	c.methods = strings.Split(*methods, ",")
 	var err1, err2 error
-	c.epsilons, err1 = numbers(*epsilons, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	c.epsilons, err1 = numbers(*epsilons, func(s string) (float64, error) {
+		return strconv.ParseFloat(s, 64)
+	})
 	c.clusters, err2 = numbers(*clusters, strconv.Atoi)
 	return c, errors.Join(err1, err2, c.apply(*preset, *n))
 }
@@ -142,15 +157,18 @@ func (c *config) apply(name string, n int) error {
 	}
 	c.source = p.source
 	c.source.Records = or(n, p.records)
-	c.source.Universe, c.source.MaxItems, c.source.MeanItems = or(c.universe, p.source.Universe), or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
+	c.source.Universe, c.source.MaxItems, c.source.MeanItems = or(c.universe, p.source.Universe),
+		or(c.maxItems, p.source.MaxItems), or(c.mean, p.source.MeanItems)
 	if c.file != "" && (c.universe == 0 && !c.catalogue || c.maxItems == 0 || c.nominal == 0) {
-		return errors.New("-file needs -universe, -max-items and -nominal: they are public and not read from the records")
+		return errors.New(
+			"-file needs -universe, -max-items and -nominal: they are public and not read from the records")
 	}
 	if c.file == "" && c.cut == 0 {
 		c.cut = min(int(math.Ceil(3*c.source.MeanItems)), c.source.MaxItems)
 	}
 	c.nominal = or(c.nominal, c.source.Records)
-	c.batch, c.epochs, c.hidden, c.synthetic = or(c.batch, p.batch), or(c.epochs, p.epochs), or(c.hidden, p.hidden), or(c.synthetic, p.fakes)
+	c.batch, c.epochs, c.hidden, c.synthetic = or(c.batch, p.batch), or(c.epochs, p.epochs),
+		or(c.hidden, p.hidden), or(c.synthetic, p.fakes)
 	c.delta = or(c.delta, p.delta)
 	return nil
 }

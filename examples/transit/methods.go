@@ -49,13 +49,20 @@ func (c config) choose(s records.Schema) (list []synthesiser) {
 		b.MaxItems = c.cut
 		return baselines.Independent{Common: b}.Plan()
 	})
-	add("tree", "tree of pairs", func(b baselines.Common) (*baselines.Plan, error) { return baselines.Tree{Common: b}.Plan() })
-	add("mwem", "MWEM", func(b baselines.Common) (*baselines.Plan, error) { return baselines.MWEM{Common: b}.Plan() })
+	add("tree", "tree of pairs", func(b baselines.Common) (*baselines.Plan, error) {
+		return baselines.Tree{Common: b}.Plan()
+	})
+	add("mwem", "MWEM", func(b baselines.Common) (*baselines.Plan, error) {
+		return baselines.MWEM{Common: b}.Plan()
+	})
 	return list
 }
 
-func baseline(s records.Schema, plan func(baselines.Common) (*baselines.Plan, error)) func(context.Context, accountant.Budget, records.Data, uint64) (fitted, error) {
-	return func(ctx context.Context, b accountant.Budget, data records.Data, seed uint64) (fitted, error) {
+func baseline(s records.Schema,
+	plan func(baselines.Common) (*baselines.Plan, error)) func(context.Context, accountant.Budget,
+	records.Data, uint64) (fitted, error) {
+	return func(ctx context.Context, b accountant.Budget, data records.Data,
+		seed uint64) (fitted, error) {
 		p, err := plan(baselines.Common{Schema: s, Budget: b, Seed: seed})
 		if err != nil {
 			return fitted{}, err
@@ -69,13 +76,16 @@ func baseline(s records.Schema, plan func(baselines.Common) (*baselines.Plan, er
 }
 
 // dpgm is the library's own system.
-func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.Budget, records.Data, uint64) (fitted, error) {
-	return func(ctx context.Context, b accountant.Budget, data records.Data, seed uint64) (fitted, error) {
+func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.Budget, records.Data,
+	uint64) (fitted, error) {
+	return func(ctx context.Context, b accountant.Budget, data records.Data,
+		seed uint64) (fitted, error) {
 		p, err := c.chain(s, b, k, seed).Plan()
 		if err != nil {
 			return fitted{}, err
 		}
-		meter := program.Meter{To: os.Stderr, Layout: "%-9s %7d/%d  ε so far %.3f  %v", Every: 200 * time.Millisecond, Erase: true}
+		meter := program.Meter{To: os.Stderr, Layout: "%-9s %7d/%d  ε so far %.3f  %v",
+			Every: 200 * time.Millisecond, Erase: true}
 		g, err := p.Fit(ctx, data, privgen.OnProgress(meter.Show))
 		if err != nil {
 			return fitted{}, err
@@ -95,8 +105,11 @@ func drawn(g *privgen.Generator) func(context.Context, int, uint64) (records.Dat
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
 	q := min(c.batch/float64(c.nominal), 1)
 	steps := or(c.steps, c.epochs*int(math.Ceil(1/q)))
-	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: steps, Optimizer: sgd.Adam(c.rate(steps))}
-	chain := privgen.DPGM(s, b).Model(models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, Activation: models.ReLU}).Train(train).Average(c.average).Seed(seed)
+	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: q, Steps: steps,
+		Optimizer: sgd.Adam(c.rate(steps))}
+	chain := privgen.DPGM(s,
+		b).Model(models.VAE{Hidden: []int{c.hidden}, Latent: c.latent, Activation: models.ReLU}).Train(
+		train).Average(c.average).Seed(seed)
 	if c.marginals > 0 {
 		chain = chain.Marginals(dpgm.Marginals{Share: c.marginals, ClipNorm: math.Sqrt(float64(c.cut))})
 	}
@@ -106,7 +119,8 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 	if c.features > 0 {
 		chain = chain.Features(rff.RBF{Dim: c.features, Bandwidth: c.bandwidth})
 	}
-	return chain.Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share, Small: kmeans.SplitLargest})
+	return chain.Cluster(kmeans.Config{K: k, Iterations: c.iterations, Share: c.share,
+		Small: kmeans.SplitLargest})
 }
 
 // rate is the learning rate of a run of so many steps. Adam makes noise a random walk of steps of

@@ -24,9 +24,11 @@ func (c config) printed(p *dpgm.Plan, b accountant.Budget) (string, error) {
 		case dpgm.PurposeTrain:
 			t := event.(accountant.PoissonSampled)
 			z := t.Event.(accountant.Gaussian).NoiseMultiplier
-			event = accountant.PoissonSampled{Probability: t.Probability, Event: accountant.Gaussian{NoiseMultiplier: z / halve}}
+			event = accountant.PoissonSampled{Probability: t.Probability,
+				Event: accountant.Gaussian{NoiseMultiplier: z / halve}}
 			moments = func(l float64) float64 {
-				v, _ := accountant.RDP(accountant.PoissonSampled{Probability: t.Probability, Event: accountant.Gaussian{NoiseMultiplier: z / math.Sqrt2}}, l+1, accountant.AddOrRemoveOne)
+				v, _ := accountant.RDP(accountant.PoissonSampled{Probability: t.Probability,
+					Event: accountant.Gaussian{NoiseMultiplier: z / math.Sqrt2}}, l+1, accountant.AddOrRemoveOne)
 				return earlier(l) + float64(s.Count)*l*v
 			}
 		default:
@@ -37,7 +39,8 @@ func (c config) printed(p *dpgm.Plan, b accountant.Budget) (string, error) {
 			event = accountant.Repeated{Event: accountant.Gaussian{NoiseMultiplier: z / halve}, Count: count}
 			moments = func(l float64) float64 { return earlier(l) + float64(count)*(l*l+l)/(2*z*z) }
 		}
-		same.Events = append(same.Events, accountant.Repeated{Event: event, Count: max(s.Count*btoi(s.Purpose == dpgm.PurposeTrain), 1)})
+		same.Events = append(same.Events,
+			accountant.Repeated{Event: event, Count: max(s.Count*btoi(s.Purpose == dpgm.PurposeTrain), 1)})
 	}
 	other := accountant.ReplaceOne
 	if b.Relation == other {
@@ -51,7 +54,8 @@ func (c config) printed(p *dpgm.Plan, b accountant.Budget) (string, error) {
 	for l := 1.0; l <= 32; l++ {
 		best = min(best, (moments(l)-math.Log(b.Delta))/l)
 	}
-	return fmt.Sprintf("%v ε = %.4g; the same noise, %v ε = %.4g; the papers' accounting prints %.4g", b.Relation, p.Total().Upper, other, cost.Upper, best), nil
+	return fmt.Sprintf("%v ε = %.4g; the same noise, %v ε = %.4g; the papers' accounting prints %.4g",
+		b.Relation, p.Total().Upper, other, cost.Upper, best), nil
 }
 
 func btoi(b bool) int {

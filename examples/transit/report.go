@@ -18,14 +18,17 @@ func (r result) classError(class int) float64 {
 
 // meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the
 // other reading.
-func (r result) meanAny() (mean, spread float64) { return meanOf(r.runs, itemsets.QueryErrors.MeanAny) }
+func (r result) meanAny() (mean, spread float64) {
+	return meanOf(r.runs, itemsets.QueryErrors.MeanAny)
+}
 
 func (r result) meanAll() float64 {
 	mean, _ := meanOf(r.runs, itemsets.QueryErrors.MeanAll)
 	return mean
 }
 
-func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (mean, spread float64) {
+func meanOf(runs []itemsets.QueryErrors, f func(itemsets.QueryErrors) float64) (mean,
+	spread float64) {
 	n := float64(len(runs))
 	for _, e := range runs {
 		mean += f(e) / n
@@ -42,7 +45,8 @@ func table(c config, results []result) {
 	if c.popular {
 		items = "popular"
 	}
-	fmt.Printf("\n[not private] mean relative error, %d counting queries with %s items, sanity bound 0.1 %% of the records, %d seeds, δ = %g, %v\n",
+	fmt.Printf("\n[not private] mean relative error, %d counting queries with %s items, sanity "+
+		"bound 0.1 %% of the records, %d seeds, δ = %g, %v\n",
 		c.queries, items, c.seeds, c.delta, c.relation)
 	first := results[0].runs[0]
 	fmt.Printf("%-20s %5s  ", "any of the items", "ε")

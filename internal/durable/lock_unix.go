@@ -17,7 +17,8 @@ func lockFile(f *os.File) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
-		case errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
+		case errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EAGAIN) ||
+			errors.Is(err, unix.EACCES):
 			return ErrLocked
 		}
 		return err

@@ -140,7 +140,8 @@ func TestOnlyPrivacytestTaps(t *testing.T) {
 	root := filepath.Join("..", "..")
 	walked := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
+			strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -149,7 +150,8 @@ func TestOnlyPrivacytestTaps(t *testing.T) {
 		}
 		walked++
 		rel, _ := filepath.Rel(root, path)
-		home := strings.HasPrefix(filepath.ToSlash(rel), "privacytest/") || strings.HasPrefix(filepath.ToSlash(rel), "internal/entropy/") ||
+		home := strings.HasPrefix(filepath.ToSlash(rel), "privacytest/") ||
+			strings.HasPrefix(filepath.ToSlash(rel), "internal/entropy/") ||
 			strings.HasPrefix(filepath.ToSlash(rel), "synth/synthtest/")
 		for _, word := range []string{"entropy.WithTap(", "entropy.Seeded(", "entropy.Renumbered("} {
 			if !home && strings.Contains(string(text), word) {

@@ -5,15 +5,17 @@ import "context"
 // Release is one joint release as the mechanism saw it. All numbers are on the
 // public grid, before and after the noise.
 type Release struct {
-	Step      uint64      // number of the grant within its run, from 1
-	Purpose   string      // the ledger line it was drawn under
-	Mechanism string      // name of the mechanism
-	Effect    float64     // declared: L2 norm of (neighbours' difference ÷ Std) over all parts; pure mechanisms declare L1 ÷ scale
-	Std       []float64   // noise standard deviation (or scale) of each part
-	Grid      []float64   // public grid of each part
-	Inputs    [][]float64 // what the data says: private
-	Outputs   [][]float64 // what leaves; a tap may overwrite the numbers
-	Inexact   bool        // inputs are float32 sums, equal for neighbours only to rounding
+	Step      uint64 // number of the grant within its run, from 1
+	Purpose   string // the ledger line it was drawn under
+	Mechanism string // name of the mechanism
+	// declared: L2 norm of (neighbours' difference ÷ Std) over all parts; pure mechanisms declare L1 ÷
+	// scale
+	Effect  float64
+	Std     []float64   // noise standard deviation (or scale) of each part
+	Grid    []float64   // public grid of each part
+	Inputs  [][]float64 // what the data says: private
+	Outputs [][]float64 // what leaves; a tap may overwrite the numbers
+	Inexact bool        // inputs are float32 sums, equal for neighbours only to rounding
 }
 
 // Sample is one Poisson sample.

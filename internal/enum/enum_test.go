@@ -19,7 +19,8 @@ func TestNamesComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		back := color(99)
-		if err := names.Unmarshal(text, &back); err != nil || back != c || names.String(c) != string(text) {
+		if err := names.Unmarshal(text, &back); err != nil || back != c ||
+			names.String(c) != string(text) {
 			t.Errorf("%d is written as %q and read as %d: %v", c, text, back, err)
 		}
 	}
@@ -39,7 +40,8 @@ func TestUnknownValuesAreRefused(t *testing.T) {
 		c := color(2)
 		var wrong *param.Error
 		err := names.Unmarshal([]byte(text), &c)
-		if !errors.As(err, &wrong) || wrong.Path != "paint.Color" || wrong.Want != "red, green or blue" || c != 2 {
+		if !errors.As(err, &wrong) || wrong.Path != "paint.Color" ||
+			wrong.Want != "red, green or blue" || c != 2 {
 			t.Errorf("%q: %v, value %d", text, err, c)
 		}
 		if len(err.Error()) > 200 {

@@ -25,10 +25,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := (jsonlimit.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err, jsonlimit.ErrTooMuch) {
+	if err := (jsonlimit.Limits{}).Check([]byte(strings.Repeat("[", 65))); !errors.Is(err,
+		jsonlimit.ErrTooMuch) {
 		t.Errorf("65 deep: %v", err)
 	}
-	if err := (jsonlimit.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err, jsonlimit.ErrTooMuch) {
+	if err := (jsonlimit.Limits{}).Check([]byte("[" + strings.Repeat("{},", 60_000))); !errors.Is(err,
+		jsonlimit.ErrTooMuch) {
 		t.Errorf("60,000 objects: %v", err)
 	}
 }

@@ -49,7 +49,8 @@ func (u Unit) Stretch(values []float32) {
 // Records turns what a network states, numbers in [0,1] row by row, into records: binary
 // coordinates and the levels of a table are drawn, other numbers moved into their bounds. It writes
 // to flat.
-func Records(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
+func Records(rng *rand.Rand, s records.Schema, flat []float32,
+	labels []int32) (records.Data, error) {
 	if s.Kind() == records.MixedTable {
 		Rows(rng, TableBlocks(s), flat)
 		return records.DecodeFlat(s, flat, labels...)

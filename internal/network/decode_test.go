@@ -22,7 +22,8 @@ func TestUnitIsTotal(t *testing.T) {
 	if want := []float32{-1, 0, 3}; !slices.Equal(values[:3], want) || !u.Moves() {
 		t.Errorf("%v, want %v", values[:3], want)
 	}
-	for _, s := range []records.Schema{records.Interval(1, 0, 1), records.Binary(2), records.Sets(9, 1)} {
+	for _, s := range []records.Schema{records.Interval(1, 0, 1), records.Binary(2),
+		records.Sets(9, 1)} {
 		if UnitOf(s) != (Unit{}) {
 			t.Errorf("%v is moved", s)
 		}
@@ -32,7 +33,8 @@ func TestUnitIsTotal(t *testing.T) {
 // What the schema forbids is never handed out, whatever a network states.
 func TestRecordsAreTheSchemas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, s := range []records.Schema{records.Sets(9, 1), records.Sets(9, 4).WithLabels("a", "b"), records.Binary(9), records.Interval(9, -2, 5)} {
+	for _, s := range []records.Schema{records.Sets(9, 1), records.Sets(9, 4).WithLabels("a", "b"),
+		records.Binary(9), records.Interval(9, -2, 5)} {
 		flat, labels := make([]float32, 50*9), []int32(nil)
 		for i := range flat {
 			flat[i] = rng.Float32()

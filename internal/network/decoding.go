@@ -43,7 +43,8 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 // Sizes are judged before anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
-func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema, seed uint64) (models.Generator, error) {
+func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
+	s records.Schema, seed uint64) (models.Generator, error) {
 	if sizer, ok := a.(models.GeneratorSizer); ok {
 		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
@@ -55,8 +56,10 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 		return nil, err
 	}
 	var k param.Checker
-	k.OK(net.Dim() == s.Dim(), path, net.Dim(), fmt.Sprintf("a network of %d outputs, those of a record", s.Dim()))
-	k.OK(net.Latent() == latent, path, net.Latent(), fmt.Sprintf("a network of %d inputs, those of a code", latent))
+	k.OK(net.Dim() == s.Dim(), path, net.Dim(),
+		fmt.Sprintf("a network of %d outputs, those of a record", s.Dim()))
+	k.OK(net.Latent() == latent, path, net.Latent(),
+		fmt.Sprintf("a network of %d inputs, those of a code", latent))
 	return net, k.Err()
 }
 
@@ -130,7 +133,8 @@ func RestoreNet(f *synth.File, be device.Backend, net models.Generator) error {
 // them.
 //
 // Errors: synth.ErrFormat.
-func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int, s records.Schema) (models.Generator, error) {
+func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
+	s records.Schema) (models.Generator, error) {
 	data, err := f.Section(sectionParams)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,8 @@ func (c Config) Problems() []*param.Error {
 			list = append(list, param.New(field, value, want))
 		}
 	}
-	check(c.Rule == SGD || c.Rule == Momentum || c.Rule == Adam, "Rule", c.Rule, "sgd, momentum or adam")
+	check(c.Rule == SGD || c.Rule == Momentum ||
+		c.Rule == Adam, "Rule", c.Rule, "sgd, momentum or adam")
 	check(c.LR > 0 && c.LR <= math.MaxFloat32, "LR", c.LR, "a positive finite number")
 	if c.Rule == Momentum || c.Rule == Adam {
 		check(c.Beta1 >= 0 && c.Beta1 < 1, "Beta1", c.Beta1, "a number in [0, 1)")
@@ -134,7 +135,8 @@ func (s *State) move(p []float32, lo int, g []float32) {
 		momentum(p, s.m[lo:hi], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
 	case Adam:
 		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
-			LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
+			LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
+			Eps: float32(s.cfg.Eps), T: s.t})
 	}
 }
 

@@ -78,8 +78,10 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	nan := math.NaN()
-	for _, c := range []Config{{}, {Rule: SGD}, {Rule: SGD, LR: nan}, {Rule: SGD, LR: math.Inf(1)}, {Rule: SGD, LR: -1},
-		{Rule: Momentum, LR: 1, Beta1: 1}, {Rule: Adam, LR: 1, Beta1: nan, Beta2: .9, Eps: 1}, {Rule: Adam, LR: 1}, {Rule: 9, LR: 1}} {
+	for _, c := range []Config{{}, {Rule: SGD}, {Rule: SGD, LR: nan}, {Rule: SGD, LR: math.Inf(1)},
+		{Rule: SGD, LR: -1},
+		{Rule: Momentum, LR: 1, Beta1: 1}, {Rule: Adam, LR: 1, Beta1: nan, Beta2: .9, Eps: 1},
+		{Rule: Adam, LR: 1}, {Rule: 9, LR: 1}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v: accepted", c)
 		}

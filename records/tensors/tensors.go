@@ -46,10 +46,12 @@ func FromDense(s records.Schema, d *tensor.Dense, labels ...int32) (t *records.T
 	}
 	shape := d.Shape()
 	if len(shape) == 0 || shape[1:].TotalSize() != s.Dim() && !(len(shape) == 1 && s.Dim() == 1) {
-		return nil, refused(fmt.Sprintf("shape %v", shape), fmt.Sprintf("records of dimension %d along the first axis", s.Dim()))
+		return nil, refused(fmt.Sprintf("shape %v", shape),
+			fmt.Sprintf("records of dimension %d along the first axis", s.Dim()))
 	}
 	if !slices.Equal(d.Strides(), rowMajor(shape)) {
-		return nil, refused(fmt.Sprintf("strides %v", d.Strides()), "rows one after another; call Materialize first")
+		return nil, refused(fmt.Sprintf("strides %v", d.Strides()),
+			"rows one after another; call Materialize first")
 	}
 	flat, ok := d.Data().([]float32)
 	if !ok || len(flat) < shape.TotalSize() {

@@ -22,7 +22,8 @@ const pin = "go4.org/unsafe/assume-no-moving-gc v0.0.0-20231121144256-b99613f794
 
 func TestModuleRequiresThePin(t *testing.T) {
 	if !strings.Contains(goMod(t), pin) {
-		t.Errorf("go.mod does not require %s: gorgonia.org/tensor will refuse to start on a new Go release", pin)
+		t.Errorf("go.mod does not require %s: gorgonia.org/tensor will refuse to start on a new Go "+
+			"release", pin)
 	}
 }
 
@@ -86,7 +87,8 @@ func TestFromDenseRefuses(t *testing.T) {
 	if err := transposed.T(); err != nil {
 		t.Fatal(err)
 	}
-	columns, err := tensor.New(tensor.WithShape(3, 8), tensor.WithBacking(backing(24))).Slice(nil, tensor.S(0, 4))
+	columns, err := tensor.New(tensor.WithShape(3, 8), tensor.WithBacking(backing(24))).Slice(nil,
+		tensor.S(0, 4))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,8 @@ func (s Subject) testMistakes(t *testing.T) {
 	_, err = p.FitOn(ctx, ledger, data, synth.OnPreview(0, func(int, *synth.Generator) {}))
 	wrong("previews after every 0 steps", err, ledger)
 	poor := accountant.NewLedger(accountant.Budget{Epsilon: b.Epsilon / 2, Delta: b.Delta})
-	if _, err = p.FitOn(ctx, poor, data); !errors.Is(err, accountant.ErrBudgetExceeded) || len(poor.Entries()) > 0 {
+	if _, err = p.FitOn(ctx, poor, data); !errors.Is(err, accountant.ErrBudgetExceeded) ||
+		len(poor.Entries()) > 0 {
 		t.Errorf("half the budget: %v, entries %v", err, poor.Entries())
 	}
 	gen := fit(t, p, ledger, data, nil, synth.OnProgress(nil), synth.On(nil))

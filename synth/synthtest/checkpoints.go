@@ -70,7 +70,8 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 }
 
 // try runs until so many reports have come; it returns the generator of a run that completed.
-func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data, reports int,
+func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
+	reports int,
 	keep synth.Option, path string) *synth.Generator {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +101,8 @@ func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 			t.Errorf("%s: %d drawn of %d reserved", e.Purpose, e.Spent, e.Reserved)
 		}
 	})
-	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) || got < want*(1-1e-3) {
+	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) ||
+		got < want*(1-1e-3) {
 		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
 	}
 }
@@ -118,12 +120,13 @@ func (s Subject) testTaken(t *testing.T) {
 	keep := synth.CheckpointEvery(path, 1)
 	first := true
 	var beside error
-	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, keep, synth.OnProgress(func(synth.Progress) {
-		if first {
-			first = false
-			_, beside = p.FitOn(context.Background(), accountant.NewLedger(p.Budget()), data, keep)
-		}
-	}))
+	gen := fit(t, p, accountant.NewLedger(p.Budget()), data, keep,
+		synth.OnProgress(func(synth.Progress) {
+			if first {
+				first = false
+				_, beside = p.FitOn(context.Background(), accountant.NewLedger(p.Budget()), data, keep)
+			}
+		}))
 	if !errors.Is(beside, synth.ErrTaken) {
 		t.Errorf("a second run beside the first: %v", beside)
 	}

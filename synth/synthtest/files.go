@@ -33,7 +33,8 @@ func (s Subject) testFiles(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if drawn, err := gen.Sample(context.Background(), 5, synth.Seed(1)); err == nil && drawn.Len() != 5 {
+		if drawn, err := gen.Sample(context.Background(), 5, synth.Seed(1)); err == nil &&
+			drawn.Len() != 5 {
 			t.Errorf("mutant %d draws %d records of 5", i, drawn.Len())
 		}
 	}
@@ -56,7 +57,8 @@ func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 			t.Fatal(err)
 		}
 		ledger := accountant.NewLedger(p.Budget())
-		if gen, err := p.FitOn(context.Background(), ledger, data, synth.CheckpointEvery(path, 50)); err == nil {
+		if gen, err := p.FitOn(context.Background(), ledger, data,
+			synth.CheckpointEvery(path, 50)); err == nil {
 			if _, err := gen.Sample(context.Background(), 2); err != nil && gen.Schema().Validate() != nil {
 				t.Error(err)
 			}

@@ -37,7 +37,9 @@ func Kill(t *testing.T, s Subject, kills int) {
 		c := newCase(t)
 		for {
 			cmd := c.start(t)
-			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(whole)+1)), func() { _ = cmd.Process.Kill() })
+			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(whole)+1)), func() {
+				_ = cmd.Process.Kill()
+			})
 			err := cmd.Wait()
 			if timer.Stop(); err == nil {
 				break
@@ -89,7 +91,8 @@ func (s Subject) inChild(t *testing.T) {
 		return
 	}
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
-	trace, err := os.OpenFile(filepath.Join(folder, "trace"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	trace, err := os.OpenFile(filepath.Join(folder, "trace"),
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +153,8 @@ func (c killCase) start(t *testing.T) *exec.Cmd {
 	}
 	cmd := exec.Command(exe, "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
 	cmd.Env = append(os.Environ(), childVariable+"="+c.folder)
-	out, err := os.OpenFile(filepath.Join(c.folder, "output"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(filepath.Join(c.folder, "output"),
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,8 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	if len(held) > 0 {
 		t.Errorf("lines that the plan does not have: %v", held)
 	}
-	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) || got < want*(1-1e-3) {
+	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) ||
+		got < want*(1-1e-3) {
 		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
 	}
 }

@@ -156,7 +156,8 @@ func (w *walker) searchList(v reflect.Value, path string) string {
 			return path
 		}
 		return ""
-	case reflect.Bool, reflect.String, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16, reflect.Int32,
+	case reflect.Bool, reflect.String, reflect.Int8, reflect.Uint8, reflect.Int16, reflect.Uint16,
+		reflect.Int32,
 		reflect.Uint32, reflect.Int, reflect.Uint, reflect.Int64, reflect.Uint64:
 		return ""
 	}

@@ -61,7 +61,8 @@ func kinds(t testing.TB) []kind {
 	t.Helper()
 	columns := func(more ...records.Column) records.Schema {
 		list := append([]records.Column{records.Numeric("age", 17, 90), records.Integer("children", 0, 5),
-			records.Categorical("work", "private", "self", "none"), records.Flag("veteran", "no", "yes")}, more...)
+			records.Categorical("work", "private", "self", "none"),
+			records.Flag("veteran", "no", "yes")}, more...)
 		s, err := records.NewSchema(list...)
 		if err != nil {
 			t.Fatal(err)

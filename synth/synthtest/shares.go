@@ -88,7 +88,8 @@ func (s *shareTap) Release(r *entropy.Release) error {
 		}
 	}
 	if made != s.drawn[r.Purpose] || h.Taken[line] != made+1 {
-		return errors.New("the file of a run counts shares that are not drawn yet, or lacks some that are")
+		return errors.New(
+			"the file of a run counts shares that are not drawn yet, or lacks some that are")
 	}
 	s.drawn[r.Purpose]++
 	return nil

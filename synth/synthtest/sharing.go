@@ -29,7 +29,8 @@ func sortedKeys(m map[string]any) []string {
 func (s Subject) testSharedLedger(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	const fits, payable = 6, 3
-	ledger := accountant.NewLedger(accountant.Budget{Epsilon: costOf(t, p, payable), Delta: p.Budget().Delta})
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: costOf(t, p, payable),
+		Delta: p.Budget().Delta})
 	errs := make([]error, fits)
 	var group sync.WaitGroup
 	for i := range fits {
@@ -92,7 +93,8 @@ func eachEntry(l *accountant.Ledger, visit func(accountant.Entry)) {
 }
 
 // reports counts the reports of progress of a run, by stage.
-func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int, stages map[string]int) {
+func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
+	stages map[string]int) {
 	t.Helper()
 	stages = map[string]int{}
 	fit(t, p, accountant.NewLedger(p.Budget()), data, synth.OnProgress(func(at synth.Progress) {
@@ -145,7 +147,8 @@ func (s Subject) testCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ledger := accountant.NewLedger(p.Budget())
-	if _, err := p.FitOn(ctx, ledger, data); !errors.Is(err, context.Canceled) || len(ledger.Entries()) > 0 {
+	if _, err := p.FitOn(ctx, ledger, data); !errors.Is(err, context.Canceled) ||
+		len(ledger.Entries()) > 0 {
 		t.Errorf("cancelled beforehand: %v, entries %v", err, ledger.Entries())
 	}
 }
@@ -174,8 +177,10 @@ func (s Subject) testOptions(t *testing.T) {
 		return contents(drawn)
 	}
 	want := draw()
-	for what, opts := range map[string][]synth.Option{"none": nil, "one worker": {synth.On(device.CPUWith(1))},
-		"three workers": {synth.On(device.CPUWith(3))}, "progress": {synth.OnProgress(func(synth.Progress) {})},
+	for what, opts := range map[string][]synth.Option{"none": nil,
+		"one worker":    {synth.On(device.CPUWith(1))},
+		"three workers": {synth.On(device.CPUWith(3))},
+		"progress":      {synth.OnProgress(func(synth.Progress) {})},
 		"previews": {synth.OnPreview(1, func(_ int, g *synth.Generator) {
 			if _, err := g.Sample(context.Background(), 2); err != nil {
 				t.Error(err)

@@ -93,7 +93,8 @@ func toyWith(t *testing.T, w synth.Work, event accountant.Event, count int) *syn
 }
 
 func sampled(rate float64) accountant.Event {
-	return accountant.PoissonSampled{Probability: rate, Event: accountant.Gaussian{NoiseMultiplier: 60}}
+	return accountant.PoissonSampled{Probability: rate,
+		Event: accountant.Gaussian{NoiseMultiplier: 60}}
 }
 
 // TestACheckpointIsOfOneBill: plans that write the same configuration and draw other things have
@@ -228,7 +229,8 @@ func TestNoUseAfterTheRun(t *testing.T) {
 	}
 	left := w.run.Allowance(stageSteps).Remaining()
 	if g, err := w.run.Allowance(stageSteps).Next(); err == nil || g != nil {
-		t.Errorf("a use is drawn after the run: %v of %d left", w.run.Allowance(stageSteps).Remaining(), left)
+		t.Errorf("a use is drawn after the run: %v of %d left",
+			w.run.Allowance(stageSteps).Remaining(), left)
 	}
 	if w.run.Save() == nil || w.run.Ahead(stageSteps, 1) == nil {
 		t.Error("the file is written after the run")
@@ -262,7 +264,8 @@ func (f failsLate) Gather(rows []int32, b *device.Batch) {
 func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	seen := 0
 	_, err := toyPlan(t).Fit(t.Context(), failsLate{toyData(t), new(int)},
-		synth.CheckpointEvery(filepath.Join(t.TempDir(), "c"), 1), synth.OnProgress(func(p synth.Progress) {
+		synth.CheckpointEvery(filepath.Join(t.TempDir(), "c"), 1),
+		synth.OnProgress(func(p synth.Progress) {
 			if p.Stage == stageSteps {
 				seen = p.Step
 			}
@@ -296,7 +299,9 @@ func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 // TestAPolicyThatPanicsLeavesNoLock: the same process can use the checkpoint again.
 func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 	p, keep := toyPlan(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
-	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error { panic("no") }))
+	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error {
+		panic("no")
+	}))
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = p.FitOn(t.Context(), l, toyData(t), keep)
@@ -308,14 +313,17 @@ func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 
 // TestARunWithoutAPlanRefuses what only a plan has.
 func TestARunWithoutAPlanRefuses(t *testing.T) {
-	if _, err := synth.FreeRun(accountant.Guarantee{}, synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
+	if _, err := synth.FreeRun(accountant.Guarantee{},
+		synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
 		t.Error("previews of nothing are accepted")
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Once("a", []int{1}, func() (float64, []mechanism.Part, error) { return 1, nil, nil }); err == nil {
+	if _, err := r.Once("a", []int{1}, func() (float64, []mechanism.Part, error) {
+		return 1, nil, nil
+	}); err == nil {
 		t.Error("a release without a plan")
 	}
 }
@@ -323,7 +331,8 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 // TestPathsThatAreNoCheckpoints are refused before anything is reserved.
 func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
-	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir, os.DevNull} {
+	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir,
+		os.DevNull} {
 		ledger := accountant.NewLedger(toyBudget)
 		_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.Checkpoint(path))
 		if err == nil || len(ledger.Entries()) > 0 {

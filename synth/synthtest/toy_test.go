@@ -43,7 +43,8 @@ func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 	k.Add(s.Validate())
 	k.Add(b.Validate())
 	k.OK(s.IsBinary() && s.Classes() == 0 && !s.Sparse() && b.Relation == accountant.AddOrRemoveOne ||
-		b.Relation == accountant.ReplaceOne && s.Kind() == records.IntervalVector && s.Classes() == 0 && !s.IsImage(),
+		b.Relation == accountant.ReplaceOne && s.Kind() == records.IntervalVector && s.Classes() == 0 &&
+			!s.IsImage(),
 		"toy.schema", s.String(), "binary records; merf handles the others")
 	if err := k.Err(); err != nil {
 		return nil, err
@@ -71,7 +72,8 @@ func newPlan(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 func (w *work) stages() []synth.Stage {
 	g := accountant.Gaussian{NoiseMultiplier: w.noise}
 	return []synth.Stage{{Purpose: stageCount, Event: g, Count: 1, Once: true},
-		{Purpose: stageSteps, Event: accountant.PoissonSampled{Probability: rate, Event: g}, Count: steps}}
+		{Purpose: stageSteps, Event: accountant.PoissonSampled{Probability: rate, Event: g},
+			Count: steps}}
 }
 
 func (w *work) Title() string   { return w.schema.String() }
@@ -169,7 +171,8 @@ type header struct {
 
 func (m *model) Encode() (*synth.File, error) {
 	head, err := json.Marshal(header{m.schema})
-	return &synth.File{Header: head, Sections: []synth.Section{{Name: "sums", Data: synth.Floats64(m.sums)}}}, err
+	return &synth.File{Header: head,
+		Sections: []synth.Section{{Name: "sums", Data: synth.Floats64(m.sums)}}}, err
 }
 
 func system() synth.System {

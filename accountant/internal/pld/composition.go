@@ -70,7 +70,8 @@ func (s *Composition) both(q question) Answer {
 		return a
 	}
 	b = q.solve(w, 1)
-	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Blunt || b.Blunt, a.Limited || b.Limited}
+	return Answer{max(a.Lower, b.Lower), max(a.Upper, b.Upper), b.OK, a.Blunt ||
+		b.Blunt, a.Limited || b.Limited}
 }
 
 // workspaces keep the memory of one composition for the next.

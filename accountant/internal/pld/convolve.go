@@ -117,7 +117,8 @@ func (c *composer) channel(p *product) channel {
 	ch.mass = c.invert(p, &ch)
 	top, bottom := ch.lossAt(len(ch.mass)), ch.lossAt(0)
 	ch.above = math.Exp(p.above-(v.theta+v.lambdaUp)*top) * (1 + ch.rel)
-	ch.alias = (math.Exp(p.above-ch.logScale-v.lambdaUp*top) + math.Exp(p.below-ch.logScale+v.lambdaDown*bottom)) * (1 + ch.rel)
+	ch.alias = (math.Exp(p.above-ch.logScale-v.lambdaUp*top) +
+		math.Exp(p.below-ch.logScale+v.lambdaDown*bottom)) * (1 + ch.rel)
 	return ch
 }
 
@@ -269,7 +270,9 @@ func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
 	if delta -= ch.inf; !(delta > 0) {
 		return 0, false
 	}
-	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 { return max(v-ch.eta, 0) }, ch.alias/(1+ch.theta))
+	return ch.scan(math.Log(delta)+ch.rel, func(v float64) float64 {
+		return max(v-ch.eta, 0)
+	}, ch.alias/(1+ch.theta))
 }
 
 // scan sums the hockey-stick curve from the top of the window down, in units of its own tilt, until
@@ -279,7 +282,8 @@ func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
 //
 // Every term is positive, so nothing cancels; between grid points the curve is linear in e^ε and is
 // solved exactly.
-func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount float64) (float64, bool) {
+func (ch *channel) scan(logTarget float64, mass func(float64) float64,
+	discount float64) (float64, bool) {
 	fade, keep, gain := math.Exp(-ch.h*(1+ch.theta)), math.Exp(-ch.theta*ch.h), -math.Expm1(-ch.h)
 	var u, d, target float64
 	for k := len(ch.mass) - 1; k >= 0; k-- {
@@ -295,7 +299,8 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64, discount 
 		}
 		u = mass(ch.mass[k]) + fade*u
 		next := keep * (d + gain*u)
-		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) { // beyond floating point: nothing is proven
+		// beyond floating point: nothing is proven
+		if math.IsNaN(next) || math.IsNaN(target) || math.IsInf(u, 1) {
 			return math.Inf(1), false
 		}
 		if next-discount > target*keep {
@@ -339,5 +344,6 @@ func (ch *channel) deltaLower(eps float64) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)) + ch.inf, true
+	return max(0, (s-ch.alias/(1+ch.theta))*math.Exp(ch.logScale-ch.theta*eps)*(1-2*ch.rel)) + ch.inf,
+		true
 }

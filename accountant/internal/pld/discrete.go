@@ -129,7 +129,8 @@ func lattice(pairs []Pair) (step float64, offsets []float64) {
 			return 0, nil
 		}
 		steps[i] = s
-		offsets = append(offsets, first-2*onGrid*s-8*ulp*math.Max(math.Abs(first), math.Abs(d.loss[len(d.loss)-1])))
+		offsets = append(offsets,
+			first-2*onGrid*s-8*ulp*math.Max(math.Abs(first), math.Abs(d.loss[len(d.loss)-1])))
 		if s > 0 && (step == 0 || s < step) {
 			step = s
 		}

@@ -84,9 +84,11 @@ func (p Gauss) plan(tail float64) []float64 {
 // side holds a normal probability by its smaller tail, so that differences keep relative precision
 // on both sides.
 type side struct {
-	tail  float64
-	err   float64 // absolute: an ulp or two of erfc, and what the rounding of x changes, |x|·ulp·φ(x) ≤ (x²+1)·ulp·tail
-	upper bool    // tail is that above the point
+	tail float64
+	// absolute: an ulp or two of erfc, and what the rounding of x changes, |x|·ulp·φ(x) ≤
+	// (x²+1)·ulp·tail
+	err   float64
+	upper bool // tail is that above the point
 }
 
 func normalSide(x float64) side {
@@ -165,8 +167,12 @@ func GaussianEpsilon(mu, delta float64) (lower, estimate, upper float64) {
 	if math.IsInf(mu, 1) {
 		return 0, mu, mu
 	}
-	above := func(x float64) float64 { return GaussianDelta(mu, x) + GaussianDeltaError(mu, x) - delta }
-	below := func(x float64) float64 { return GaussianDelta(mu, x) - GaussianDeltaError(mu, x) - delta }
+	above := func(x float64) float64 {
+		return GaussianDelta(mu, x) + GaussianDeltaError(mu, x) - delta
+	}
+	below := func(x float64) float64 {
+		return GaussianDelta(mu, x) - GaussianDeltaError(mu, x) - delta
+	}
 	if above(0) <= 0 {
 		return 0, 0, 0
 	}

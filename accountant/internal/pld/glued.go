@@ -48,7 +48,8 @@ func (p *Glued) cut(nodes []float64, c *cells) {
 	var t cells
 	p.cutAt(full, z, &t)
 	c.reset(len(nodes) - 1)
-	c.lowP, c.lowD, c.lowErr, c.topE, c.topQ, c.topErr = t.lowP, t.lowD, t.lowErr, t.topE, t.topQ, t.topErr
+	c.lowP, c.lowD, c.lowErr, c.topE, c.topQ, c.topErr = t.lowP, t.lowD, t.lowErr, t.topE,
+		t.topQ, t.topErr
 	switch z {
 	case 0: // below the first node: what is below zero, and the first cell
 		b := nodes[0]

@@ -25,7 +25,8 @@ func TestGridAgreesWithClosedForm(t *testing.T) {
 		_, sigma, steps, delta := d.steps()
 		sigma *= math.Sqrt(float64(steps))
 		_, exact, _ := GaussianEpsilon(math.Sqrt(float64(steps))/sigma, delta)
-		q := question{pairs: []Pair{Gauss{1 / sigma}}, n: []int{steps}, total: float64(steps), delta: delta, lower: true}
+		q := question{pairs: []Pair{Gauss{1 / sigma}}, n: []int{steps}, total: float64(steps),
+			delta: delta, lower: true}
 		a := q.solve(&workspace{}, 1)
 		if exact == 0 {
 			continue
@@ -44,14 +45,17 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 		q, sigma := d.between(1e-5, 1), d.between(0.35, 200)
 		steps, delta := int(d.between(2, 1e5)), d.between(1e-12, 0.2)
 		mu := 1 / sigma
-		response := NewDiscrete([]float64{-mu, mu}, []float64{1 / (1 + math.Exp(mu)), 1 / (1 + math.Exp(-mu))}, 0, 0)
-		both := []*Pairs{SampledBoth(q, &Pairs{Remove: Gauss{mu}}), {Remove: NewGlued(q, mu)}, {Remove: Opposite{q, mu}},
+		response := NewDiscrete([]float64{-mu, mu},
+			[]float64{1 / (1 + math.Exp(mu)), 1 / (1 + math.Exp(-mu))}, 0, 0)
+		both := []*Pairs{SampledBoth(q, &Pairs{Remove: Gauss{mu}}), {Remove: NewGlued(q, mu)},
+			{Remove: Opposite{q, mu}},
 			{Remove: Laplace(sigma)}, {Remove: response}, {Remove: BoundedRange(mu)}}[i%6]
 		for _, p := range []Pair{both.Remove, both.Add} {
 			if p == nil {
 				continue
 			}
-			question := question{pairs: []Pair{p}, n: []int{steps}, total: float64(steps), delta: delta, lower: true}
+			question := question{pairs: []Pair{p}, n: []int{steps}, total: float64(steps), delta: delta,
+				lower: true}
 			tail := question.tailMass()
 			if !planFits(question.pairs, tail) {
 				continue
@@ -66,7 +70,9 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 				}
 			}
 			if low > up {
-				t.Errorf("%s, T=%d δ=%g: lower %g above upper %g", []string{"sampled", "glued", "opposite", "laplace", "response", "range"}[i%6], steps, delta, low, up)
+				t.Errorf("%s, T=%d δ=%g: lower %g above upper %g",
+					[]string{"sampled", "glued", "opposite", "laplace", "response", "range"}[i%6], steps,
+					delta, low, up)
 			}
 		}
 	}

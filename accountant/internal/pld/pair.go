@@ -8,7 +8,8 @@ import "math"
 type Pairs struct {
 	Remove, Add Pair
 	Loose       bool // the curve lies above the event's own: sound for the upper end only
-	Envelope    bool // the curve is attained at each ε, but by different mechanisms: exact for a single use only
+	// the curve is attained at each ε, but by different mechanisms: exact for a single use only
+	Envelope bool
 }
 
 // Pair is a dominating pair (P, Q), seen through its privacy loss L = log(dP/dQ) under P.

@@ -89,7 +89,8 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 		c.e[k-1] = p.q*b.lowP + max(0, 1-p.q-floor)*lowQ
 		c.d[k-1] = p.q * b.lowD
 		// The rest of its error is that of 1−q−floor, an ulp of 1, which also moves the floor itself.
-		c.err[k-1] = p.q*b.lowErr + max(0, 1-p.q-floor)*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) + ulp*p.q*lowQ
+		c.err[k-1] = p.q*b.lowErr + max(0, 1-p.q-floor)*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) +
+			ulp*p.q*lowQ
 	}
 	for i := range b.e {
 		c.e[k+i] = p.q * b.e[i]

@@ -29,7 +29,8 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 				continue
 			}
 			// The loss of the merged cell: log P/Q with P/Q = e^{n_j}·m/(m−e).
-			t.loss = append(t.loss, min(nodes[j+1], max(nodes[j], nodes[j]-math.Log1p(-min(c.e[j]/m, 1-1e-16)))))
+			t.loss = append(t.loss,
+				min(nodes[j+1], max(nodes[j], nodes[j]-math.Log1p(-min(c.e[j]/m, 1-1e-16)))))
 			t.mass = append(t.mass, m)
 		}
 		if len(t.loss) == 0 {

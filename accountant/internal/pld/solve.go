@@ -11,7 +11,8 @@ const (
 	tolerance  = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms  = 8
 	tries      = 5
-	guard      = 5e-5 // relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	// relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	guard = 5e-5
 )
 
 // question is one side of a composition: the pairs of one direction, with counts, and either δ
@@ -96,7 +97,8 @@ func (q *question) beyond(ends []span) Answer {
 	if !(sum*(1+1e-12) <= q.eps) {
 		return Answer{}
 	}
-	return Answer{Lower: max(0, -math.Expm1(never)*(1-8*ulp)), Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
+	return Answer{Lower: max(0, -math.Expm1(never)*(1-8*ulp)),
+		Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
 }
 
 // refining is how far solve has come.
@@ -114,7 +116,8 @@ func (q *question) refining(s *sketch, coarse float64) refining {
 	if q.byEps {
 		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
 	}
-	if len(q.pairs) > manyTerms { // every term costs a transform: be content with a few tenths of a percent
+	// every term costs a transform: be content with a few tenths of a percent
+	if len(q.pairs) > manyTerms {
 		r.grid, r.width = 2.5*coarse, 6*r.width
 	}
 	return r
@@ -242,7 +245,8 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
 	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
-	if !(v.h > leastGrid) { // losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
+	// losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
+	if !(v.h > leastGrid) {
 		v.h = leastGrid
 	}
 	// What wraps around must stay small against δ in units of the tilt.
@@ -262,14 +266,16 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	}
 	v.h = roundGrid(v.h)
 	base := 0.0
-	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) && width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
+	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) &&
+		width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
 		// On the grid of the losses themselves nothing is rounded.
 		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
 		for i, o := range q.offsets {
 			base += float64(q.n[i]) * o
 		}
 	}
-	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h) // any change of tilt proves a bound; these keep its powers finite
+	// any change of tilt proves a bound; these keep its powers finite
+	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
 	v.first = int64(math.Floor((down-base)/v.h)) - 2
 	v.n = fftSize(int(width/v.h) + 8)
 	return v

@@ -18,10 +18,12 @@ func BoundedRange(eps, order float64) float64 {
 	if !(gap > 0) {
 		return least
 	}
-	logs := [4]float64{math.Log1p(-1 / order), math.Log(notB / gap), math.Log(notB / notA), math.Log(order)}
+	logs := [4]float64{math.Log1p(-1 / order), math.Log(notB / gap), math.Log(notB / notA),
+		math.Log(order)}
 	v := logs[0] + logs[1] + (logs[2]-logs[3])/(order-1)
 	// Every logarithm is good to a few ulps of itself and of one.
-	slip := 8 * ulp * (2 + math.Abs(logs[0]) + math.Abs(logs[1]) + (2+math.Abs(logs[2])+logs[3])/(order-1))
+	slip := 8 * ulp *
+		(2 + math.Abs(logs[0]) + math.Abs(logs[1]) + (2+math.Abs(logs[2])+logs[3])/(order-1))
 	if v += slip; v >= 0 {
 		least = min(least, v)
 	}

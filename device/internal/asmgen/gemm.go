@@ -19,7 +19,8 @@ import (
 //	add    1 to start from C, 0 to start from zero; otherwise the bits of a float32 number, the origin, to start from it and
 //	       to add to C, which then holds int32 numbers, the bits of what came out less those of the origin
 //	mask   nil, or one int32 per lane of the last vector: memory of C is touched only where it is −1
-const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)"
+const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr " +
+	"int, add int, mask *int32)"
 
 func gemm() {
 	for rows := 1; rows <= 6; rows++ {

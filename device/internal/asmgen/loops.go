@@ -280,7 +280,8 @@ func cosSin() {
 
 // tooWide tells arguments that cosSin cannot reduce.
 func tooWide() {
-	begin("tooWide", "func(n int, src *float32) bool", "tooWideAVX2 reports whether a number is NaN or too large for cosSin.")
+	begin("tooWide", "func(n int, src *float32) bool",
+		"tooWideAVX2 reports whether a number is NaN or too large for cosSin.")
 	src := pointer("src")
 	any := YMM()
 	VXORPS(any, any, any)
@@ -369,7 +370,8 @@ func squares() {
 // adam takes its rates as seven numbers: beta1, rest1, beta2, rest2, step, root, eps.
 func adam() {
 	begin("adam", "func(n int, theta, grad, m, v, rates *float32)")
-	p, g, m, v, rates := pointer("theta"), pointer("grad"), pointer("m"), pointer("v"), pointer("rates")
+	p, g, m, v, rates := pointer("theta"), pointer("grad"), pointer("m"), pointer("v"),
+		pointer("rates")
 	var rate [7]VecVirtual
 	for i := range rate {
 		rate[i] = YMM()
@@ -458,7 +460,8 @@ func gather() {
 // scatter adds n numbers to each of count ≥ 1 rows of c, stride bytes apart.
 func scatter() {
 	begin("scatter", "func(n int, c *float32, stride int, items *uint32, count int, src *float32)")
-	base, stride, items, count, src := pointer("c"), pointer("stride"), pointer("items"), pointer("count"), pointer("src")
+	base, stride, items, count, src := pointer("c"), pointer("stride"), pointer("items"),
+		pointer("count"), pointer("src")
 	Label("item")
 	row := GP64()
 	MOVL(Mem{Base: items}, row.As32())

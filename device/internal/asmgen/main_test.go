@@ -19,7 +19,8 @@ func TestCheckedIn(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
-		if out, err := exec.Command("go", "run", ".", "-part", c.part, "-out", asm, "-stubs", stubs, "-pkg", c.pkg).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "run", ".", "-part", c.part, "-out", asm, "-stubs", stubs,
+			"-pkg", c.pkg).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", c.part, err, out)
 		}
 		same(t, asm, filepath.Join(c.home, c.part+"_amd64.s"))

@@ -55,7 +55,9 @@ func repeated(lanes int, m Mem) VecVirtual {
 	return x
 }
 
-func number(lanes int, v float64) VecVirtual { return repeated(lanes, wides.bits(math.Float64bits(v))) }
+func number(lanes int, v float64) VecVirtual {
+	return repeated(lanes, wides.bits(math.Float64bits(v)))
+}
 
 // addSum adds sums, rounded to whole steps, to noise in steps. Sums are float32 or int32 numbers,
 // which one instruction makes float64.
@@ -117,7 +119,8 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 //	layers  512 pairs: a layer's width and the bound on words that lie inside
 //	half, mask, edge, shift  as in type coarse
 func steps() {
-	TEXT("stepsAVX512", NOSPLIT, "func(n int, dst *float64, words, layers *uint64, half, mask, edge, shift uint64) int")
+	TEXT("stepsAVX512", NOSPLIT,
+		"func(n int, dst *float64, words, layers *uint64, half, mask, edge, shift uint64) int")
 	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.",
 		"It may write to all of dst.")
 	Pragma("noescape")

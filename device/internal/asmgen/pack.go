@@ -12,9 +12,11 @@ import (
 // bytes apart, end up next to each other. Where a mask is given, of the last vector only what it
 // allows is read, and zeros stand for the rest.
 func copyRows(level string, lanes, vecs int) {
-	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT, "func(k int, src *float32, stride int, dst *float32, mask *int32)")
+	TEXT(fmt.Sprintf("packRows%s_%d", level, vecs), NOSPLIT,
+		"func(k int, src *float32, stride int, dst *float32, mask *int32)")
 	Pragma("noescape")
-	k, src, stride, dst, mask := pointer("k"), pointer("src"), pointer("stride"), pointer("dst"), pointer("mask")
+	k, src, stride, dst, mask := pointer("k"), pointer("src"), pointer("stride"), pointer("dst"),
+		pointer("mask")
 	ahead := GP64()
 	LEAQ(Mem{Base: src, Index: stride, Scale: 8}, ahead)
 	t := tile{lanes: lanes}
@@ -60,7 +62,8 @@ func copyRows(level string, lanes, vecs int) {
 // transposeRows writes the packer of operands whose columns are contiguous: eight rows, stride
 // bytes apart and 8·blocks long, end up as 8·blocks rows of eight, width bytes apart.
 func transposeRows() {
-	TEXT("packColumnsAVX2", NOSPLIT, "func(blocks int, src *float32, stride int, dst *float32, width int)")
+	TEXT("packColumnsAVX2", NOSPLIT,
+		"func(blocks int, src *float32, stride int, dst *float32, width int)")
 	Pragma("noescape")
 	blocks, src, stride, dst, width := GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("blocks"), blocks)

@@ -249,7 +249,8 @@ func reduced(x bundle) (n, y bundle) {
 	r := copyOf(x)
 	emit(VFNMADD231PS, c.f(0.693359375), n, r)
 	emit(VFNMADD231PS, c.f(-2.12194440e-4), n, r)
-	y = polynomial(r, 5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4)
+	y = polynomial(r, 5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3,
+		1.3981999507e-3, 1.9875691500e-4)
 	emit(VMULPS, r, y, y)
 	emit(VFMADD213PS, r, r, y)
 	emit(VADDPS, c.f(1), y, y)
@@ -317,7 +318,8 @@ func logarithm(x bundle) bundle {
 	emit(VADDPS, only(low, m), m, m)
 	emit(VSUBPS, c.f(1), m, m)
 	z := mul(m, m)
-	y := polynomial(m, 3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1,
+	y := polynomial(m, 3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1,
+		1.4249322787e-1,
 		-1.2420140846e-1, 1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2)
 	emit(VMULPS, m, y, y)
 	emit(VMULPS, z, y, y)
@@ -342,7 +344,8 @@ func tanh(x bundle) bundle {
 	emit(VSUBPS, div(constant(c.f(2)), e), far, far)
 	emit(VORPS, and(x, c.bits(0x80000000)), far, far)
 	z := mul(x, x)
-	near := polynomial(z, -3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2, -5.70498872745e-3)
+	near := polynomial(z, -3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2,
+		-5.70498872745e-3)
 	emit(VMULPS, z, near, near)
 	emit(VFMADD213PS, x, x, near)
 	// NaN compares with nothing and takes the polynomial.

@@ -23,7 +23,9 @@ func Match(cost [][]float64) (match []int, total float64, err error) {
 	}
 	for i, row := range cost {
 		if len(row) != columns {
-			return nil, 0, param.New(fmt.Sprintf("assignment.Match row %d", i), len(row), fmt.Sprintf("%d columns", columns))
+			return nil, 0,
+				param.New(fmt.Sprintf("assignment.Match row %d", i), len(row),
+					fmt.Sprintf("%d columns", columns))
 		}
 		for j, c := range row {
 			if math.IsNaN(c) || math.IsInf(c, 0) {

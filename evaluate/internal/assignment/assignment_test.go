@@ -99,7 +99,8 @@ func TestMatchRefuses(t *testing.T) {
 	if match, total, err := assignment.Match(nil); len(match) != 0 || total != 0 || err != nil {
 		t.Error("nothing to match is an error")
 	}
-	if match, _, err := assignment.Match([][]float64{{}, {}}); err != nil || match[0] != -1 || match[1] != -1 {
+	if match, _, err := assignment.Match([][]float64{{}, {}}); err != nil || match[0] != -1 ||
+		match[1] != -1 {
 		t.Errorf("rows without columns are matched: %v, %v", match, err)
 	}
 }

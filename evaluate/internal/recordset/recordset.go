@@ -103,7 +103,8 @@ func Alike(path string, want records.Data, others ...records.Data) error {
 		s := d.Schema()
 		lo, hi := s.Bounds()
 		same := s.Dim() == w.Dim() && s.Sparse() == w.Sparse() && lo == wantLo && hi == wantHi
-		if !same || !slices.Equal(s.ClassNames(), w.ClassNames()) || !slices.Equal(s.Blocks(), w.Blocks()) {
+		if !same || !slices.Equal(s.ClassNames(), w.ClassNames()) ||
+			!slices.Equal(s.Blocks(), w.Blocks()) {
 			return param.New(path, s, fmt.Sprintf("records like the real ones: %v", w))
 		}
 	}

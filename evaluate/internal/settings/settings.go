@@ -37,7 +37,8 @@ func NotNegative(path string, settings ...Setting) error {
 			bad = !(v >= 0 && v < math.MaxFloat32)
 		}
 		if bad {
-			errs = append(errs, param.New(path+"."+s.field, s.value, "a number in its range, or 0 for the default"))
+			errs = append(errs,
+				param.New(path+"."+s.field, s.value, "a number in its range, or 0 for the default"))
 		}
 	}
 	return errors.Join(errs...)

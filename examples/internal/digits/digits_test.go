@@ -73,7 +73,8 @@ func TestImagesLookLikeDigits(t *testing.T) {
 		row = table.Row(row, i)
 		for p, v := range row {
 			ink += float64(v)
-			if y, x := p/digits.Side, p%digits.Side; y == 0 || x == 0 || y == digits.Side-1 || x == digits.Side-1 {
+			if y, x := p/digits.Side, p%digits.Side; y == 0 || x == 0 || y == digits.Side-1 ||
+				x == digits.Side-1 {
 				edge += float64(v)
 			}
 		}
@@ -86,7 +87,8 @@ func TestImagesLookLikeDigits(t *testing.T) {
 	}
 	accuracy := nearestMean(table.Slice(0, 3000), table.Slice(3000, 4000))
 	if accuracy < 0.75 || accuracy > 0.99 {
-		t.Errorf("nearest class mean is right for %.3f: want classes neither confused nor trivial", accuracy)
+		t.Errorf("nearest class mean is right for %.3f: want classes neither confused nor trivial",
+			accuracy)
 	}
 }
 

@@ -76,7 +76,8 @@ func (s Sheet) Render() (*image.Gray, error) {
 		caption(out, row.Caption, top+(high-gap)/2)
 		for c, pixels := range row.Images {
 			if len(pixels) != s.Height*s.Width {
-				return nil, fmt.Errorf("grid: row %d, image %d: %d pixels, want %d", r, c, len(pixels), s.Height*s.Width)
+				return nil, fmt.Errorf("grid: row %d, image %d: %d pixels, want %d", r, c, len(pixels),
+					s.Height*s.Width)
 			}
 			s.paint(out, margin+c*wide, top, pixels)
 		}

@@ -36,7 +36,8 @@ func TestLoadWantsLabels(t *testing.T) {
 }
 
 func TestAccuracy(t *testing.T) {
-	_, data, err := images.Files{}.Load(images.Drawing{Train: 1, Test: 1203, TestSeed: 3}) // three batches
+	// three batches
+	_, data, err := images.Files{}.Load(images.Drawing{Train: 1, Test: 1203, TestSeed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,9 @@ import (
 // Meter shows progress on one line of a terminal, which it writes again and again. Show is for
 // privgen.OnProgress.
 type Meter struct {
-	To     io.Writer
-	Layout string        // of the line; its operands are stage, step, steps in all, ε so far and time so far
+	To io.Writer
+	// of the line; its operands are stage, step, steps in all, ε so far and time so far
+	Layout string
 	Every  time.Duration // shortest time between two lines; 0 for a tenth of a second
 	Erase  bool          // take the line away when a stage is over, instead of beginning another
 
@@ -29,7 +30,8 @@ func (m *Meter) Show(p privgen.Progress) {
 		return
 	}
 	m.last = time.Now()
-	fmt.Fprintf(m.To, "\r"+m.Layout+"   ", p.Stage, p.Step, p.Of, p.Epsilon, p.Elapsed.Round(time.Second))
+	fmt.Fprintf(m.To, "\r"+m.Layout+"   ", p.Stage, p.Step, p.Of, p.Epsilon,
+		p.Elapsed.Round(time.Second))
 	switch {
 	case p.Step < p.Of:
 	case m.Erase:

@@ -19,7 +19,8 @@ func TestMeter(t *testing.T) {
 	var out bytes.Buffer
 	m := program.Meter{To: &out, Layout: "%s %d/%d ε %.1f %v", Every: time.Hour}
 	for step := 1; step <= 3; step++ {
-		m.Show(privgen.Progress{Stage: "training", Step: step, Of: 3, Epsilon: 0.5, Elapsed: 2100 * time.Millisecond})
+		m.Show(privgen.Progress{Stage: "training", Step: step, Of: 3, Epsilon: 0.5,
+			Elapsed: 2100 * time.Millisecond})
 	}
 	want := "\rtraining 1/3 ε 0.5 2s   \rtraining 3/3 ε 0.5 2s   \n" // the second came too soon
 	if out.String() != want {
@@ -37,17 +38,22 @@ func TestBudgetFlags(t *testing.T) {
 	var b accountant.Budget
 	f := flag.NewFlagSet("test", flag.ContinueOnError)
 	program.BudgetFlags(f, &b, 4, 1e-5)
-	if err := f.Parse([]string{"-epsilon", "2", "-relation", accountant.ReplaceOne.String()}); err != nil {
+	if err := f.Parse([]string{"-epsilon", "2", "-relation", accountant.ReplaceOne.String()}); err !=
+		nil {
 		t.Fatal(err)
 	}
-	if want := (accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: accountant.ReplaceOne}); b != want {
+	if want := (accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: accountant.ReplaceOne}); b !=
+		want {
 		t.Errorf("got %+v, want %+v", b, want)
 	}
 }
 
 func TestSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	err := program.Save(path, func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err })
+	err := program.Save(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "text")
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

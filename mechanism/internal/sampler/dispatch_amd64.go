@@ -18,8 +18,9 @@ func Available() []*Kernels {
 	if !has.X86.HasAVX2 || !has.X86.HasFMA {
 		return levels
 	}
-	levels = append(levels, &Kernels{"avx2", inVectors(addSumAVX2, addSum), inVectors(addUnitsAVX2, addUnits),
-		(*Normal).fastRun})
+	levels = append(levels,
+		&Kernels{"avx2", inVectors(addSumAVX2, addSum), inVectors(addUnitsAVX2, addUnits),
+			(*Normal).fastRun})
 	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
 		wide := &Kernels{"avx512", inVectors(addSumAVX512, addSum), inVectors(addUnitsAVX512, addUnits),
 			(*Normal).fastRun}
@@ -35,7 +36,8 @@ func Available() []*Kernels {
 const lanes = 8
 
 // inVectors leaves to the portable loop what does not fill a vector.
-func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float64), portable func([]float64, []T, float64, float64)) func([]float64, []T, float64, float64) {
+func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float64),
+	portable func([]float64, []T, float64, float64)) func([]float64, []T, float64, float64) {
 	return func(noisy []float64, sum []T, inverse, grid float64) {
 		sum = sum[:len(noisy)]
 		whole := len(noisy) &^ (lanes - 1)
@@ -57,7 +59,8 @@ func (l *Normal) wideRun(dst []float64, words []uint64) int {
 	done := 0
 	for done < len(dst) {
 		if whole := (len(dst) - done) &^ (lanes - 1); whole > 0 {
-			done += stepsAVX512(whole, &dst[done], &words[done], &l.layers[0].width, c.half, c.mask, c.edge, c.shift)
+			done += stepsAVX512(whole, &dst[done], &words[done], &l.layers[0].width, c.half, c.mask,
+				c.edge, c.shift)
 		}
 		some := min(lanes, len(dst)-done)
 		n := l.fastRun(dst[done:done+some], words[done:])

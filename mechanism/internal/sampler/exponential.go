@@ -47,7 +47,8 @@ func (e *exponential) float() float64 {
 
 // floorAffine is ⌊slope·e + offset⌋ for positive slope and offset, exactly. The
 // floats are within 2^-51 of the real ones, which exact returns.
-func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat), bits entropy.Bits) int64 {
+func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat),
+	bits entropy.Bits) int64 {
 	z := slope*e.float() + offset
 	slack := z*0x1p-48 + slope*0x1p-62
 	if k := math.Floor(z - slack); k == math.Floor(z+slack) && k < 1<<52 {

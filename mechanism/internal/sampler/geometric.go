@@ -63,7 +63,8 @@ func (g geometric) survives(k int, u *digits) bool {
 		lo, hi := u.bounds()
 		aLo, aHi = floats(lo, hi, precision)
 		stay := new(big.Rat).Sub(big.NewRat(1, 1), ratio(g.q))
-		return aLo, aHi, power(stay, k, precision, big.ToNegativeInf), power(stay, k, precision, big.ToPositiveInf)
+		return aLo, aHi, power(stay, k, precision, big.ToNegativeInf),
+			power(stay, k, precision, big.ToPositiveInf)
 	})
 }
 

@@ -10,17 +10,20 @@ import (
 
 // hardSums are coordinates at which rounding, limits and formats change.
 func hardSums(grid float64) []float32 {
-	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127, 0x1.fffffep127,
+	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127,
+		0x1.fffffep127,
 		float32(math.Inf(1))}
 	for _, nan := range []uint32{0x7fc00001, 0x7f800001, 0x7fffffff} {
 		hard = append(hard, math.Float32frombits(nan))
 	}
-	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, MaxSteps / 2, MaxSteps, MaxSteps * 2} {
+	for _, steps := range []float64{0.5, 1.5, 2.5, 0x1p22 + 0.5, 0x1p23, MaxSteps / 2, MaxSteps,
+		MaxSteps * 2} {
 		x := float32(steps * grid)
 		hard = append(hard, x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32))
 	}
 	for _, x := range slices.Clone(hard) {
-		hard = append(hard, float32(math.Copysign(float64(x), -1)), math.Float32frombits(math.Float32bits(x)|1<<31))
+		hard = append(hard, float32(math.Copysign(float64(x), -1)),
+			math.Float32frombits(math.Float32bits(x)|1<<31))
 	}
 	return hard
 }
@@ -59,7 +62,8 @@ func TestAddSumSameBits(t *testing.T) {
 		hard := hardSums(grid)
 		noise := make([]float64, len(hard))
 		for i := range noise {
-			noise[i] = []float64{0, 1, -1, MaxSteps, -MaxSteps, float64(rng.Int64N(1<<30) - 1<<29)}[rng.IntN(6)]
+			noise[i] = []float64{0, 1, -1, MaxSteps, -MaxSteps,
+				float64(rng.Int64N(1<<30) - 1<<29)}[rng.IntN(6)]
 		}
 		for lo := range 17 {
 			for n := range len(hard) - lo + 1 {
@@ -111,7 +115,8 @@ func checkSteps(t *testing.T, l *Normal, words []uint64) {
 		for lo := 0; lo < len(words); {
 			n := l.fastRun(want[lo:], words[lo:])
 			if m := k.Steps(l, got[lo:], words[lo:]); m != n {
-				t.Fatalf("%s, std %v: %d words decided, want %d: word %x", k.Name, l.std, m, n, words[lo+min(m, n)])
+				t.Fatalf("%s, std %v: %d words decided, want %d: word %x", k.Name, l.std, m, n,
+					words[lo+min(m, n)])
 			}
 			for i := lo; i < lo+n; i++ {
 				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
@@ -155,7 +160,8 @@ func closeWords(l *Normal, rng *rand.Rand, n int) []uint64 {
 		case 1:
 			position = []uint64{0, 1, 1<<positionBits - 1, rng.Uint64N(8)}[rng.IntN(4)]
 		default:
-			low := math.Ldexp(math.Floor(rng.Float64()*float64(layer.width>>l.shift)+1), int(l.shift)) - float64(l.half)
+			low := math.Ldexp(math.Floor(rng.Float64()*float64(layer.width>>l.shift)+1), int(l.shift)) -
+				float64(l.half)
 			off := math.Ldexp(rng.Float64()*2-1, 8+rng.IntN(9))
 			position = uint64((low + off) / float64(layer.width) * 0x1p54)
 		}
@@ -201,7 +207,8 @@ func TestWedgesByChord(t *testing.T) {
 		}
 		decided++
 		if want, ok := underByExponential(layer, position, height); ok && under != want {
-			t.Fatalf("layer %d position %d height %x: under %v, want %v", layer, position, height, under, want)
+			t.Fatalf("layer %d position %d height %x: under %v, want %v", layer, position, height,
+				under, want)
 		}
 	}
 	// A shortcut that decides little would be wrong about its cost, not about the law.

@@ -83,7 +83,9 @@ func TestIntegerSamplers(t *testing.T) {
 	}{
 		{"discrete Gaussian", func() int64 { return DiscreteGaussian(3.3, src) }, gauss, 3.3},
 		{"narrow discrete Gaussian", func() int64 { return DiscreteGaussian(0.6, src) }, gauss, 0.6},
-		{"discrete Laplace", func() int64 { return DiscreteLaplace(0.4, src) }, func(s float64) func(int64) float64 { return geometric(1 / s) }, 2.5},
+		{"discrete Laplace", func() int64 {
+			return DiscreteLaplace(0.4, src)
+		}, func(s float64) func(int64) float64 { return geometric(1 / s) }, 2.5},
 		{"Laplace cells", func() int64 { return Laplace(2.7, src) }, cells, 2.7},
 		{"normal cells", func() int64 { return l.Draw(src) }, normal, 3.3},
 	} {
@@ -138,7 +140,8 @@ func TestTiesDrawFurtherBits(t *testing.T) {
 		t.Error("5.1.2 is not below 5.1.3")
 	}
 	d := digitsOf(&a, nil)
-	if back := d.lazy(); back.head != 5 || len(back.tail) != 2 || back.tail[0] != 1 || back.tail[1] != 2 {
+	if back := d.lazy(); back.head != 5 || len(back.tail) != 2 || back.tail[0] != 1 ||
+		back.tail[1] != 2 {
 		t.Errorf("digits lost on the way: %v", back)
 	}
 }

@@ -104,7 +104,9 @@ func NewNormal(std float64) (*Normal, error) {
 }
 
 // A word is spent as 9 bits of layer, one of sign and 54 of position.
-func split(word uint64) (layer, position uint64) { return word & (layers - 1), word >> (layerBits + 1) }
+func split(word uint64) (layer, position uint64) {
+	return word & (layers - 1), word >> (layerBits + 1)
+}
 
 // belowPosition masks a word's layer and sign.
 const belowPosition = 1<<(layerBits+1) - 1

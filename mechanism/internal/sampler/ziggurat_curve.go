@@ -73,7 +73,8 @@ func underCurve(layer, position, height uint64) (under, decided bool) {
 // underByExponential is underCurve by evaluating the curve.
 func underByExponential(layer, position, height uint64) (under, decided bool) {
 	x := float64(position) * 0x1p-54 * float64(layerWidth[layer]) * 0x1p-60
-	y := float64(layerFloor[layer])*0x1p-62 + float64(height)*0x1p-64*float64(layerHeight[layer])*0x1p-62
+	y := float64(layerFloor[layer])*0x1p-62 +
+		float64(height)*0x1p-64*float64(layerHeight[layer])*0x1p-62
 	curve := math.Exp(-x * x / 2)
 	return y < curve, math.Abs(y-curve) > curveSlack
 }
