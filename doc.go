@@ -10,10 +10,11 @@
 //		Features(rff.RBF{Dim: 200, Bandwidth: 8}).
 //		Cluster(kmeans.Config{K: 10, Iterations: 8, Share: 0.2}).
 //		Model(models.PaperVAE()).
-//		Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 3000, Optimizer: sgd.Adam(1e-3)}).
+//		Train(sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 3000,
+//			Optimizer: sgd.Adam(1e-3)}).
 //		Plan()
-//	fmt.Println(plan)                      // the bill
-//	gen, err := plan.Fit(ctx, data)        // the only call that sees records; privgen.Checkpoint makes it resumable
+//	fmt.Println(plan)               // the bill
+//	gen, err := plan.Fit(ctx, data) // the only call that sees records
 //	rows, err := gen.Sample(ctx, 60000)
 //	fmt.Println(gen.Guarantee())
 //
@@ -22,7 +23,7 @@
 // Each may be used alone. From the top down, and imports only point down:
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
-//	synth                the frame of every system: plan, transaction, run, checkpoint, generator, file
+//	synth                the frame of every system: plan, run, checkpoint, generator, file
 //	baselines            simple systems to compare them with, each with its own bill
 //	kmeans sgd draft     private algorithms: they touch records, add noise, write the ledger
 //	models  rff          pure functions on matrices

@@ -35,7 +35,8 @@ func (l *Ledger) Affords(e Event) error {
 		return err
 	}
 	if cost.Upper > root.budget.Epsilon {
-		return fmt.Errorf("accountant: ε = %.4g of %.4g: %w", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)
+		return fmt.Errorf("accountant: ε = %.4g of %.4g: %w",
+			cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)
 	}
 	return nil
 }

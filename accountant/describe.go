@@ -117,5 +117,6 @@ const (
 	samplerNone      = "all records (no sampling)"
 	samplerPoisson   = "Poisson: each record independently with the stated probability, each time anew"
 	samplerSubset    = "without replacement: a fresh uniform subset of public size, each time anew"
-	samplerTruncated = "truncated Poisson: independent inclusion, then a random cut to a public maximum"
+	samplerTruncated = "truncated Poisson: independent inclusion, " +
+		"then a random cut to a public maximum"
 )

@@ -4,7 +4,8 @@
 //
 //	Independent  noisy item counts, items drawn independently
 //	Tree         noisy counts of items and pairs, a Chow–Liu tree, ancestral sampling
-//	MWEM         multiplicative weights with the exponential mechanism over a domain that is sampled beforehand
+//	MWEM         multiplicative weights with the exponential mechanism over a domain that is sampled
+//	             beforehand
 //
 // # MWEM's domain
 //

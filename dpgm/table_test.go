@@ -247,7 +247,8 @@ func checkLinked(t *testing.T, rows [][]float32) {
 	}
 	ofBlue, ofOthers = ofBlue/(blue*n), ofOthers/((1-blue)*n)
 	x = 4*x/present - 1
-	t.Logf("red %.3f, blue %.3f, x %.3f, missing and old with red %.3f, n/4 %.3f of blue, %.3f of others",
+	t.Logf("red %.3f, blue %.3f, x %.3f, missing and old with red %.3f, "+
+		"n/4 %.3f of blue, %.3f of others",
 		red, blue, x, linkedMissing, ofBlue, ofOthers)
 	if math.Abs(red-0.5) > 0.1 || math.Abs(blue-0.25) > 0.1 || math.Abs(x-2) > 0.25 {
 		t.Errorf("red %v of 0.5, blue %v of 0.25, x %v of 2", red, blue, x)

@@ -57,7 +57,9 @@ func ExampleSuite() {
 
 func ExampleReview() {
 	synthetic, train, test := twoClasses(1, 300), twoClasses(2, 300), twoClasses(3, 300)
-	review := evaluate.Review{Suite: evaluate.Suite{Methods: []classify.Method{classify.LogisticRegression{}}}}
+	review := evaluate.Review{Suite: evaluate.Suite{
+		Methods: []classify.Method{classify.LogisticRegression{}},
+	}}
 	report, err := review.Report(synthetic, train, test)
 	if err != nil {
 		fmt.Println(err)

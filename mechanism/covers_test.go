@@ -35,10 +35,12 @@ func TestCompositesCoverTheirSum(t *testing.T) {
 		event accountant.Event
 		pays  int // releases of effect 1
 	}{
-		"repeated":                {accountant.Repeated{Event: z, Count: 2}, 2},
-		"composed":                {accountant.Composed{Events: []accountant.Event{z, z}}, 2},
-		"repeated in a composite": {accountant.Composed{Events: []accountant.Event{accountant.Repeated{Event: z, Count: 2}, z}}, 3},
-		"repeated samples":        {accountant.Repeated{Event: poisson, Count: 2}, 0},
+		"repeated": {accountant.Repeated{Event: z, Count: 2}, 2},
+		"composed": {accountant.Composed{Events: []accountant.Event{z, z}}, 2},
+		"repeated in a composite": {
+			accountant.Composed{Events: []accountant.Event{accountant.Repeated{Event: z, Count: 2}, z}}, 3,
+		},
+		"repeated samples": {accountant.Repeated{Event: poisson, Count: 2}, 0},
 		"composed samples": {accountant.Composed{Events: []accountant.Event{poisson, poisson}},
 			0},
 		"a sample and a release":   {accountant.Composed{Events: []accountant.Event{poisson, z}}, 1},

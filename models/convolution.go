@@ -76,7 +76,8 @@ func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 		longer := w.scratch(rowsFor(u.window), (hi-lo)*u.window.Places(), size+1)
 		u.be.Im2Col(u.window, longer.Slice(0, longer.Rows, 0, size), x.RowRange(lo, hi))
 		u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)
-		u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, u.places(delta.RowRange(lo, hi)))
+		u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,
+			u.places(delta.RowRange(lo, hi)))
 	}
 	addTo(dst, product)
 }

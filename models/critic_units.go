@@ -93,7 +93,8 @@ func (p *pairs) roundUp(terms int, weight, bias []float64) {
 		for k := i * p.parts; k < (i+1)*p.parts; k++ {
 			sw += math.Sqrt(p.gram.a[k] * p.gram.d[k])
 		}
-		weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, p.size(p.gram.d, i, p.biased))
+		weight[i] = above(weight[i], slack, sw)
+		bias[i] = above(bias[i], slack, p.size(p.gram.d, i, p.biased))
 	}
 }
 

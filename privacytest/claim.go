@@ -11,7 +11,8 @@ import (
 // Claim states that Run is (Epsilon, Delta)-differentially private on a pair of
 // neighbours, and is tested by running it.
 //
-//	privacytest.Claim[[]float64]{Run: noisyCount, D0: rows, D1: rows[1:], Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
+//	privacytest.Claim[[]float64]{Run: noisyCount, D0: rows, D1: rows[1:],
+//		Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
 //
 // The first third of the draws chooses the event that contradicts the claim most,
 // and on which of the data sets it should be the likelier one. The others,

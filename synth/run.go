@@ -98,7 +98,8 @@ func (r *Run) judge(ctx context.Context) error {
 		if !data.Schema().Equal(p.schema) {
 			return fmt.Errorf("%s: %w", p.system, ErrSchema)
 		}
-		if err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit()); err != nil {
+		err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit())
+		if err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,8 @@ static double peak256(long times) {
 			"dec %0\n\t"
 			"jnz 1b\n\t"
 			"vzeroupper"
-		: "+r"(times) : : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc");
+		: "+r"(times) : : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+			"xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc");
 	return 2.0 * 8 * 12;
 }
 
@@ -92,7 +93,8 @@ static double peak512(long times) {
 			"dec %0\n\t"
 			"jnz 1b\n\t"
 			"vzeroupper"
-		: "+r"(times) : : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc");
+		: "+r"(times) : : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+			"xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc");
 	return 2.0 * 16 * 12;
 }
 

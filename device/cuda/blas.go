@@ -12,10 +12,12 @@ package cuda
 #include <cublas_v2.h>
 
 // Addresses of a device are numbers here, since they are no pointers to Go.
-static int multiply(cublasHandle_t h, int transA, int transB, int m, int n, int k, float alpha, uintptr_t a, int lda,
-	uintptr_t b, int ldb, float beta, uintptr_t c, int ldc) {
-	cublasOperation_t opA = transA ? CUBLAS_OP_T : CUBLAS_OP_N, opB = transB ? CUBLAS_OP_T : CUBLAS_OP_N;
-	return cublasSgemm(h, opA, opB, m, n, k, &alpha, (const float *)a, lda, (const float *)b, ldb, &beta, (float *)c, ldc);
+static int multiply(cublasHandle_t h, int transA, int transB, int m, int n, int k,
+	float alpha, uintptr_t a, int lda, uintptr_t b, int ldb, float beta, uintptr_t c, int ldc) {
+	cublasOperation_t opA = transA ? CUBLAS_OP_T : CUBLAS_OP_N;
+	cublasOperation_t opB = transB ? CUBLAS_OP_T : CUBLAS_OP_N;
+	return cublasSgemm(h, opA, opB, m, n, k, &alpha, (const float *)a, lda,
+		(const float *)b, ldb, &beta, (float *)c, ldc);
 }
 */
 import "C"

@@ -2,8 +2,8 @@
 // what the best attacker could do, and a program that recomputes the price with an independent
 // accountant. It draws the trade-off curve next to it.
 //
-//	go run ./examples/audit-ledger              a ledger that comes with the program, of an imaginary training run
-//	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote as JSON, as examples/own-loop does
+//	go run ./examples/audit-ledger              the ledger of an imaginary training run
+//	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote, as own-loop does
 //
 // It takes seconds; the trade-off curve of a long run with sampling takes longest.
 package main

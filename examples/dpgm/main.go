@@ -2,9 +2,10 @@
 // samples it: the main job of this module, from records to a report.
 //
 //	go run ./examples/dpgm                     on digits drawn by the program: 40 s of processor time
-//	go run ./examples/dpgm -n 60000 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//	go run ./examples/dpgm -n 60000 \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
-//	go run ./examples/dpgm -compare            one network and mixtures at two budgets: six runs, minutes
+//	go run ./examples/dpgm -compare      one network and mixtures at two budgets: six runs, minutes
 //
 // It prints the bill before it reads a record, the guarantee and the quality
 // afterwards, and writes a picture (a row of real images, then one row a

@@ -2,9 +2,11 @@
 // privacy, and samples it.
 //
 //	go run ./examples/gan                      on digits drawn by the program: 50 s of processor time
-//	go run ./examples/gan -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//	go run ./examples/gan \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz \
-//		-n 60000 -width 256 -steps 20000 -warm 300 -adaptive -groups 3 -samples 60000 -out out/mnist -resume
+//		-n 60000 -width 256 -steps 20000 -warm 300 -adaptive -groups 3 \
+//		-samples 60000 -out out/mnist -resume
 //	go run ./examples/gan -ablation            what each of the paper's optimisations adds, at one ε
 //	go run ./examples/gan -iterations          how many iterations grouping allows at one ε
 //

@@ -3,7 +3,8 @@
 // them.
 //
 //	go run ./examples/merf-images              on digits drawn by the program: 75 s of processor time
-//	go run ./examples/merf-images -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//	go run ./examples/merf-images \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
 // It prints the bill before it reads a record and the guarantee afterwards,

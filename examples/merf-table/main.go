@@ -1,8 +1,8 @@
 // Command merf-table makes a private synthetic copy of a table: mixed columns and a class, from
 // records to a CSV file and a report.
 //
-//	go run ./examples/merf-table                                        on a table made by the program: 20 s of processor time
-//	go run ./examples/merf-table -train adult.data.gz -test adult.test.gz   on Adult (Census Income, UCI)
+//	go run ./examples/merf-table    on a table made by the program: 20 s of processor time
+//	go run ./examples/merf-table -train adult.data.gz -test adult.test.gz  on Adult
 //	go run ./examples/merf-table -schema mine.json -train mine.csv -header  on any table
 //
 // The schema says which columns there are, their bounds and their levels. It is public: adult.json

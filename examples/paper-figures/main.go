@@ -3,9 +3,10 @@
 // Fig. 3, how well private k-means finds the digits by ε. Of Lee et al. (ISIT 2019) it draws
 // Fig. 3, what ε mixtures cost by their noise, and prints Table I when asked to.
 //
-//	go run ./examples/paper-figures            into ./out, digits drawn by the program, few runs: 45 s of processor time
-//	go run ./examples/paper-figures -mix       the mixtures' figure alone; with -table also their table, in minutes
-//	go run ./examples/paper-figures -runs 100 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
+//	go run ./examples/paper-figures        drawn digits, few runs, into ./out: 45 s of processor time
+//	go run ./examples/paper-figures -mix   the mixtures' figure; with -table also their table
+//	go run ./examples/paper-figures -runs 100 \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // Every curve is labelled with what it is: what the papers' own accounting
 // says, which is no bound, or what is sound, under either relation. There is no

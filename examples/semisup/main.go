@@ -1,8 +1,9 @@
 // Command semisup trains a classifier on few labelled images, with the help of a private generator
 // of unlabelled ones.
 //
-//	go run ./examples/semisup                  on digits drawn by the program, about half a minute of a core
-//	go run ./examples/semisup -n 60000 -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
+//	go run ./examples/semisup  on digits drawn by the program, about half a minute of a core
+//	go run ./examples/semisup -n 60000 \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
 // A generator learns, under differential privacy, from many images without labels. Two classifiers
 // then teach each other on its samples: C1 sees an image, C2 an image and the code it was made

@@ -3,8 +3,8 @@
 // several, MWEM, noisy item counts and a tree of noisy pairs.
 //
 //	go run ./examples/transit                                   on generated sets, about a minute
-//	go run ./examples/transit -preset transit                   at the size of the papers' transit data
-//	go run ./examples/transit -preset cdr                       at the size of their call records: up to an hour
+//	go run ./examples/transit -preset transit   at the size of the papers' transit data
+//	go run ./examples/transit -preset cdr at the size of their call records: up to an hour
 //	go run ./examples/transit -file retail.dat.gz -universe 16470 -max-items 76 -nominal 88000
 //
 // It prints what each run guarantees (with -v all of it, and each plan's bill), a table of errors

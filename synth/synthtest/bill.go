@@ -185,8 +185,9 @@ func (s Subject) testMistakes(t *testing.T) {
 		t.Errorf("half the budget: %v, entries %v", err, poor.Entries())
 	}
 	gen := fit(t, p, ledger, data, nil, synth.OnProgress(nil), synth.On(nil))
-	for what, opts := range map[string][]synth.DrawOption{"cluster": {synth.FromCluster(gen.Clusters())},
-		"class": {synth.OfClass(gen.Schema().Classes())}, "negative class": {synth.OfClass(-2)}} {
+	for what, opts := range map[string][]synth.DrawOption{
+		"cluster": {synth.FromCluster(gen.Clusters())},
+		"class":   {synth.OfClass(gen.Schema().Classes())}, "negative class": {synth.OfClass(-2)}} {
 		_, err := gen.Sample(ctx, 3, opts...)
 		wrong(what, err, nil)
 	}

@@ -16,8 +16,10 @@ import (
 //	a      first element of A;  ar, ak: bytes between its rows and between its columns
 //	b      first element of the panel, whole vectors;  bk: bytes between its rows
 //	c      first element of C;  cr: bytes between its rows
-//	add    1 to start from C, 0 to start from zero; otherwise the bits of a float32 number, the origin, to start from it and
-//	       to add to C, which then holds int32 numbers, the bits of what came out less those of the origin
+//	add    1 to start from C, 0 to start from zero; otherwise the bits of a float32
+//	       number, the origin, to start from it and
+//	       to add to C, which then holds int32 numbers, the bits of what came
+//	       out less those of the origin
 //	mask   nil, or one int32 per lane of the last vector: memory of C is touched only where it is −1
 const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr " +
 	"int, add int, mask *int32)"

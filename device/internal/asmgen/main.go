@@ -14,7 +14,9 @@ import (
 
 func main() {
 	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector or noise")
-	parts := map[string]func(){"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise}
+	parts := map[string]func(){
+		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
+	}
 	flag.Parse()
 	write, ok := parts[*part]
 	if !ok {

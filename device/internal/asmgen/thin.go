@@ -15,7 +15,8 @@ import (
 //	k      length of the products, at least 1
 //	a      first element of A;  ar: bytes between its rows
 //	b      the columns of B, bk bytes apart, each with zeros up to a multiple of eight
-//	c      first element of C, whose rows touch nothing else than its columns;  cr: bytes between its rows
+//	c      first element of C, whose rows touch nothing else than its columns;
+//	       cr: bytes between its rows
 //	add    1 to add to C, 0 to overwrite it
 func thin() {
 	for cols := 1; cols <= 4; cols++ {
