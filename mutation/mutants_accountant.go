@@ -241,9 +241,9 @@ func ledgerMutants() []mutant {
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
 			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\", cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
 	}
 }

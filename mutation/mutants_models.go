@@ -50,8 +50,8 @@ func modelMutants() []mutant {
 			New: "u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 0)",
 			Why: "a clipped gradient is longer than its clip"},
 		{Name: "models/a convolution states no norm", In: in, Tests: all,
-			Old: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product)",
-			New: "longer, u.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product[:0])",
+			Old: "longer,\n\t\t\tu.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product)",
+			New: "longer,\n\t\t\tu.places(delta.RowRange(lo, hi)))\n\t}\n\taddTo(dst, product[:0])",
 			Why: "convolutions are not clipped"},
 		{Name: "models/a convolution takes any factor", In: in, Tests: all,
 			Old: "w.reject(x, delta, dst)\n\tproduct, size :=", New: "product, size :=",
@@ -64,10 +64,10 @@ func modelMutants() []mutant {
 				edgeAgain("blocks[0]"),
 			Why: "one record moves the sum by two clips"},
 		{Name: "models/an image at a chunk's edge has no norm", In: in, Tests: all,
-			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
-				"u.places(delta.RowRange(lo, hi)))",
-			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer, " +
-				"u.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n" +
+			Old: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,\n" +
+				"\t\t\tu.places(delta.RowRange(lo, hi)))",
+			New: "u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,\n" +
+				"\t\t\tu.places(delta.RowRange(lo, hi)))\n\t\tif hi < x.Rows {\n\t\t\tproduct[hi-1] = 0\n" +
 				"\t\t}",
 			Why: "that record is not clipped"},
 		{Name: "models/a machine's norm ignores its rounding", In: in, Tests: all,
@@ -120,8 +120,8 @@ func criticMutants() []mutant {
 			New: "if k%p.parts < p.biased-1 {\n\t\t\t\tbias[i] += g.d[k]",
 			Why: "norms are too small"},
 		{Name: "models/a critic's norms ignore what cancels", In: in, Tests: all,
-			Old: "weight[i], bias[i] = above(weight[i], slack, sw), above(bias[i], slack, " +
-				"p.size(p.gram.d, i, p.biased))",
+			Old: "weight[i] = above(weight[i], slack, sw)\n" +
+				"\t\tbias[i] = above(bias[i], slack, p.size(p.gram.d, i, p.biased))",
 			New: "_, _ = slack, sw",
 			Why: "parts that all but cancel are weighted up without bound"},
 		{Name: "models/a critic's convolution takes any factor", In: in, Tests: all,
