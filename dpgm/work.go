@@ -124,6 +124,9 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
 		return nil, err
 	}
+	if err := network.CheckNamed(saved, "the network", c.Model, c.numbers); err != nil {
+		return nil, err
+	}
 	p, err := c.Plan()
 	if err != nil {
 		return nil, err

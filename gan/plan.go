@@ -152,11 +152,21 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, malformed(err)
 	}
+	if err := c.checkNamed(saved); err != nil {
+		return nil, err
+	}
 	p, err := c.Plan()
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// checkNamed holds both networks to the limits of what is read.
+func (c Config) checkNamed(saved synth.SavedPlan) error {
+	critic := network.CheckNamed(saved, "the critic", c.Critic, c.criticSize)
+	return errors.Join(critic,
+		network.CheckNamedGenerator(saved, c.Generator, codeWidth(c.Latent, c.classes())))
 }
 
 // Judge refuses private records that are declared public, and networks that the backend or the

@@ -92,11 +92,14 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	g := j.Generator.withDefaults()
+	err = network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))
+	if err != nil {
+		return nil, err
+	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
 		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
-		Batches:   j.Batches,
-		Seed:      j.Seed,
-		Generator: j.Generator}.Plan()
+		Batches: j.Batches, Seed: j.Seed, Generator: j.Generator}.Plan()
 	if err != nil {
 		return nil, err
 	}
