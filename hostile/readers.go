@@ -193,6 +193,10 @@ func documentReaders() ([]reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	drafts, err := draft.Config{Candidates: table, Budget: ledger.Budget()}.Plan()
+	if err != nil {
+		return nil, err
+	}
 	kernels, err := kernelDocuments()
 	if err != nil {
 		return nil, err
@@ -242,6 +246,14 @@ func documentReaders() ([]reader, error) {
 			}
 			_ = accountant.Describe(e)
 			return second(accountant.MarshalEvent(e))
+		}},
+		{"plan: draft", []any{drafts}, func(b []byte) error {
+			var p draft.Plan
+			if err := json.Unmarshal(b, &p); err != nil {
+				return err
+			}
+			_ = p.String()
+			return second(json.Marshal(&p))
 		}},
 		{"clusters", []any{clusters}, unmarshal[kmeans.Model]},
 		{"random features", []any{fourier}, unmarshal[rff.Map]},

@@ -112,6 +112,17 @@ func systemReaders(ctx context.Context, scratch string) (list []reader, err erro
 	if err != nil {
 		return nil, err
 	}
+	alone, err := plansAlone()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range alone {
+		plan, err := json.Marshal(s.plan)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		list = append(list, reader{"plan: " + s.name, [][]byte{plan}, anyDocument, readPlan})
+	}
 	for _, s := range all {
 		plan, err := json.Marshal(s.plan)
 		if err != nil {

@@ -59,6 +59,9 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
+		if s.Epsilon.Lower > budget.Epsilon { // whatever the others cost, which is not worked out
+			return Program{}, overspent(system, s.Purpose, s.Epsilon, budget)
+		}
 	}
 	if p.total = p.stages[0].Epsilon; len(p.stages) > 1 {
 		var err error
@@ -67,10 +70,14 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 		}
 	}
 	if p.total.Upper > budget.Epsilon {
-		return Program{}, fmt.Errorf("%s: the plan costs ε = %.4g of %.4g: %w", system, p.total.Upper,
-			budget.Epsilon, accountant.ErrBudgetExceeded)
+		return Program{}, overspent(system, "the plan", p.total, budget)
 	}
 	return p, nil
+}
+
+func overspent(system, what string, cost accountant.Bound, budget accountant.Budget) error {
+	return fmt.Errorf("%s: %s costs ε = %.4g of %.4g: %w", system, what, cost.Upper, budget.Epsilon,
+		accountant.ErrBudgetExceeded)
 }
 
 func (p *Program) check() error {
