@@ -23,7 +23,8 @@ type Model struct {
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
 // private labels.
 func (r *run) model() (synth.Model, error) {
-	net, err := r.config.newGenerator(r.Backend)
+	be := r.ReleaseBackend()
+	net, err := r.config.newGenerator(be)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (r *run) model() (synth.Model, error) {
 	}
 	c := r.config
 	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}, nil
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
 }
 
 // made refuses the zero value.
