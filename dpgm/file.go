@@ -26,7 +26,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*synth.File, error) {
-	if m.router == nil {
+	if m.known().router == nil {
 		return nil, errNoModel()
 	}
 	arch, err := models.MarshalDensity(m.arch)

@@ -47,6 +47,9 @@ func (m *Model) made() error {
 // Schema is the schema of the synthetic records, with the real ones' labels if the networks know
 // them.
 func (m *Model) Schema() records.Schema {
+	if m == nil {
+		return records.Schema{}
+	}
 	if m.config.IgnoreLabels {
 		return m.config.Schema.WithoutLabels()
 	}
@@ -54,7 +57,12 @@ func (m *Model) Schema() records.Schema {
 }
 
 // Latent is the number of coordinates of a code, the label's not counted.
-func (m *Model) Latent() int { return m.config.Latent }
+func (m *Model) Latent() int {
+	if m == nil {
+		return 0
+	}
+	return m.config.Latent
+}
 
 // Sampler draws records, classes by the public ClassWeights. See [synth.Model].
 //

@@ -80,14 +80,11 @@ func (c Config) event(noiseMultiplier float64) accountant.Event {
 // Errors: *param.Error for the zero value; public records, which JSON is no place for; an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p == nil {
-		return nil, param.New("gan.Plan", nil, "a plan made by Config.Plan or read from a file")
-	}
-	if p.Config.Public != nil {
+	if p != nil && p.Config.Public != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written:" +
 			" write its other fields, and give them to it again")
 	}
-	return p.Program.MarshalJSON()
+	return p.program().MarshalJSON()
 }
 
 // work is what the system adds to a plan.

@@ -33,11 +33,19 @@ func newModel(centers [][]float64, counts []float64, clip float64) *Model {
 }
 
 // K is the number of clusters.
-func (m *Model) K() int { return len(m.Centers) }
+func (m *Model) K() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.Centers)
+}
 
 // Weights are the clusters' estimated proportions: noisy counts, negative ones
 // as zero, divided by their sum; equal if all are zero.
 func (m *Model) Weights() []float64 {
+	if m == nil {
+		return nil
+	}
 	w := make([]float64, len(m.Counts))
 	total := 0.0
 	for i, c := range m.Counts {
@@ -115,6 +123,9 @@ func (m *Model) centers64() [][]float64 {
 //
 // Errors: [ErrModel].
 func (m *Model) Validate() error {
+	if m == nil {
+		m = &Model{}
+	}
 	if len(m.Centers) == 0 || len(m.Counts) != len(m.Centers) || !positive(m.ClipNorm) {
 		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers),
 			len(m.Counts), m.ClipNorm)

@@ -29,8 +29,9 @@ type Work interface {
 }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, and the way
-// they are paid for and carried out. A system's plan embeds it. The zero value prints itself and
-// refuses to run.
+// they are paid for and carried out. A system's plan embeds it. The zero value and nil print
+// themselves and refuse to run. A nil pointer to what embeds it is no Program: a system's plan has
+// methods of its own for that.
 type Program struct {
 	system string
 	schema records.Schema
@@ -109,20 +110,28 @@ func (p *Program) made() error {
 	return nil
 }
 
+// known is the program, or the zero value in the place of nil.
+func (p *Program) known() *Program {
+	if p == nil {
+		return &Program{}
+	}
+	return p
+}
+
 // System is the name of the system; "" for the zero value.
-func (p *Program) System() string { return p.system }
+func (p *Program) System() string { return p.known().system }
 
 // Schema is the public schema of the records.
-func (p *Program) Schema() records.Schema { return p.schema }
+func (p *Program) Schema() records.Schema { return p.known().schema }
 
 // Budget is what the plan was made for.
-func (p *Program) Budget() accountant.Budget { return p.budget }
+func (p *Program) Budget() accountant.Budget { return p.known().budget }
 
 // Stages are the lines of the bill.
-func (p *Program) Stages() []Stage { return slices.Clone(p.stages) }
+func (p *Program) Stages() []Stage { return slices.Clone(p.known().stages) }
 
 // Total is ε of all stages together at the budget's δ, as an interval.
-func (p *Program) Total() accountant.Bound { return p.total }
+func (p *Program) Total() accountant.Bound { return p.known().total }
 
 // String is the bill.
 func (p *Program) String() string {
