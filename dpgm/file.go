@@ -94,7 +94,10 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 
 // tilts checks the shifts, one list for each network or none at all.
 func (h fileHeader) tilts() ([]tilt, error) {
-	if len(h.Tilts) != 0 && len(h.Tilts) != h.Networks {
+	if len(h.Tilts) == 0 {
+		return nil, nil // an empty list is none
+	}
+	if len(h.Tilts) != h.Networks {
 		return nil, malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
 	}
 	for _, t := range h.Tilts {
