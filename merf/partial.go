@@ -77,7 +77,6 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
 	a.note(records.UnitOf(data), partOf(data))
-	a.broken = true // until all are in, also where the context panics
 	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
 		w.add(w.reader.read(data, lo, hi))
 	})
