@@ -161,6 +161,18 @@ func (c Config) parameters() int64 {
 	return n * int64(max(c.Cluster.K, 1))
 }
 
+// noise are the noise multipliers of all stages, 0 where one is to be found.
+func (c Config) noise() []float64 {
+	all := []float64{c.Train.NoiseMultiplier}
+	if c.clustered() {
+		all = append(all, c.Cluster.NoiseMultiplier)
+	}
+	if c.Marginals != nil {
+		all = append(all, c.Marginals.NoiseMultiplier)
+	}
+	return all
+}
+
 // numbers are the parameters of one network, or the numbers of its state where these are more; 0
 // where they are not known.
 func (c Config) numbers() int64 {

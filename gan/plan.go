@@ -149,7 +149,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, malformed(err)
 	}
-	if err := c.checkNamed(saved); err != nil {
+	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
 	p, err := c.Plan()

@@ -3,6 +3,7 @@ package merf
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -93,8 +94,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, err
 	}
 	g := j.Generator.withDefaults()
-	err = network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))
-	if err != nil {
+	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
+		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err != nil {
 		return nil, err
 	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -179,6 +180,17 @@ type SavedPlan struct {
 func (p SavedPlan) Network(what string, parameters int64) error {
 	if err := p.Limits.CheckParameters(what, parameters); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return nil
+}
+
+// Decided refuses a plan that leaves a noise multiplier open: every plan that was written holds its
+// own, and to search for one is what takes time and memory.
+//
+// Errors: ErrFormat.
+func (p SavedPlan) Decided(noise ...float64) error {
+	if slices.Contains(noise, 0) {
+		return fmt.Errorf("%w: a plan without its noise", ErrFormat)
 	}
 	return nil
 }
