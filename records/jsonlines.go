@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a record,
-// an object whose keys are names of columns.
+// JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a
+// record, an object whose keys are names of columns.
 //
 // A number is a JSON number, a level a string, and a missing value null. Readers take more: a key
 // that is absent is missing too; a string that spells a number will do in a column of numbers, a

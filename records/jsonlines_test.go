@@ -95,7 +95,8 @@ func TestObjectsAreStreamed(t *testing.T) {
 			t.Error("pieces of nothing")
 		}
 	}
-	if err := (records.JSONLines{}).WriteFrame(failing{}, must(records.FromValues(small(t)))(t)); err != nil {
+	if err := (records.JSONLines{}).WriteFrame(failing{},
+		must(records.FromValues(small(t)))(t)); err != nil {
 		t.Errorf("nothing to write: %v", err)
 	}
 	f := must(records.FromValues(small(t), []any{1, "cat", 2, "no"}))(t)
@@ -105,7 +106,8 @@ func TestObjectsAreStreamed(t *testing.T) {
 	if err := (records.JSONLines{}).WriteFrame(failing{}, nil); err == nil {
 		t.Error("nil is written")
 	}
-	if _, err := (records.JSONLines{}).ReadFrame(strings.NewReader(text), records.Binary(3)); err == nil {
+	if _, err := (records.JSONLines{}).ReadFrame(strings.NewReader(text), records.Binary(3)); err ==
+		nil {
 		t.Error("objects are read as vectors")
 	}
 	limits := records.Limits{Values: 10}

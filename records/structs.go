@@ -23,11 +23,11 @@ const structTag = "privgen"
 // or, without a tag, to the column of the field's own name; a tag of "-" leaves a field out. The
 // fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
 // type with one of these beneath, an [encoding.TextMarshaler], or a pointer to one of these, where
-// nil is a missing value; values are read as [FrameBuilder.Append] reads them. The values themselves
-// are never refused; [Check] tells what is odd about them.
+// nil is a missing value; values are read as [FrameBuilder.Append] reads them. The values
+// themselves are never refused; [Check] tells what is odd about them.
 //
-// Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column without
-// a field or with two, a tag that names no column, a field of another type.
+// Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column
+// without a field or with two, a tag that names no column, a field of another type.
 func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	b, err := NewFrameBuilder(s)
 	if err != nil {
@@ -129,7 +129,8 @@ func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
 			c.OK(!tagged, path+" field "+f.Name, name, "the name of a column")
 			continue
 		}
-		c.OK(f.IsExported() && direct(t, f.Index), path+" field "+f.Name, "unexported or behind a pointer",
+		c.OK(f.IsExported() &&
+			direct(t, f.Index), path+" field "+f.Name, "unexported or behind a pointer",
 			"an exported field")
 		c.OK(fields[j].index == nil, path+" field "+f.Name, fmt.Sprintf("column %q again", name),
 			"one field for a column")

@@ -41,7 +41,6 @@ type person struct {
 	Income   *string `privgen:"income"`
 	Visits   uint16
 	Internal chan int `privgen:"-"`
-	note     string
 	address2
 	address
 }
