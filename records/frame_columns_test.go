@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestColumnsAreReadAsRows: a frame made of columns, in each form, is the frame that the same values
+// TestColumnsAreReadAsRows: a frame of columns, in each form, is the frame that the same values
 // make row by row.
 func TestColumnsAreReadAsRows(t *testing.T) {
 	s := must(records.NewSchema(
