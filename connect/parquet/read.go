@@ -19,8 +19,8 @@ import (
 
 // ReadFrame reads all records of a table.
 //
-// Errors: [records.ErrFormat] for a damaged file, a column that is lacking, nested or of a type that
-// no column takes; *[records.LimitError]; *[param.Error] for a schema that is not of tables.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is lacking, nested or of a
+// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of tables.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
 	in, err := open(r, size, s, limits)

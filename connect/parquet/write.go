@@ -63,7 +63,7 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 
 // writer is a file on its way out.
 type writer struct {
-	file   *pq.Writer
+	file   *pq.GenericWriter[any]
 	schema records.Schema
 	levels [][]pq.Value // of columns of levels
 	rows   int          // of the row group at hand
@@ -93,11 +93,11 @@ func newWriter(w io.Writer, s records.Schema) *writer {
 		root.Group[c.Name()] = node
 		root.fields = append(root.fields, field{node, c.Name()})
 	}
-	out.file = pq.NewWriter(w, pq.NewSchema("records", root), pq.Compression(&zstd.Codec{}))
+	out.file = pq.NewGenericWriter[any](w, pq.NewSchema("records", root), pq.Compression(&zstd.Codec{}))
 	return out
 }
 
-// ordered is a group that keeps its columns in the schema's order, where parquet-go's own sorts them
+// ordered is a group that keeps its columns in the schema's order; parquet-go's own group sorts them
 // by name.
 type ordered struct {
 	pq.Group
