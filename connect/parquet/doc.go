@@ -3,15 +3,15 @@
 // A file's columns are found by name, in any order; columns that the schema does not name are not
 // read. They have to be flat: a column of lists or structs is an error. A column of numbers takes
 // integers, decimals of at most 64 bits, floating-point numbers, bools (0 and 1) and texts that
-// spell numbers; a column of levels takes texts, integers (their decimal text) and, where it has two
-// levels, bools. Dates and times are the integers that the file holds. Null is a missing value, and
-// so is NaN in a column of numbers.
+// spell numbers; a column of levels takes texts, integers (their decimal text) and, where it has
+// two levels, bools. Dates and times are the integers that the file holds. Null is a missing value,
+// and so is NaN in a column of numbers.
 //
 // What a cell holds is never an error: it is read as the schema says, and [records.Check] reports
 // what is odd.
 //
-// Files that this package writes hold each column in the schema's order: a number as DOUBLE, a whole
-// number as INT64, a level as a STRING with a dictionary, and null for a missing value.
+// Files that this package writes hold each column in the schema's order: a number as DOUBLE, a
+// whole number as INT64, a level as a STRING with a dictionary, and null for a missing value.
 //
 // Pages may be compressed by Snappy, Gzip, Brotli or Zstandard.
 //
