@@ -97,8 +97,8 @@ func newWriter(w io.Writer, s records.Schema) *writer {
 	return out
 }
 
-// ordered is a group that keeps its columns in the schema's order; parquet-go's own group sorts
-// them by name.
+// ordered is a group that keeps its columns in the order of the schema; the group of parquet-go
+// sorts them by name.
 type ordered struct {
 	pq.Group
 	fields []pq.Field
