@@ -93,7 +93,8 @@ func newWriter(w io.Writer, s records.Schema) *writer {
 		root.Group[c.Name()] = node
 		root.fields = append(root.fields, field{node, c.Name()})
 	}
-	out.file = pq.NewGenericWriter[any](w, pq.NewSchema("records", root), pq.Compression(&zstd.Codec{}))
+	out.file = pq.NewGenericWriter[any](w, pq.NewSchema("records", root),
+		pq.Compression(&zstd.Codec{}))
 	return out
 }
 
