@@ -77,26 +77,7 @@ func benchmarkPrivate(b *testing.B, batch int) {
 }
 
 func benchmarkPlain(b *testing.B, batch int) {
-	be, net, data := device.CPU(), benchVAE(b), benchData(b)
-	sum := device.NewParams(be, net.Params().Shapes...)
-	opt := optim.Config{Rule: optim.Adam, LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}.New(sum.Len())
-	rng := rand.New(rand.NewPCG(2, 2))
-	rows, ones := make([]int32, batch), make([]float32, batch)
-	var in device.Batch
-	in.Keys = make([]uint64, batch)
-	for i := range ones {
-		ones[i] = 1
-	}
-	step := func() {
-		for i := range rows {
-			rows[i], in.Keys[i] = int32(rng.IntN(benchRows)), rng.Uint64()
-		}
-		data.Gather(rows, &in)
-		be.Fill(sum.Flat, 0)
-		net.Gradients(in).AddWeightedSum(sum, ones)
-		opt.BeginStep()
-		plainUpdate(opt, net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
-	}
+	step := plainSteps(b, batch, benchData(b))
 	for range 20 {
 		step()
 	}
