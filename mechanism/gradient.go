@@ -26,8 +26,8 @@ type Gradient struct {
 const gradientBits = 24
 
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
-// the noisy sum to sink, once for each chunk of fixed size, from several
-// goroutines at a time; chunks do not overlap. noisy holds the sum's coordinates
+// the noisy sum to sink, piece by piece, from several goroutines at a time; pieces are of fixed size
+// and do not overlap. noisy holds the sum's coordinates
 // from offset on and is valid during the call only. sink must neither retain it,
 // nor draw from the same allowance, nor let anything private but noisy out.
 //

@@ -9,9 +9,12 @@ import (
 )
 
 // chunk is how many coordinates one sub-stream serves: fixed, so that the noise
-// does not depend on the number of workers, and small enough that a chunk stays
-// in the cache while sink averages it and the optimiser takes its step.
+// does not depend on the number of workers.
 const chunk = 8192
+
+// block is how many coordinates are drawn and handed to sink at a time: few enough that they, their
+// share of the sum and the optimiser's moments stay in the first cache together.
+const block = entropy.Buffer
 
 // parallel makes the noise of one sum in chunks. Everything it needs is kept
 // from release to release. Chunk i draws from the allowance's sub-stream i,
@@ -70,7 +73,7 @@ type worker struct {
 	start func() // made once: a goroutine started from it allocates nothing
 	lane  *entropy.Stream
 	next  int
-	noisy [chunk]float64
+	noisy [block]float64
 	words [entropy.Buffer]uint64
 }
 
@@ -92,9 +95,12 @@ func (w *worker) work() {
 			return
 		}
 		w.lane, w.next = p.lanes[i], len(w.words)
-		hi := min(lo+chunk, p.spec.dim())
-		w.fill(w.noisy[:hi-lo], lo)
-		p.sink(lo, w.noisy[:hi-lo])
+		for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
+			noisy := w.noisy[:min(block, hi-lo)]
+			w.drawSteps(p.normal, noisy)
+			p.add(noisy, lo)
+			p.sink(lo, noisy)
+		}
 	}
 }
 
@@ -110,16 +116,6 @@ func (w *worker) Uint64() uint64 {
 func (w *worker) refill() {
 	w.lane.FillWords(w.words[:])
 	w.next = 0
-}
-
-// fill writes sum + noise on the grid, from coordinate lo on.
-func (w *worker) fill(noisy []float64, lo int) {
-	for len(noisy) > 0 {
-		n := min(len(w.words), len(noisy))
-		w.drawSteps(w.job.normal, noisy[:n])
-		w.job.add(noisy[:n], lo)
-		noisy, lo = noisy[n:], lo+n
-	}
 }
 
 // add turns noise in steps into the noisy sum, from coordinate lo on.
