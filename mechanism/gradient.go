@@ -17,8 +17,12 @@ type Gradient struct {
 	Unit            float64
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
-	// goroutines, at least one; they change neither the noise nor the guarantee
+	// Workers is how many pieces of work there are to share out, at least one. It changes neither the
+	// noise nor the guarantee.
 	Workers int
+	// Share runs those pieces, several at a time if it can, and returns when all are done; nil stands
+	// for a goroutine each. A piece that begins late finds the work of the others done.
+	Share func(pieces int, do func(piece int))
 }
 
 // gradientBits is the grid's distance below the sensitivity, or below the noise

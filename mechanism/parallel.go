@@ -23,6 +23,7 @@ type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
 	kernels *sampler.Kernels
+	piece   func(i int) // made once: what is shared out allocates nothing
 
 	spec          Gradient
 	normal        *sampler.Normal
@@ -32,10 +33,16 @@ type parallel struct {
 	wait          sync.WaitGroup
 }
 
+func newParallel(k *sampler.Kernels) *parallel {
+	p := &parallel{kernels: k}
+	p.piece = func(i int) { p.workers[i].work() }
+	return p
+}
+
 // parallel prepares a release; the caller holds mu.
 func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *parallel {
 	if a.chunks == nil {
-		a.chunks = &parallel{kernels: sampler.Fastest()}
+		a.chunks = newParallel(sampler.Fastest())
 	}
 	p := a.chunks
 	p.spec, p.normal, p.grid, p.inverse = spec, l, grid, 1/grid
@@ -45,8 +52,7 @@ func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *pa
 	return p
 }
 
-// run hands every chunk to sink, from the caller's goroutine and as many more as
-// are wanted and useful.
+// run hands every chunk to sink, on as many goroutines as are wanted and useful.
 func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
@@ -55,14 +61,16 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	}
 	p.sink = sink
 	p.next.Store(0)
+	defer func() { p.spec, p.sink = Gradient{}, nil }()
+	if share := p.spec.Share; share != nil {
+		share(workers, p.piece)
+		return
+	}
 	p.wait.Add(workers - 1)
 	for _, w := range p.workers[1:workers] {
 		go w.start()
 	}
-	defer func() {
-		p.wait.Wait()
-		p.spec, p.sink = Gradient{}, nil
-	}()
+	defer p.wait.Wait()
 	p.workers[0].work()
 }
 

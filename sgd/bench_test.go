@@ -3,8 +3,6 @@ package sgd_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -88,17 +86,11 @@ func benchmarkPlain(b *testing.B, batch int) {
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// plainUpdate runs the optimiser on all cores in chunks.
-func plainUpdate(opt *optim.State, params, grad []float32, scale float32) {
-	const chunk = 8192
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for lo := w * chunk; lo < len(grad); lo += workers * chunk {
-				opt.UpdateRange32(params, lo, grad[lo:min(lo+chunk, len(grad))], scale)
-			}
-		})
-	}
-	wg.Wait()
+// plainUpdate runs the optimiser on all cores in pieces.
+func plainUpdate(be device.Sharing, opt *optim.State, params, grad []float32, scale float32) {
+	const piece = 8192
+	be.Share((len(grad)+piece-1)/piece, func(i int) {
+		lo, hi := i*piece, min((i+1)*piece, len(grad))
+		opt.UpdateRange32(params, lo, grad[lo:hi], scale)
+	})
 }
