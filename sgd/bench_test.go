@@ -19,7 +19,7 @@ import (
 //
 //	go test ./sgd -run '^$' -bench Step
 func BenchmarkStep(b *testing.B) {
-	for _, batch := range []int{64, 600} {
+	for _, batch := range []int{64, 600, 1024} {
 		b.Run(fmt.Sprintf("batch=%d/plain", batch), func(b *testing.B) { benchmarkPlain(b, batch) })
 		b.Run(fmt.Sprintf("batch=%d/private", batch), func(b *testing.B) { benchmarkPrivate(b, batch) })
 	}

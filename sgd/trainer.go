@@ -338,7 +338,7 @@ func (t *Trainer) averageWeight() float32 {
 // absorb divides one chunk of the noised sum and updates its parameters; chunks
 // are disjoint and come from several goroutines.
 func (t *Trainer) absorb(offset int, noisy []float64) {
-	lo := offset
+	lo, hi := offset, offset+len(noisy)
 	spans := t.spans
 	if t.groups != nil {
 		spans = t.groups.spans
@@ -350,7 +350,7 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 		}
 	}
 	if t.exact != nil {
-		t.exact.clear(offset, lo)
+		t.exact.clear(offset, hi)
 	}
 	if t.average != nil {
 		p := t.master[offset:lo]
