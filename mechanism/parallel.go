@@ -82,11 +82,14 @@ type worker struct {
 	lane  *entropy.Stream
 	next  int
 	noisy [block]float64
-	words [entropy.Buffer]uint64
+	words []uint64      // what is being read
+	other []uint64      // room for what comes next
+	ahead entropy.Ahead // what of it is being made
 }
 
 func newWorker(job *parallel) *worker {
-	w := &worker{job: job}
+	w := &worker{job: job, words: make([]uint64, entropy.Buffer),
+		other: make([]uint64, entropy.Buffer)}
 	w.start = func() {
 		defer job.wait.Done()
 		w.work()
@@ -102,7 +105,7 @@ func (w *worker) work() {
 		if lo >= p.spec.dim() {
 			return
 		}
-		w.lane, w.next = p.lanes[i], len(w.words)
+		w.lane, w.next, w.ahead = p.lanes[i], len(w.words), entropy.Ahead{}
 		for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
 			noisy := w.noisy[:min(block, hi-lo)]
 			w.drawSteps(p.normal, noisy)
@@ -122,8 +125,16 @@ func (w *worker) Uint64() uint64 {
 }
 
 func (w *worker) refill() {
-	w.lane.FillWords(w.words[:])
 	w.next = 0
+	if w.ahead.Words == nil {
+		w.lane.FillWords(w.words)
+	} else {
+		w.lane.Finish(&w.ahead)
+		w.words, w.other = w.other, w.words
+	}
+	if w.job.kernels.StepsAhead != nil {
+		w.ahead = w.lane.Ahead(w.other)
+	}
 }
 
 // add turns noise in steps into the noisy sum, from coordinate lo on.
@@ -143,7 +154,7 @@ func (p *parallel) add(noisy []float64, lo int) {
 func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 	for len(dst) > 0 {
 		n := min(len(w.words)-w.next, len(dst))
-		done := w.job.kernels.Steps(l, dst[:n], w.words[w.next:])
+		done := w.draw(l, dst[:n], w.words[w.next:])
 		w.next += done
 		if done < n {
 			word := w.Uint64()
@@ -153,5 +164,14 @@ func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 			w.refill()
 		}
 		dst = dst[done:]
+	}
+}
+
+// draw draws as many leading steps as one word each decides, and returns how many.
+func (w *worker) draw(l *sampler.Normal, dst []float64, words []uint64) int {
+	if k := w.job.kernels; w.ahead.Words == nil {
+		return k.Steps(l, dst, words)
+	} else {
+		return k.StepsAhead(l, dst, words, &w.ahead)
 	}
 }

@@ -46,3 +46,36 @@ func (c *counter) make(dst []byte) {
 	c.keys.keystream(dst, c.first, c.number)
 	c.number += uint64(len(dst) / aes.BlockSize)
 }
+
+// Ahead is keystream under way: words that a stream will hand out next, made piece by piece beside
+// other work by a kernel that knows the cipher.
+type Ahead struct {
+	Words []uint64 // where they go; nil where there is nothing to make
+	Made  int      // how many there are already, a multiple of eight
+	// Schedule is the round keys of AES-256; First and Number are the counter block of word 0: its
+	// first eight bytes as they lie in memory, and the others as a number. Two words are a block.
+	Schedule      *byte
+	First, Number uint64
+}
+
+// Ahead begins to make the stream's next words, which a call of Finish hands out. There may be
+// nothing to make. The stream itself has not moved: unless Finish is called, another call of Ahead
+// or of FillWords makes the same words.
+//
+// words is a whole number of groups of eight.
+func (s *Stream) Ahead(words []uint64) Ahead {
+	if s.wide == nil || s.wide.unread > 0 || len(words)%8 != 0 {
+		return Ahead{}
+	}
+	return Ahead{Words: words, Schedule: &s.wide.keys[0], First: s.wide.first, Number: s.wide.number}
+}
+
+// Finish makes what is left of words begun by Ahead, and hands them out. It must be the next call on
+// the stream.
+func (s *Stream) Finish(a *Ahead) {
+	if a.Number != s.wide.number {
+		panic("entropy: words made ahead of a stream that has moved")
+	}
+	s.wide.number += uint64(a.Made / 2)
+	s.FillWords(a.Words[a.Made:])
+}

@@ -59,20 +59,10 @@ func keystream() {
 		"eight bytes that every counter block begins with, least significant byte first.")
 	Pragma("noescape")
 	n, dst, schedule := pointer("n"), pointer("dst"), pointer("schedule")
-	var keys [cipherRounds + 1]VecVirtual
-	for i := range keys {
-		keys[i] = ZMM()
-		VBROADCASTI32X4(Mem{Base: schedule, Disp: 16 * i}, keys[i])
-	}
-	counter, four, reverse := ZMM(), ZMM(), ZMM()
-	head, low := XMM(), XMM()
-	VMOVQ(argument("first"), head)
-	VMOVQ(argument("number"), low)
-	VPUNPCKLQDQ(low, head, head)
-	VSHUFI32X4(U8(0), head.AsZ(), head.AsZ(), counter)
-	VPADDQ(NewDataAddr(NewStaticSymbol(counterTables), 0), counter, counter)
-	VMOVDQU64(NewDataAddr(NewStaticSymbol(counterTables), 64), four)
-	VMOVDQU64(NewDataAddr(NewStaticSymbol(counterTables), 128), reverse)
+	keys, counter := roundKeys(schedule), counterBlocks()
+	four, reverse := ZMM(), ZMM()
+	VMOVDQU64(counterTable(1), four)
+	VMOVDQU64(counterTable(2), reverse)
 	for _, vectors := range []int{8, 1} { // eight registers hide how long a round takes
 		label, behind := map[int]string{8: "eight", 1: "one"}[vectors], map[int]string{8: "few", 1: "end"}[vectors]
 		SUBQ(U8(vectors), n)
@@ -83,15 +73,9 @@ func keystream() {
 			blocks[i] = ZMM()
 			VPSHUFB(reverse, counter, blocks[i])
 			VPADDQ(four, counter, counter)
-			VPXORQ(keys[0], blocks[i], blocks[i])
 		}
-		for round := 1; round < cipherRounds; round++ {
-			for _, x := range blocks {
-				VAESENC(keys[round], x, x)
-			}
-		}
+		encrypt(blocks, keys)
 		for i, x := range blocks {
-			VAESENCLAST(keys[cipherRounds], x, x)
 			VMOVDQU64(x, Mem{Base: dst, Disp: 64 * i})
 		}
 		ADDQ(U32(64*vectors), dst)
@@ -103,6 +87,46 @@ func keystream() {
 	VZEROUPPER()
 	RET()
 }
+
+// roundKeys are the fifteen round keys, each in every lane of a register.
+func roundKeys(schedule GPVirtual) []VecVirtual {
+	keys := make([]VecVirtual, cipherRounds+1)
+	for i := range keys {
+		keys[i] = ZMM()
+		VBROADCASTI32X4(Mem{Base: schedule, Disp: 16 * i}, keys[i])
+	}
+	return keys
+}
+
+// counterBlocks are the first four counter blocks, numbers least significant byte first, from the
+// arguments first and number.
+func counterBlocks() VecVirtual {
+	counter, head, low := ZMM(), XMM(), XMM()
+	VMOVQ(argument("first"), head)
+	VMOVQ(argument("number"), low)
+	VPUNPCKLQDQ(low, head, head)
+	VSHUFI32X4(U8(0), head.AsZ(), head.AsZ(), counter)
+	VPADDQ(counterTable(0), counter, counter)
+	return counter
+}
+
+// encrypt runs blocks through the rounds side by side.
+func encrypt(blocks, keys []VecVirtual) {
+	for _, x := range blocks {
+		VPXORQ(keys[0], x, x)
+	}
+	for round := 1; round < cipherRounds; round++ {
+		for _, x := range blocks {
+			VAESENC(keys[round], x, x)
+		}
+	}
+	for _, x := range blocks {
+		VAESENCLAST(keys[cipherRounds], x, x)
+	}
+}
+
+// counterTable is what writeCounterTables puts at a place.
+func counterTable(i int) Mem { return NewDataAddr(NewStaticSymbol(counterTables), 64*i) }
 
 const counterTables = "counterTables"
 
