@@ -108,7 +108,8 @@ func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
-// CheckParameters refuses a network that an input names and that has more parameters than the limit.
+// CheckParameters refuses a network that an input names and that has more parameters than the
+// limit.
 //
 // Errors: a *LimitError.
 func (l Limits) CheckParameters(what string, parameters int64) error {
