@@ -28,8 +28,9 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 		for _, width := range []string{"1000000", "100000000", "1000000000"} {
 			huge := strings.Replace(string(text), `"hidden":[4]`, `"hidden":[`+width+`]`, 1)
 			if p.System() == "merf" { // its default architecture is not written
-				huge = strings.Replace(string(text), `"generator":{`, `"generator":{"architecture":{"name":"mlp",`+
-					`"params":{"hidden":[`+width+`]}},`, 1)
+				huge = strings.Replace(string(text), `"generator":{`,
+					`"generator":{"architecture":{"name":"mlp",`+
+						`"params":{"hidden":[`+width+`]}},`, 1)
 			}
 			if huge == string(text) {
 				continue // a system without networks
@@ -52,7 +53,8 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 			t.Errorf("%s, a raised limit: %v", p.System(), err)
 		}
 		var limit *records.LimitError
-		if _, err := privgen.ReadPlan(text, privgen.WithLimits(few)); slices.Contains([]string{"dpgm", "merf",
+		if _, err := privgen.ReadPlan(text,
+			privgen.WithLimits(few)); slices.Contains([]string{"dpgm", "merf",
 			"gan"}, p.System()) != errors.As(err, &limit) {
 			t.Errorf("%s, ten parameters: %v", p.System(), err)
 		}

@@ -67,7 +67,8 @@ func call(f reflect.Value) {
 		args = append(args, argument(f.Type().In(i)))
 	}
 	for _, out := range f.Call(args) {
-		if out.Kind() == reflect.Func && !out.IsNil() && out.Type().NumIn() == 1 && out.Type().NumOut() == 0 {
+		if out.Kind() == reflect.Func && !out.IsNil() && out.Type().NumIn() == 1 &&
+			out.Type().NumOut() == 0 {
 			drain(out) // an iterator
 		}
 	}

@@ -19,7 +19,8 @@ var numbers = []string{"0", "-0", "1", "-1", "2", "3", "7", "63", "64", "65", "1
 	"0.5", "0.999999999999", "1.0000000001", "0.1", "1e-5", "3.5"}
 
 // pieces are bytes that mean something to some reader.
-var pieces = []string{"\n", "\r\n", "\r", ",", ";", "\t", " ", "\"", "\"\"", "\x00", "\xff", "\xef\xbb\xbf",
+var pieces = []string{"\n", "\r\n", "\r", ",", ";", "\t", " ", "\"", "\"\"", "\x00", "\xff",
+	"\xef\xbb\xbf",
 	"\x1f\x8b\x08\x00", "PK\x03\x04", "NaN", "inf", "-inf", "null", "true", "[", "]", "{", "}", "[[[[",
 	"\u2028", "\xc3\x28", "\\u0000", "1e999", "0x1p-1074"}
 

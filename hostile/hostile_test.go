@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestFindings: a reader that panics, takes too much memory or too much time is found, each for what
-// it does, and a good one is not.
+// TestFindings: a reader that panics, takes too much memory or too much time is found, each for
+// what it does, and a good one is not.
 func TestFindings(t *testing.T) {
 	var sink []byte
 	bad := map[string]struct {
@@ -26,7 +26,8 @@ func TestFindings(t *testing.T) {
 	}
 	for name, b := range bad {
 		var out bytes.Buffer
-		s := suite{seed: 1, inputs: 3, out: &out, limits: limits{1 << 20, 20 * time.Millisecond, time.Minute}}
+		s := suite{seed: 1, inputs: 3, out: &out,
+			limits: limits{1 << 20, 20 * time.Millisecond, time.Minute}}
 		s.run(t.Context(), reader{name, [][]byte{[]byte("sound")}, anyBytes, b.read})
 		found := s.tallies[0].Findings
 		if b.want == "" && len(found) > 0 || b.want != "" && (len(found) != 3 ||
@@ -63,8 +64,8 @@ func TestInputsRepeat(t *testing.T) {
 	}
 }
 
-// TestFilesKeepTheirChecksums: most changed files are turned away for what they hold, and not at the
-// door.
+// TestFilesKeepTheirChecksums: most changed files are turned away for what they hold, and not at
+// the door.
 func TestFilesKeepTheirChecksums(t *testing.T) {
 	scratch, err := scratchFolder()
 	if err != nil {

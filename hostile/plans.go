@@ -36,9 +36,10 @@ func plansAlone() (list []subject, err error) {
 	}
 	private := train
 	private.ClipNorm, private.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 20, NoiseMultiplier: 4}
-	p1, e := dpgm.Config{Schema: records.BinaryImage(28, 28), Budget: b, Features: rff.RBF{Dim: 20, Bandwidth: 8},
-		Cluster: kmeans.Config{K: 10, Iterations: 8, Share: 0.2, Norm: &kmeans.DPNorm{Max: 6, Bins: 6}},
-		Model:   models.PaperVAE(), Train: private}.Plan()
+	p1, e := dpgm.Config{Schema: records.BinaryImage(28, 28), Budget: b,
+		Features: rff.RBF{Dim: 20, Bandwidth: 8},
+		Cluster:  kmeans.Config{K: 10, Iterations: 8, Share: 0.2, Norm: &kmeans.DPNorm{Max: 6, Bins: 6}},
+		Model:    models.PaperVAE(), Train: private}.Plan()
 	add("dpgm, private norms", p1, e)
 	quantile := train
 	quantile.ClipNorm, quantile.NominalBatch = 0, 100
@@ -51,18 +52,22 @@ func plansAlone() (list []subject, err error) {
 	add("gan of images", p3, e)
 	grouped := train
 	grouped.ClipNorm = 0
-	p4, e := gan.Config{Schema: table, Budget: b, Latent: 8, Train: grouped, Critic: models.MLP{Hidden: []int{9, 5}},
+	p4, e := gan.Config{Schema: table, Budget: b, Latent: 8, Train: grouped,
+		Critic:    models.MLP{Hidden: []int{9, 5}},
 		Generator: models.MLP{Hidden: []int{7}},
 		Clipping:  gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}.Plan()
 	add("gan, groups", p4, e)
-	for name, k := range map[string]rff.EmbeddingKernel{"pairs": rff.Pairs{}, "sum": rff.Sum{Numbers: rff.RBF{Dim: 6,
-		Bandwidth: 1}}} {
+	for name, k := range map[string]rff.EmbeddingKernel{"pairs": rff.Pairs{},
+		"sum": rff.Sum{Numbers: rff.RBF{Dim: 6,
+			Bandwidth: 1}}} {
 		p, e := merf.Config{Schema: table, Budget: b, Kernel: k}.Plan()
 		add("merf, "+name, p, e)
 	}
-	for name, k := range map[string]rff.EmbeddingKernel{"hermite": rff.Hermite{Order: 4, Bandwidth: 0.5,
-		Products: 3}, "patches": rff.Patches{Dim: 20, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2},
-		"scales": rff.Scales{Dim: 6, Low: 0.5, High: 2}} {
+	for name, k := range map[string]rff.EmbeddingKernel{
+		"hermite": rff.Hermite{Order: 4, Bandwidth: 0.5, Products: 3},
+		"patches": rff.Patches{Dim: 20, Windows: []float64{0.5}, Blur: 1, Low: 1, High: 2},
+		"scales":  rff.Scales{Dim: 6, Low: 0.5, High: 2},
+	} {
 		p, e := merf.Config{Schema: records.Image(6, 6), Budget: replace, Kernel: k, Nominal: 100}.Plan()
 		add("merf, "+name, p, e)
 	}

@@ -144,7 +144,8 @@ func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
 	labelled, err := records.FromFlat(images.WithLabels("a", "b"), make([]float32, 12), 0, 1)
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
-		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets), rows.WriteNPZ(&mixed)); err != nil {
+		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
+		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
 	}
 	one := func(b *bytes.Buffer) [][]byte { return [][]byte{b.Bytes()} }
@@ -267,7 +268,8 @@ func documentReaders() ([]reader, error) {
 		}},
 		{"density", []any{density(models.VAE{Hidden: []int{4}, Latent: 2}), density(models.RBM{Hidden: 4,
 			Chains: 3})}, func(b []byte) error { return second(models.UnmarshalDensity(b)) }},
-		{"generator network", []any{maker(models.MLP{Hidden: []int{4, 5}}), maker(models.SmallGenerator28())},
+		{"generator network",
+			[]any{maker(models.MLP{Hidden: []int{4, 5}}), maker(models.SmallGenerator28())},
 			func(b []byte) error { return second(models.UnmarshalGenerator(b)) }},
 		{"critic", []any{critic(models.MLP{Hidden: []int{4, 5}})},
 			func(b []byte) error { return second(models.UnmarshalCritic(b)) }},
@@ -329,7 +331,8 @@ func kernelDocuments() (list []any, err error) {
 	plain := rff.RBF{Dim: 6, Bandwidth: 1}
 	hermite := rff.Hermite{Order: 4, Bandwidth: 0.5, Products: 3}
 	for _, k := range []rff.EmbeddingKernel{plain, rff.Laplacian{Dim: 6, Bandwidth: 1}, hermite,
-		rff.Scales{Dim: 6, Low: 0.5, High: 2}, rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1,
+		rff.Scales{Dim: 6, Low: 0.5, High: 2},
+		rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1,
 			High: 2}, rff.Join{Parts: []rff.Part{{Share: 1, Kernel: plain}, {Share: 2, Kernel: hermite}}}} {
 		text, err := rff.MarshalEmbedding(k)
 		if err != nil {

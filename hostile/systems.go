@@ -33,8 +33,9 @@ type subject struct {
 
 // subjects are plans of every system that take milliseconds.
 func subjects() (list []subject, err error) {
-	sets, err1 := records.FromItems(records.Sets(12, 4), [][]uint32{{1, 2}, {3}, {2, 5, 7}, {11}, {1, 2},
-		nil, {0, 4}, {6, 8}, {9, 10}, {1}, {2, 3}, {5}})
+	sets, err1 := records.FromItems(records.Sets(12, 4),
+		[][]uint32{{1, 2}, {3}, {2, 5, 7}, {11}, {1, 2},
+			nil, {0, 4}, {6, 8}, {9, 10}, {1}, {2, 3}, {5}})
 	flat := make([]float32, 12*4)
 	for i := range flat {
 		flat[i] = float32(i*37%48) / 48
@@ -52,7 +53,8 @@ func subjects() (list []subject, err error) {
 func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	s, b := data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}
-	quick := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{4}, BatchNorm: true}, Steps: 3,
+	quick := merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{4}, BatchNorm: true},
+		Steps: 3,
 		Batch: 8, Latent: 2}
 	common := baselines.Common{Schema: s, Budget: b}
 	add := func(name string, p synth.Plan, err2 error) {
@@ -62,8 +64,9 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 		}
 		list = append(list, subject{name + " of " + kind, p, data})
 	}
-	one, e := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Train: train, Average: 0.9,
-		Model: models.VAE{Hidden: []int{4}, Latent: 2}}.Plan()
+	one, e := dpgm.Config{Schema: s, Budget: b, Cluster: kmeans.Config{K: 1}, Train: train,
+		Average: 0.9,
+		Model:   models.VAE{Hidden: []int{4}, Latent: 2}}.Plan()
 	add("dpgm", one, e)
 	clusters := dpgm.Config{Schema: s, Budget: b, Model: models.VAE{Hidden: []int{4}, Latent: 2},
 		Cluster: kmeans.Config{K: 2, Iterations: 3, Share: 0.2}, Train: train}
@@ -85,15 +88,18 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	batches, e := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: quick, Batches: merf.Batches{Probability: 0.3, Steps: 5}}.Plan()
 	add("merf by batches", batches, e)
-	critic, e := gan.Config{Schema: s, Budget: b, Latent: 2, GeneratorBatch: 6, CriticSteps: 2, Train: train,
-		Critic: models.MLP{Hidden: []int{4}}, Generator: models.MLP{Hidden: []int{4}, BatchNorm: true}}.Plan()
+	critic, e := gan.Config{Schema: s, Budget: b, Latent: 2, GeneratorBatch: 6, CriticSteps: 2,
+		Train:     train,
+		Critic:    models.MLP{Hidden: []int{4}},
+		Generator: models.MLP{Hidden: []int{4}, BatchNorm: true}}.Plan()
 	add("gan", critic, e)
 	mixtures, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}}.Plan()
 	add("mix", mixtures, e)
 	if s.Classes() > 1 {
 		apart, e := mix.Config{Schema: s, Budget: b, Mixtures: 40, ClipNorm: 2, ByClass: true,
-			Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}.Plan()
+			Sampling: mix.Poisson{Nominal: 12, Degree: 3},
+			Centers:  mix.Centers{Share: 0.3, ClipNorm: 1}}.Plan()
 		add("mix by class", apart, e)
 	} else {
 		tree, e := baselines.Tree{Common: common}.Plan()

@@ -89,7 +89,8 @@ func pieces(ctx context.Context,
 			if err := s.Add(ctx, data); err != nil {
 				return err
 			}
-			if err := records.CheckUnit("merf.stream (the pieces so far)", s.who, r.Ledger.Unit()); err != nil {
+			if err := records.CheckUnit("merf.stream (the pieces so far)", s.who, r.Ledger.Unit()); err !=
+				nil {
 				return err
 			}
 		}

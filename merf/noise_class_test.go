@@ -18,7 +18,8 @@ type silent struct{ device.Backend }
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	data := drawTable(t, 40, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
-	for name, be := range map[string]device.Backend{"cpu": device.CPU(), "silent": silent{device.CPU()}} {
+	for name, be := range map[string]device.Backend{"cpu": device.CPU(),
+		"silent": silent{device.CPU()}} {
 		for _, kept := range []bool{false, true} {
 			opts := []synth.Option{synth.On(be)}
 			if kept {

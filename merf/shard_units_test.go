@@ -96,7 +96,8 @@ func TestPiecesOfUsers(t *testing.T) {
 		ok    bool
 	}{
 		"one piece": {records.UnitUser, []int{-1}, true}, "two": {records.UnitUser, []int{-1, -1}, false},
-		"parts": {records.UnitUser, []int{2, 0, 1}, true}, "twice": {records.UnitUser, []int{0, 1, 0}, false},
+		"parts":   {records.UnitUser, []int{2, 0, 1}, true},
+		"twice":   {records.UnitUser, []int{0, 1, 0}, false},
 		"records": {records.UnitRecord, []int{-1, -1}, true},
 	} {
 		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(test.unit))

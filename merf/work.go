@@ -95,7 +95,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	}
 	g := j.Generator.withDefaults()
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
-		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err != nil {
+		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err !=
+		nil {
 		return nil, err
 	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,

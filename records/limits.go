@@ -95,12 +95,21 @@ func orDefault[T int | int64](set, otherwise T) T {
 	return otherwise
 }
 
+// UnpackedFor is the number of bytes that an input of the given size may unpack to, for readers
+// outside this package.
+func (l Limits) UnpackedFor(bytes int64) int64 { return l.unpacked(bytes) }
+
+// ValuesFor is the number of values that an input of the given size may hold, for readers outside
+// this package.
+func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
+
 // unpacked is how much an input of which that many bytes have been read may unpack to.
 func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
-// CheckParameters refuses a network that an input names and that has more parameters than the limit.
+// CheckParameters refuses a network that an input names and that has more parameters than the
+// limit.
 //
 // Errors: a *LimitError.
 func (l Limits) CheckParameters(what string, parameters int64) error {

@@ -43,7 +43,8 @@ func (p Private) Reveal() (float64, bool) {
 	return **p.hidden, true
 }
 
-// Format writes "[private]" for every verb: a trainer and its network hold records of the last step.
+// Format writes "[private]" for every verb: a trainer and its network hold records of the last
+// step.
 func (t *Trainer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue is "[private]".
