@@ -81,7 +81,8 @@ func (g *gridder) merge(never float64) []float64 {
 	for i := 1; i < n; i++ {
 		g.unused += (1-lift[i])*c.e[i] - lift[i-1]*c.d[i-1]
 	}
-	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ+c.topE-never-2*c.topErr)
+	// What has more than that above the last node is left out: it is rare and, tilted, heavy.
+	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ-2*c.topErr)
 	for i := 0; i < n; i++ {
 		w := g.nodes[i+1] - g.nodes[i]
 		m := c.e[i]/-math.Expm1(-w) + c.d[i]/math.Expm1(w)
@@ -111,7 +112,9 @@ func (g *gridder) lifts(over float64) []float64 {
 				below = c.e[i] * (1 - 8*ulp)
 				lift[i-1] = share(below, c.d[i-1], lift[i-1])
 			}
-			lift[i] = max(0, 1-below/c.e[i]*(1+8*ulp))
+			if below > 0 {
+				lift[i] = max(0, 1-below/c.e[i]*(1+8*ulp))
+			}
 		}
 		below = lift[i] * c.d[i] * (1 + 8*ulp)
 	}

@@ -61,7 +61,7 @@ func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 		scale[i] = t.logMoment(theta)
 	}
 	for j, l := range t.loss {
-		m := math.Log(t.mass[j])
+		m := t.logMass[j]
 		share := math.Exp(m + tilts[0]*l - scale[0])
 		w := min(v.h*math.Sqrt(spread/(cells*share)), 0.5/(1+math.Abs(v.theta)))
 		for i, theta := range tilts[1:] {
@@ -75,32 +75,34 @@ func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 
 // logMoment is log E[e^{θL}] of one use.
 func (t *sketchTerm) logMoment(theta float64) float64 {
-	top := max(theta*t.loss[0], theta*t.loss[len(t.loss)-1])
+	top := math.Inf(-1)
+	for j, l := range t.loss {
+		top = max(top, t.logMass[j]+theta*l)
+	}
 	sum := 0.0
 	for j, l := range t.loss {
-		sum += t.mass[j] * math.Exp(theta*l-top)
+		sum += math.Exp(t.logMass[j] + theta*l - top)
 	}
-	return top + math.Log(max(sum, 1e-300))
+	return top + math.Log(sum)
 }
 
 // offset is where a term's nodes should lie between the multiples of h, so that the losses that
 // weigh most under the tilt are near a node. It matters where a use's losses vary by less than h:
 // near a node they are moved by little in both distributions.
-func (t *sketchTerm) offset(p Pair, theta, h float64) float64 {
+func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
+	if a, ok := anchorOf(p, theta); ok {
+		a -= onGrid*h + 64*ulp*math.Abs(a)
+		return a - math.Round(a/h)*h, true
+	}
 	scale := t.logMoment(theta)
-	best, at := t.stray(0, theta, scale, h), 0.0
-	try := func(loss float64) {
+	best, at := math.Inf(1), 0.0
+	for k := range offsets {
+		loss := h * float64(k) / offsets
 		if s := t.stray(loss, theta, scale, h); s < best {
 			best, at = s, loss
 		}
 	}
-	if a, ok := anchorOf(p, theta); ok && a != 0 { // every grid has a node at zero
-		try(a - onGrid*h - 64*ulp*math.Abs(a))
-	}
-	for k := range offsets {
-		try(h * float64(k) / offsets)
-	}
-	return at - math.Round(at/h)*h
+	return at - math.Round(at/h)*h, false
 }
 
 // offsets is how many places of a node between multiples of h are tried.
@@ -112,7 +114,7 @@ func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	for j, l := range t.loss {
 		x := (l - at) / h
 		x -= math.Floor(x)
-		sum += t.mass[j] * math.Exp(theta*l-scale) * x * (1 - x)
+		sum += math.Exp(t.logMass[j]+theta*l-scale) * x * (1 - x)
 	}
 	return sum
 }

@@ -12,6 +12,7 @@ type sketch struct {
 type sketchTerm struct {
 	n          float64
 	loss, mass []float64
+	logMass    []float64
 	end        []float64 // of the cell that each mass is merged from
 	lo, hi     float64
 }
@@ -41,6 +42,9 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 		if len(t.loss) == 0 {
 			t.loss, t.mass, t.end = []float64{nodes[0]}, []float64{1}, []float64{nodes[0]}
 		}
+		for _, m := range t.mass {
+			t.logMass = append(t.logMass, math.Log(m))
+		}
 		s.terms = append(s.terms, t)
 		s.total += t.n
 	}
@@ -52,16 +56,16 @@ func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	for i := range s.terms {
 		t := &s.terms[i]
 		top := math.Inf(-1)
-		for _, l := range t.loss {
-			top = max(top, theta*l)
+		for j, l := range t.loss {
+			top = max(top, t.logMass[j]+theta*l)
 		}
 		var s0, s1, s2 float64
 		for j, l := range t.loss {
-			x := theta*l - top
+			x := t.logMass[j] + theta*l - top
 			if x < -60 {
 				continue
 			}
-			w := t.mass[j] * math.Exp(x)
+			w := math.Exp(x)
 			s0 += w
 			s1 += w * l
 			s2 += w * l * l
@@ -114,37 +118,41 @@ func normalHockey(theta, sd float64) float64 {
 
 // tiltFor is the θ ≥ 0 whose saddle approximation gives the wanted δ.
 func (s *sketch) tiltFor(logDelta float64) float64 {
-	most := s.most()
+	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
 		d, k1, _ := s.saddle(theta)
-		return d - logDelta, theta*(most-k1) < atTheTop
+		return d - logDelta, top.near(theta, k1)
 	})
 }
 
 // tiltAt is the θ ≥ 0 with K′(θ) = ε.
 func (s *sketch) tiltAt(eps float64) float64 {
-	most := s.most()
+	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
 		k, k1, _ := s.cumulants(theta)
-		return eps - k1, theta*(most-k1) < atTheTop || k-theta*eps < leastLogDelta
+		return eps - k1, top.near(theta, k1) || k-theta*eps < leastLogDelta
 	})
 }
 
-const (
-	// atTheTop is how near, in units of 1/θ, the tilted mean is to the largest sum when more tilt
-	// changes nothing.
-	atTheTop = 0.05
-	// leastLogDelta is the logarithm of a δ so small that its tilt does not matter.
-	leastLogDelta = -300
-)
+// leastLogDelta is the logarithm of a δ so small that its tilt does not matter.
+const leastLogDelta = -300
 
-// most is the largest sum.
-func (s *sketch) most() float64 {
+// sumTop is the largest sum, and how far above the mean of the sum that is not tilted.
+type sumTop struct{ most, above float64 }
+
+func (s *sketch) top() sumTop {
 	sum := 0.0
 	for i := range s.terms {
 		sum += s.terms[i].n * s.terms[i].loss[len(s.terms[i].loss)-1]
 	}
-	return sum
+	_, mean, _ := s.cumulants(0)
+	return sumTop{sum, sum - mean}
+}
+
+// near says that a tilted mean has come so near the top, for so large a tilt, that more changes
+// nothing.
+func (t sumTop) near(theta, mean float64) bool {
+	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
 }
 
 // solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts

@@ -11,6 +11,7 @@ const (
 	tolerance  = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms  = 8
 	tries      = 5
+	moreTries  = 4 // where a δ is still not known within a factor of two
 	margin     = 8 // points of a window beyond its width
 	// relative: on top of every error that is bounded and charged, for the ones nobody thought of
 	guard = 5e-5
@@ -76,7 +77,10 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	}
 	q.spacing, q.offsets = lattice(q.pairs)
 	r := q.refining(&s, coarse)
-	for range tries {
+	for try := range tries + moreTries {
+		if try >= tries && !(q.byEps && r.best.Lower < 0.6*r.best.Upper) {
+			break
+		}
 		view := q.view(&s, r.aim, r.grid)
 		a := q.once(w, &s, view, ends)
 		if !a.OK {
@@ -214,6 +218,7 @@ type view struct {
 	lambdaUp   float64
 	lambdaDown float64
 	offsets    []float64 // of each term's grid
+	anchored   []bool    // whether a node is at a term's heaviest atom
 	lattice    bool      // all losses are on the grid
 	points     float64   // that the wanted grid has
 	limited    bool      // the grid cannot be made that fine
@@ -293,9 +298,9 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	// any change of tilt proves a bound; these keep its powers finite
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
 	if v.offsets == nil {
-		v.offsets = make([]float64, len(q.pairs))
+		v.offsets, v.anchored = make([]float64, len(q.pairs)), make([]bool, len(q.pairs))
 		for i, p := range q.pairs {
-			v.offsets[i] = s.terms[i].offset(p, theta, v.h)
+			v.offsets[i], v.anchored[i] = s.terms[i].offset(p, theta, v.h)
 		}
 	}
 	v.from = down
@@ -339,7 +344,7 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	for i := range q.pairs {
 		offset := v.offsets[i]
 		l := q.cut(w, s, &v, i, offset, ends[i])
-		if q.lower && !v.lattice && w.g.unused > unusedLimit*v.h {
+		if q.lower && !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
 			// where losses vary by less than h, a node at their joint loss leaves no excess unused
 			offset += w.g.unused
 			l = q.cut(w, s, &v, i, offset, ends[i])
