@@ -86,7 +86,7 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 	if s.ID == "" || len(s.Lines) == 0 {
 		return nil, param.New(path+".ID", s.ID, "an ID, and lines")
 	}
-	t := &placedTransaction{id: s.ID, groups: s.Groups}
+	t := &placedTransaction{ledger: l, id: s.ID, groups: s.Groups}
 	for _, g := range s.Groups {
 		if g < 0 || g >= len(l.groups) {
 			return nil, param.New(path+".Groups", g, "the number of a group of parts")
@@ -97,6 +97,7 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 		if err != nil {
 			return nil, err
 		}
+		p.of, p.number = t, len(t.lines)
 		t.lines = append(t.lines, p)
 		if !p.entry.own(p.line.Count, p.spent) {
 			return nil, param.New(path+".Lines", line.Purpose, "no more uses than the entry holds")
