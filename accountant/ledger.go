@@ -231,7 +231,7 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 			r.entry.take(l, taken)
 			r.remaining -= taken
 		},
-		uses: usesOf(purpose, own, count),
+		uses: func(p string) Event { return usesOf(purpose, own, count)(p) },
 	})
 	return r, err
 }
