@@ -110,12 +110,12 @@ func (j *journaled) compare(root *Ledger, s *snapshot) error {
 // adopt takes over a snapshot of a moment that the ledger has not seen.
 func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 	saved := s.Ledger
-	text, err := json.Marshal(saved)
-	if err != nil {
-		return err
+	if saved.Version != ledgerVersion {
+		return fmt.Errorf("a ledger of version %d, want %d", saved.Version, ledgerVersion)
 	}
-	fresh, err := UnmarshalLedger(text)
-	if err != nil {
+	fresh := NewLedger(saved.Budget)
+	fresh.filter = saved.FilterOrder
+	if err := errors.Join(fresh.fault, fresh.restore(saved, 0, true)); err != nil {
 		return err
 	}
 	terms := s.Terms
@@ -135,7 +135,7 @@ func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 		return err
 	}
 	if root.notPrivate == "" {
-		root.notPrivate = fresh.notPrivate
+		root.notPrivate = saved.NotPrivate
 	}
 	root.spending = root.spending || fresh.spending
 	root.version++
@@ -177,6 +177,7 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	for i, f := range fresh.entries {
 		if i >= len(l.entries) {
 			f.owned, f.ownedSpent = 0, 0 // counted below
+			f.number = i
 			l.entries = append(l.entries, f)
 			l.index[f.purpose+"\x00"+f.key] = f
 			continue

@@ -26,6 +26,7 @@ type Ledger struct {
 	index   map[string]*entry
 
 	transactions []*placedTransaction // those with an ID, in order
+	named        map[string]*placedTransaction
 
 	notPrivate string
 	unit       string // whose presence is protected; empty for a record's
@@ -52,6 +53,7 @@ type ledgerShared struct {
 	state   sync.Mutex // every field of every ledger of the family
 	root    *Ledger
 	journal *journaled // nil where the ledger lives in memory
+	events  eventMemo  // of lines that were read; under the state lock
 }
 
 type entry struct {
