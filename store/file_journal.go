@@ -124,8 +124,19 @@ func (j *fileJournal) open() error {
 		}
 		return ErrNotFound
 	}
-	j.file, err = j.disk.Open(j.path, j.mode != Read, false)
-	return err
+	if j.file, err = j.disk.Open(j.path, j.mode != Read, false); err != nil {
+		return err
+	}
+	return j.syncName()
+}
+
+// syncName makes the file's name durable before anything is added to it: whoever trimmed the journal
+// may have died before that, and a power failure would bring the file of before back.
+func (j *fileJournal) syncName() error {
+	if j.mode == Read {
+		return nil
+	}
+	return j.disk.SyncFolder(filepath.Dir(j.path))
 }
 
 // Append implements accountant.Journal.
@@ -389,6 +400,9 @@ func (j *fileJournal) reopen() error {
 	}
 	if err != nil {
 		return err
+	}
+	if err := j.syncName(); err != nil {
+		return errors.Join(err, f.Close())
 	}
 	old := j.file
 	j.file, j.chain.last, j.verified = f, accountant.Position{}, false
