@@ -23,12 +23,12 @@ type snapshot struct {
 	Releases []Release     `json:"releases,omitempty"`
 }
 
-// snapshotEvery is after how many lines a ledger writes a snapshot, at least; never before the lines
-// are four times as long as the last one, so that snapshots are a small part of a journal.
+// snapshotEvery is after how many lines a ledger writes a snapshot, at least; never before the
+// lines are four times as long as the last one, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
-// snapshotIfDue writes a snapshot from time to time. An error is no loss: nothing depends on it, and
-// the next line tries again.
+// snapshotIfDue writes a snapshot from time to time. An error is no loss: nothing depends on it,
+// and the next line tries again.
 func (j *journaled) snapshotIfDue(root *Ledger) {
 	if j.sinceSnapshot >= snapshotEvery && j.bytesSince >= 4*j.snapshotBytes {
 		_ = j.writeSnapshot(root)
@@ -165,9 +165,9 @@ func unitOf(t Terms) string {
 	return t.Unit
 }
 
-// graft makes the ledger hold what fresh holds, which was read from the saved form of a later moment
-// of the same ledger. Entries, parts and transactions that reservations point to stay where they
-// are; nothing can become less.
+// graft makes the ledger hold what fresh holds, which was read from the saved form of a later
+// moment of the same ledger. Entries, parts and transactions that reservations point to stay where
+// they are; nothing can become less.
 func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	shrunk := errors.New("a snapshot that holds less than the lines before it")
 	if len(fresh.entries) < len(l.entries) || len(fresh.groups) < len(l.groups) ||

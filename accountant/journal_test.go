@@ -103,14 +103,16 @@ func TestJournalHostileLines(t *testing.T) {
 		line     int
 		old, new string
 	}{
-		{0, `"version":1`, `"version":2`}, {0, `"epsilon":2`, `"epsilon":-2`}, {0, `"line":1`, `"line":2`},
+		{0, `"version":1`, `"version":2`}, {0, `"epsilon":2`, `"epsilon":-2`},
+		{0, `"line":1`, `"line":2`},
 		{1, `"count":3`, `"count":0`}, {1, `"count":3`, `"count":-3`}, {1, `"count":3`, `"counts":3`},
 		{1, `"count":3`, `"count":9223372036854775807`}, {1, `"count":3`, `"count":3,"taken":4`},
 		{1, `add_or_remove_one`, `replace_one`}, {1, `"noise_multiplier":50`, `"noise_multiplier":-1`},
 		{1, `"reserve"`, `"note":{"entry":0,"class":"exact"},"reserve"`},
 		{2, `"count":1`, `"count":4`}, {2, `"index":0`, `"index":1`}, {2, `"index":0`, `"index":-1`},
 		{2, `"spend"`, `"at":[{"group":0,"part":0}],"spend"`},
-		{3, `"count":2`, `"count":2,"group":1`}, {3, `"id":"run"`, `"id":"run","groups":[{"purpose":"","n":99999999}]`},
+		{3, `"count":2`, `"count":2,"group":1`},
+		{3, `"id":"run"`, `"id":"run","groups":[{"purpose":"","n":99999999}]`},
 		{4, `"count":1`, `"count":3`}, {4, `"index":0`, `"index":7`}, {4, `"id":"run"`, `"id":"walk"`},
 	} {
 		bad := rechained(j.lines, func(i int, text []byte) []byte {
@@ -177,7 +179,9 @@ func TestJournalSmallerSnapshot(t *testing.T) {
 // shortened is a journal of which the first lines were trimmed.
 type shortened struct{ *listed }
 
-func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error] { return j.from(0) }
+func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error] {
+	return j.from(0)
+}
 
 // TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as gone are
 // handed out to nobody.
@@ -260,8 +264,8 @@ func TestJournalUnread(t *testing.T) {
 	}
 }
 
-// TestJournalUncertainAppend: a line whose append failed counts if it is there, and is handed out to
-// whoever asks for its transaction again.
+// TestJournalUncertainAppend: a line whose append failed counts if it is there, and is handed out
+// to whoever asks for its transaction again.
 func TestJournalUncertainAppend(t *testing.T) {
 	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
 	for _, there := range []bool{false, true} {

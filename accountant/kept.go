@@ -118,7 +118,8 @@ type Release struct {
 	Lines []uint64 `json:"lines,omitempty"`
 	// Plan is the SHA-256 of the plan, in hexadecimal; empty for one that cannot be written.
 	Plan string `json:"plan,omitempty"`
-	// Artefact is the SHA-256 of what was handed out, in hexadecimal; empty for what cannot be written.
+	// Artefact is the SHA-256 of what was handed out, in hexadecimal; empty for what cannot be
+	// written.
 	Artefact string `json:"artefact,omitempty"`
 }
 
@@ -127,14 +128,14 @@ func (r Release) validate() error {
 	k.Add(checkPurpose("accountant.Release.Transaction", r.Transaction))
 	for _, h := range []struct{ path, hash string }{{"Plan", r.Plan}, {"Artefact", r.Artefact}} {
 		b, err := hex.DecodeString(h.hash)
-		k.OK(h.hash == "" || err == nil && len(b) == 32, "accountant.Release."+h.path, fmt.Sprintf("%.70q", h.hash),
-			"a SHA-256 in hexadecimal")
+		k.OK(h.hash == "" || err == nil && len(b) == 32, "accountant.Release."+h.path,
+			fmt.Sprintf("%.70q", h.hash), "a SHA-256 in hexadecimal")
 	}
 	return k.Err()
 }
 
-// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A ledger
-// in memory keeps no releases, and LedTo does nothing.
+// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A
+// ledger in memory keeps no releases, and LedTo does nothing.
 //
 // Errors: *param.Error; those of the journal.
 func (l *Ledger) LedTo(r Release) error {

@@ -149,9 +149,9 @@ func (l *Ledger) opened() error {
 	return nil
 }
 
-// operation is one change of a ledger. decide looks at everything that has been set aside and may refuse;
-// lines are what it comes to, none where nothing changes; do makes it true in memory. The first two
-// are called again when another process was faster.
+// operation is one change of a ledger. decide looks at everything that has been set aside and may
+// refuse; lines are what it comes to, none where nothing changes; do makes it true in memory. The
+// first two are called again when another process was faster.
 type operation struct {
 	decide func() error
 	lines  func() []*change

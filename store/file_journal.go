@@ -130,8 +130,8 @@ func (j *fileJournal) open() error {
 	return j.syncName()
 }
 
-// syncName makes the file's name durable before anything is added to it: whoever trimmed the journal
-// may have died before that, and a power failure would bring the file of before back.
+// syncName makes the file's name durable before anything is added to it: whoever trimmed the
+// journal may have died before that, and a power failure would bring the file of before back.
 func (j *fileJournal) syncName() error {
 	if j.mode == Read {
 		return nil

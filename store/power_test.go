@@ -133,7 +133,8 @@ func (d *simulated) Replace(path string, content func(io.Writer) error) error {
 	return nil
 }
 
-func (d *simulated) MakeFolder(path string) error { return os.MkdirAll(path, 0o700) } // for the lock
+// MakeFolder makes the folder of the lock, which is a real one.
+func (d *simulated) MakeFolder(path string) error { return os.MkdirAll(path, 0o700) }
 
 func (d *simulated) SyncFolder(string) error {
 	d.mu.Lock()
@@ -313,7 +314,8 @@ func TestPowerFailure(t *testing.T) {
 		said.check(t, simulatedStore(t, disk.restart(nil)), fmt.Sprint("operation ", at))
 		for seed := range uint64(4) {
 			rng := rand.New(rand.NewPCG(uint64(at), seed))
-			said.check(t, simulatedStore(t, disk.restart(rng)), fmt.Sprint("operation ", at, ", seed ", seed))
+			what := fmt.Sprint("operation ", at, ", seed ", seed)
+			said.check(t, simulatedStore(t, disk.restart(rng)), what)
 		}
 	}
 	t.Logf("%d operations", whole.ops)
@@ -339,8 +341,8 @@ func simulatedStore(t *testing.T, d *simulated) *Store {
 	return New(&dir{folder: folder, disk: d})
 }
 
-// TestFailedOperation has operations fail for some reason until they work again: the answer was an error,
-// and whatever was answered before and is answered later counts.
+// TestFailedOperation has operations fail for some reason until they work again: the answer was an
+// error, and whatever was answered before and is answered later counts.
 func TestFailedOperation(t *testing.T) {
 	for _, mode := range []string{"once", "full"} {
 		whole := newSimulated()
