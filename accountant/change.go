@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -290,6 +291,16 @@ func checkPurpose(path, purpose string) error {
 		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
 	}
 	return nil
+}
+
+// lineText is a text that a line holds unchanged.
+func lineText(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	for len(s) > maxPurpose {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
 }
 
 // checkNames refuses what a line cannot hold: names that are not text, and too many or too deeply

@@ -82,7 +82,7 @@ func long(t testing.TB, lines int, transactions, snapshots bool) *listed {
 				if err := l.apply(c); err != nil {
 					t.Fatal(err)
 				}
-			}})
+			}}, kept.head)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -242,7 +242,7 @@ func (l *Ledger) Compact() error {
 	if j == nil {
 		return nil
 	}
-	if err := errors.Join(j.writable(), s.flush()); err != nil {
+	if err := errors.Join(j.writable(s.root), s.flush()); err != nil {
 		return err
 	}
 	unlock, err := j.lock()
@@ -250,6 +250,8 @@ func (l *Ledger) Compact() error {
 		return err
 	}
 	defer unlock()
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	if err := j.catchUp(l.shared.root); err != nil {
 		return err
 	}

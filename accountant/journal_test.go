@@ -338,3 +338,120 @@ func TestJournalEnds(t *testing.T) {
 		t.Errorf("after Close: ε = %v", e)
 	}
 }
+
+// TestJournalNotesWait: notes and marks whose lines could not be written are no part of what the
+// lines say, come before any further use, and hold at once where they say that nothing is private.
+func TestJournalNotesWait(t *testing.T) {
+	shared := &listed{}
+	j := &faulty{listed: shared}
+	created(t, shared)
+	l, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Reserve("count", journalEvent, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.entry.ahead < 2 {
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := OpenLedger(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := other.Resume("count", journalEvent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.write = errNetwork
+	r.Note(ExactNoise)
+	l.MarkNotPrivate("bad \xff")
+	if l.NotPrivate() == "" || l.Guarantee().NotPrivate == "" {
+		t.Error("it is private until the line is there")
+	}
+	if err := r.Spend(); !errors.Is(err, errNetwork) {
+		t.Errorf("a use before the note: %v", err)
+	}
+	mine.Note(RealNoise)
+	if err := other.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Epsilon(); math.IsInf(e.Upper, 1) {
+		t.Fatal("what waits makes a snapshot differ")
+	}
+	j.write = nil
+	if err := r.Spend(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenLedger(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []*Ledger{l, other, again} {
+		if e := k.Entries()[0]; len(e.Notes) != 2 || k.NotPrivate() != "bad ?" {
+			t.Errorf("notes %v, not private: %q", e.Notes, k.NotPrivate())
+		}
+	}
+}
+
+// TestJournalQuestionsWhileAsking: while a policy is asked, questions are answered, with what other
+// processes have set aside since; and what was decided without that is decided again.
+func TestJournalQuestionsWhileAsking(t *testing.T) {
+	j := &listed{}
+	other := created(t, j)
+	asked := 0
+	var l *Ledger
+	l, err := OpenLedger(t.Context(), j, WithPolicy(func(Request) error {
+		asked++
+		before := l.Epsilon().Upper
+		if err := other.Spend("big", Gaussian{NoiseMultiplier: 3}); err != nil {
+			t.Error(err)
+		}
+		if after := l.Epsilon().Upper; !(after > before) {
+			t.Errorf("ε = %v, then %v", before, after)
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.Spend("big", Gaussian{NoiseMultiplier: 3}) // there was room for one
+	if !errors.Is(err, ErrBudgetExceeded) || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
+// TestJournalDecidesOnWhatItWrites: what was decided before others' lines came in is decided again.
+func TestJournalDecidesOnWhatItWrites(t *testing.T) {
+	j := &listed{}
+	other := created(t, j)
+	l, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := 0
+	l.shared.reserve.Lock()
+	defer l.shared.reserve.Unlock()
+	err = l.shared.commit(operation{
+		decide: func() error {
+			if decided++; decided == 1 {
+				if err := other.Spend("count", journalEvent); err != nil {
+					t.Error(err)
+				}
+				l.Epsilon() // by another goroutine
+			}
+			return nil
+		},
+		lines: func() []*change { return []*change{{NotPrivate: "a test"}} },
+		do:    func() {},
+	})
+	if err != nil || decided != 2 {
+		t.Errorf("decided %d times: %v", decided, err)
+	}
+}

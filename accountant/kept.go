@@ -89,9 +89,9 @@ func (l *Ledger) Holds(k Kept) error {
 	if s.journal == nil {
 		return fmt.Errorf("%w: it is not kept in a store, want %s", ErrOtherLedger, &k)
 	}
-	s.reserve.Lock()
-	defer s.reserve.Unlock()
 	j := s.journal
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	if j.closed {
 		return errClosed
 	}

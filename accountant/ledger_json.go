@@ -49,7 +49,7 @@ func (l *Ledger) snapshot() (savedLedger, error) {
 		return savedLedger{}, l.shared.root.fault
 	}
 	s, err := l.save()
-	s.NotPrivate, s.Unit = l.shared.root.notPrivate, l.shared.root.unit
+	s.NotPrivate, s.Unit = l.shared.notPrivate(), l.shared.root.unit
 	s.Version = ledgerVersion
 	return s, err
 }
