@@ -55,7 +55,7 @@ func Kill(t *testing.T, s Subject, m Load) {
 type killing struct {
 	place   *place
 	traces  string // folder
-	load  Load
+	load    Load
 	opening time.Duration // the longest
 }
 
