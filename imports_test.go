@@ -64,6 +64,8 @@ var policy = map[string][]string{
 	"privacytest": {"accountant", "mechanism", "records",
 		"internal/entropy", "device"},
 	"device/devicetest": {"device"},
+	"store":             {"accountant", "internal/durable"},
+	"store/storetest":   {"store", "accountant"},
 	"device/cuda":       {"device"},
 	"": {"synth", "baselines", "accountant", "mechanism", "records",
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan"},
@@ -232,7 +234,7 @@ func checkFile(t *testing.T, pkg string, f source) {
 
 // testHelpers are imported by tests alone.
 var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
-	"device/devicetest": true}
+	"device/devicetest": true, "store/storetest": true}
 
 func isExample(pkg string) bool { return pkg == "examples" || strings.HasPrefix(pkg, "examples/") }
 
