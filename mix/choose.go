@@ -115,7 +115,7 @@ func (c Config) grid() []int {
 
 // at is the configuration of one degree with its noise.
 func (c Config) at(degree int) (Config, error) {
-	c.Sampling = c.Sampling.withDegree(degree)
+	c.Sampling = withDegree(c.Sampling, degree)
 	if c.NoiseMultiplier != 0 {
 		return c, nil
 	}

@@ -44,23 +44,21 @@ func (c Config) decoded() bool {
 
 // validateWidth refuses records that could be mixed but not drawn, and names a system that draws
 // them.
-func (c Config) validateWidth() error {
+func (c Config) validateWidth(k *param.Checker) {
 	if !c.decoded() {
-		return nil
+		return
 	}
 	other := "package merf takes more"
 	dim, classes := c.Schema.Dim(), c.Schema.Classes()
 	if c.Schema.Sparse() && classes == 0 {
 		other = "package dpgm takes more"
 	}
-	var k param.Checker
 	k.OK(dim <= maxDrawn, "mix.Config.Schema.Dim", dim,
 		fmt.Sprintf("at most %d coordinates, to draw tables or sets from mixtures: %s", maxDrawn, other))
 	most := min(maxDrawn, maxNumbers/max(dim, 1))
 	k.OK(classes <= most || dim > maxDrawn, "mix.Config.Schema.Classes", classes,
 		fmt.Sprintf("at most %d classes of so many coordinates, to draw tables or sets from mixtures: %s",
 			most, other))
-	return k.Err()
 }
 
 // newPopulation reads a population off a release.

@@ -131,17 +131,6 @@ type samplingJSON struct {
 	Degree  int    `json:"degree"`
 }
 
-func (j samplingJSON) sampling() (Sampling, error) {
-	for _, s := range []Sampling{Poisson{j.Records, j.Degree},
-		PoissonReplaceOne{j.Records, j.Degree}, WithoutReplacement{j.Records, j.Degree}} {
-		if s.kind() == j.Kind {
-			return s, nil
-		}
-	}
-	return nil, mistake("Config.Sampling", j.Kind,
-		"Poisson, PoissonReplaceOne or WithoutReplacement")
-}
-
 // Config is the configuration in JSON, with degree and noise decided.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
@@ -158,9 +147,10 @@ func readConfig(saved synth.SavedPlan) (c Config, candidates []Candidate, err er
 	if err := json.Unmarshal(saved.Config, &j); err != nil {
 		return c, nil, malformed(err)
 	}
-	s, err := j.Sampling.sampling()
-	if err != nil {
-		return c, nil, err
+	s := samplingOf(j.Sampling.Kind, j.Sampling.Records, j.Sampling.Degree)
+	if s == nil {
+		return c, nil, mistake("Config.Sampling", j.Sampling.Kind,
+			"Poisson, PoissonReplaceOne or WithoutReplacement")
 	}
 	c = Config{Schema: saved.Schema, Budget: saved.Budget, Sampling: s, Mixtures: j.Mixtures,
 		ClipNorm: j.ClipNorm, ByClass: j.ByClass, Centers: j.Centers, Projection: j.Projection,
