@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -49,7 +50,7 @@ type factors struct {
 func (s *survey) factors(blocks []block, variance []float64) *factors {
 	n := s.within.SymmetricDim()
 	f := &factors{r: mat.NewSymDense(n, nil), blocks: blocks, signal: make([]float64, n),
-		rows: float64(s.model.rows.Len())}
+		rows: float64(s.rows.Len())}
 	f.gamma = float64(n) / f.rows
 	scale := make([]float64, n)
 	for j := range n {
@@ -63,8 +64,8 @@ func (s *survey) factors(blocks []block, variance []float64) *factors {
 		}
 	}
 	for _, b := range blocks {
-		for i := b.offset; i < b.offset+b.width; i++ {
-			for j := i; j < b.offset+b.width; j++ {
+		for i := b.Offset; i < b.Offset+b.Width; i++ {
+			for j := i; j < b.Offset+b.Width; j++ {
 				f.r.SetSym(i, j, 0)
 			}
 		}
@@ -90,13 +91,7 @@ func (f *factors) apply() [][]float64 {
 		mat.NewVecDense(len(w), w).MulVec(f.r, mat.NewVecDense(len(v), v))
 		for _, b := range f.blocks {
 			for _, a := range f.own {
-				t := 0.0
-				for j := b.offset; j < b.offset+b.width; j++ {
-					t += a[j] * v[j]
-				}
-				for j := b.offset; j < b.offset+b.width; j++ {
-					w[j] += a[j] * t
-				}
+				floats.AddScaled(b.of(w), floats.Dot(b.of(a), b.of(v)), b.of(a))
 			}
 		}
 		out = append(out, w)
@@ -111,7 +106,7 @@ func (f *factors) rotate(w [][]float64) []float64 {
 	h := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			h.SetSym(i, j, (dot(f.v[i], w[j])+dot(f.v[j], w[i]))/2)
+			h.SetSym(i, j, (floats.Dot(f.v[i], w[j])+floats.Dot(f.v[j], w[i]))/2)
 		}
 	}
 	var eigen mat.EigenSym
@@ -126,7 +121,7 @@ func (f *factors) rotate(w [][]float64) []float64 {
 		for i := range turned {
 			turned[i] = make([]float64, len(vectors[0]))
 			for j, v := range vectors {
-				add(turned[i], q.At(j, k-1-i), v)
+				floats.AddScaled(turned[i], q.At(j, k-1-i), v)
 			}
 		}
 		copy(vectors, turned)
@@ -151,9 +146,8 @@ func (f *factors) accept(values []float64) {
 		}
 		b := value - f.gamma
 		x := (b + math.Sqrt(math.Max(0, b*b-4*f.gamma))) / 2
-		a := make([]float64, len(f.v[i]))
-		add(a, math.Sqrt(x), f.v[i])
-		f.own, f.excess = append(f.own, a), append(f.excess, x)
+		f.own = append(f.own, scaled(f.v[i], math.Sqrt(x)))
+		f.excess = append(f.excess, x)
 	}
 	for j, signal := range f.signal {
 		f.cap(j, most*signal)
@@ -181,7 +175,7 @@ func (f *factors) cap(j int, square float64) {
 // puts the largest eigenvalues before those of the largest size.
 func (f *factors) next(w [][]float64) bool {
 	for i := range w {
-		add(w[i], 1, f.v[i])
+		floats.Add(w[i], f.v[i])
 	}
 	f.v = w
 	return orthonormal(f.v)
@@ -218,30 +212,14 @@ func orthonormal(vectors [][]float64) bool {
 	for i, v := range vectors {
 		for range 2 { // once more for what rounding left
 			for _, u := range vectors[:i] {
-				add(v, -dot(u, v), u)
+				floats.AddScaled(v, -floats.Dot(u, v), u)
 			}
 		}
-		size := math.Sqrt(dot(v, v))
+		size := math.Sqrt(floats.Dot(v, v))
 		if !(size > 1e-100) || math.IsInf(size, 0) {
 			return false
 		}
-		for j := range v {
-			v[j] /= size
-		}
+		floats.Scale(1/size, v)
 	}
 	return true
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for j, v := range a {
-		sum += v * b[j]
-	}
-	return sum
-}
-
-func add(dst []float64, f float64, v []float64) {
-	for j, x := range v {
-		dst[j] += f * x
-	}
 }

@@ -23,27 +23,20 @@ func Project(r *Rows, s records.Schema) *Rows {
 
 // toShares subtracts the one number from all coordinates that leaves the positive ones adding up to
 // 1.
-func toShares(y []float32) {
-	if len(y) == 0 {
-		return
-	}
+func toShares[F float32 | float64](y []F) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
 		lo, hi = min(lo, float64(v)-1), max(hi, float64(v))
 	}
-	for range 60 {
-		mid, sum := (lo+hi)/2, 0.0
+	off := bisect(lo, hi, 60, func(x float64) bool {
+		sum := 0.0
 		for _, v := range y {
-			sum += max(0, float64(v)-mid)
+			sum += max(0, float64(v)-x)
 		}
-		if sum > 1 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+		return sum > 1
+	})
 	for k, v := range y {
-		y[k] = float32(max(0, float64(v)-hi))
+		y[k] = F(max(0, float64(v)-off))
 	}
 }
 

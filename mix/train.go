@@ -113,17 +113,12 @@ func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Mome
 	}
 	rng := rand.New(rand.NewPCG(t.Seed, 0x6672657368))
 	return t.run(ctx, net, n, func(order []int32, b *device.Batch, targets device.Matrix) {
+		labels := make([]int32, len(order))
+		m.fill(rng, b.Dense.Data[:len(order)*net.Dim()], labels)
 		clear(targets.Data)
-		of := make([][]int, m.Classes())
-		for i := range order {
-			class := m.pick(rng.Float64())
-			of[class] = append(of[class], i)
+		for i, class := range labels {
 			targets.Row(i)[class] = 1
 		}
-		for class, rows := range of {
-			m.draw(rng, class, rows, b.Dense.Data)
-		}
-		m.schema.Clamp(b.Dense.Data[:len(order)*net.Dim()])
 	})
 }
 
