@@ -11,31 +11,31 @@ import (
 
 // Config describes a release. Every field is public.
 type Config struct {
-	Schema records.Schema
-	Budget accountant.Budget
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
 	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
-	Sampling Sampling
-	Mixtures int     // T, how many mixtures are released
-	ClipNorm float64 // R: longer records are shortened to this norm
+	Sampling Sampling `json:"-"`
+	Mixtures int      `json:"mixtures"`  // T, how many mixtures are released
+	ClipNorm float64  `json:"clip_norm"` // R: longer records are shortened to this norm
 	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
 	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
 	// Degree stays the expected number of records in a mixture if classes are of equal size, so a
 	// record is that many times likelier to be drawn. WithoutReplacement is refused: sizes of
 	// classes are private.
-	ByClass bool
+	ByClass bool `json:"by_class,omitempty"`
 	// Centers, unless zero, mixes deviations from mean records that are released first.
-	Centers Centers
+	Centers Centers `json:"centers,omitzero"`
 	// Projection, unless zero, maps records through a public random matrix first.
-	Projection Projection
+	Projection Projection `json:"projection,omitzero"`
 	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger
 	// one puts less noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the
 	// least noise to a linear learner.
-	LabelShare float64
+	LabelShare float64 `json:"label_share"`
 	// Criterion is what a degree that is left open is chosen by.
-	Criterion Criterion
+	Criterion Criterion `json:"criterion"`
 	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
 	// label, under either relation. 0 lets the plan find the least that fits the budget.
-	NoiseMultiplier float64
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
 // Centers describes the release of mean records before the mixtures: one for every class under

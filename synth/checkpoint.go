@@ -245,8 +245,8 @@ func (k *keeper) read(ctx context.Context) error {
 		return fmt.Errorf("%w: %.40q is no checkpoint", ErrFormat, f.Kind)
 	}
 	var h checkpointHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+	if err := f.Decode(&h); err != nil {
+		return err
 	}
 	if h.Plan != k.hash {
 		return ErrPlan
