@@ -84,7 +84,10 @@ func (m *Moments) byClass(e *estimator) {
 	for class := range classes {
 		p := e.part(class)
 		each[class] = e.covariance(m.basis.describe(e.be, p.x))
-		takeMean(each[class], m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0), 1, p.held)
+		if p.center == nil { // each of a Poisson number of records carries the mean
+			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
+			takeMean(each[class], sum, 1, p.held)
+		}
 		m.means, count[class], held[class] = append(m.means, p.mean), p.rows, p.held
 	}
 	average := floats.Sum(held) / float64(classes)
