@@ -132,25 +132,15 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	if t.Schema().Dim() != c.Schema.Dim() {
 		return nil, mistake("Prepared.t", t.Schema().Dim(), "records like those that were mixed")
 	}
-	dim := c.dim()
-	flat, row := make([]float32, t.Len()*dim), make([]float32, c.Schema.Dim())
-	var matrix []float32
-	if c.Projection.wanted() {
-		matrix = projectionMatrix(c.Projection, c.Schema.Dim())
-	}
-	for i := range t.Len() {
-		dst := flat[i*dim : (i+1)*dim]
-		if t.Row(row, i); matrix != nil {
-			multiply(dst, matrix, row)
-		} else {
-			copy(dst, row)
-		}
-		shorten(dst, c.ClipNorm)
-	}
+	var flat []float32
+	source := newSource(Config{Schema: c.Schema.WithoutLabels(), ClipNorm: c.ClipNorm,
+		Projection: c.Projection}, t)
+	source.reader().each(0, source.parts[0], func(_ int32, x []float32) {
+		flat = append(flat, x...)
+	})
 	s := m.RowSchema().WithoutLabels()
 	if t.Schema().Classes() > 0 {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}
-	out, err := records.FromFlat(s, flat, t.Labels()...)
-	return out, err
+	return records.FromFlat(s, flat, t.Labels()...)
 }
