@@ -137,26 +137,22 @@ func (w work) Config() (json.RawMessage, error) {
 // readPlan makes a plan again of what Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
 	if j.Public != "" {
-		return nil, malformed(errors.New("a plan whose public records are not in the file"))
+		return nil, synth.Malformed(errors.New("a plan whose public records are not in the file"))
 	}
 	c := j.Config
 	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }
 
 // Judge refuses private records that are declared public, and networks that the backend or the

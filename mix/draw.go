@@ -50,7 +50,7 @@ func (d *drawing) next(n int) (records.Data, error) {
 	case d.draw.Means:
 		return records.FromFlat(network.MeansOf(s), flat, labels...)
 	}
-	return network.Records(d.rng, s, flat, labels)
+	return network.Records(d.rng, s, false, flat, labels)
 }
 
 // state sets the row to a record's probabilities and numbers.

@@ -57,9 +57,11 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, synth.Malformed(fmt.Errorf("a release without mixtures"))
 	}
 	if c.Centers.wanted() {
-		err = f.Load(m.centerPart())
+		if err := f.Load(m.centerPart()); err != nil {
+			return nil, err
+		}
 	}
-	return m, err
+	return m, nil
 }
 
 // decided checks a configuration in which nothing is left open.
