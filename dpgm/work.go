@@ -110,8 +110,8 @@ func (w *work) Config() (json.RawMessage, error) {
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
 	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
 		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
@@ -124,9 +124,5 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }
