@@ -140,14 +140,10 @@ func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System
 	return synth.System{Name: name, Model: readModel,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
 			var j setJSON
-			if err := json.Unmarshal(s.Config, &j); err != nil {
-				return nil, malformed(err.Error())
-			}
-			p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
-			if err != nil {
+			if err := s.Decode(&j); err != nil {
 				return nil, err
 			}
-			return p, nil
+			return synth.PlanOf(plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j))
 		}}
 }
 
