@@ -73,11 +73,7 @@ type work struct {
 func newPlan(m method) (*Plan, error) {
 	c := m.common()
 	noise, _, err := accountant.CalibrateNoise(c.Budget, func(noise float64) accountant.Event {
-		var all accountant.Composed
-		for _, s := range m.stages(noise) {
-			all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
-		}
-		return all
+		return synth.Total(m.stages(noise)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)

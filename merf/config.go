@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Config describes what is released about the records. Every field is public.
@@ -154,17 +155,16 @@ func boundsOf(e rff.Embedding) bounds {
 	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim()}
 }
 
-// event is one release with the given noise multiplier.
-func (c Config) event(z float64) accountant.Event {
-	if c.Batches.none() {
-		return accountant.Gaussian{NoiseMultiplier: z}
+// stage is the release with the given noise multiplier: one of all records, or those of Batches.
+func (c Config) stage(z float64) synth.Stage {
+	s := synth.Stage{Purpose: PurposeEmbed, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
+		NoiseMultiplier: z, Once: true}
+	if b := c.Batches; !b.none() {
+		s.Event = accountant.PoissonSampled{Probability: b.Probability, Event: s.Event}
+		s.Count, s.Once = b.Steps, false
 	}
-	return accountant.PoissonSampled{Probability: c.Batches.Probability,
-		Event: accountant.Gaussian{NoiseMultiplier: z}}
+	return s
 }
-
-// releases is how often it happens.
-func (c Config) releases() int { return max(c.Batches.Steps, 1) }
 
 func (c Config) noise(e rff.Embedding) noise {
 	b := boundsOf(e)
