@@ -28,16 +28,18 @@ import (
 // multipliers given by the caller are used as they are, and refused if they do
 // not fit the budget.
 type Config struct {
-	Schema    records.Schema
-	Budget    accountant.Budget
-	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
-	Cluster   kmeans.Config
-	Marginals *Marginals // frequencies released beside the clusters; nil for none
-	Model     models.DensityArchitecture
-	Train     sgd.Config
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
+	// Features is the space of the clustering; nil clusters the records as they are.
+	Features rff.Kernel    `json:"-"`
+	Cluster  kmeans.Config `json:"cluster"`
+	// Marginals are frequencies released beside the clusters; nil for none.
+	Marginals *Marginals                 `json:"marginals,omitempty"`
+	Model     models.DensityArchitecture `json:"-"`
+	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
-	Average float64
-	Seed    uint64 // of public randomness: frequencies, initial centres and weights
+	Average float64 `json:"average,omitempty"`
+	Seed    uint64  `json:"seed,string"` // of public randomness: frequencies, initial centres and weights
 }
 
 // Validate reports every mistake, as joined *param.Error values.

@@ -125,8 +125,8 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if h.Features != nil {
 		if h.Features.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features of %d columns for records of %d", h.Features.In(),
-				h.Schema.Dim()))
+			return nil, synth.Malformed(fmt.Errorf("features of %d columns for records of %d",
+				h.Features.In(), h.Schema.Dim()))
 		}
 		r.features = h.Features
 	}

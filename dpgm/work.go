@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/rff"
-	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -72,16 +71,13 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	return r.model()
 }
 
-// configJSON is the system's part of a plan.
+// configJSON is a Config with kernel and architecture under their names, and a digest in the place
+// of public records, which tells plans apart.
 type configJSON struct {
-	Features  json.RawMessage `json:"features,omitempty"`
-	Cluster   kmeans.Config   `json:"cluster"`
-	Public    string          `json:"public_records,omitempty"` // a digest, which tells plans apart
-	Marginals *Marginals      `json:"marginals,omitempty"`
-	Model     json.RawMessage `json:"model"`
-	Train     sgd.Config      `json:"train"`
-	Average   float64         `json:"average,omitempty"`
-	Seed      uint64          `json:"seed,string"`
+	Features json.RawMessage `json:"features,omitempty"`
+	Config
+	Public string          `json:"public_records,omitempty"`
+	Model  json.RawMessage `json:"model"`
 }
 
 // Parts are what the caller may define.
@@ -91,8 +87,7 @@ func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 // is not the module's own.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train,
-		Average: c.Average, Seed: c.Seed}
+	j := configJSON{Config: c}
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		j.Public = network.Digest(c.Cluster.Init.Records)
 	}
@@ -113,8 +108,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
-		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
+	c := j.Config
+	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {

@@ -18,10 +18,11 @@ type GeneratorConfig struct {
 	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
 	Architecture models.GeneratorArchitecture `json:"-"`
 	// Gaussian coordinates of a code, beside the class; default 16
-	Latent int     `json:"latent,omitempty"`
-	Steps  int     `json:"steps,omitempty"` // default 2000
-	Batch  int     `json:"batch,omitempty"` // synthetic records a step, all classes together; default 512
-	LR     float64 `json:"lr,omitempty"`    // learning rate of Adam; default 0.005
+	Latent int `json:"latent,omitempty"`
+	Steps  int `json:"steps,omitempty"` // default 2000
+	// Batch is how many synthetic records a step makes, all classes together; default 512.
+	Batch int     `json:"batch,omitempty"`
+	LR    float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
 	// Decay is what the learning rate has fallen to at the end; default 0.05.
 	Decay float64 `json:"decay,omitempty"`
 	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
@@ -126,7 +127,7 @@ func (g GeneratorConfig) Validate() error {
 // Codes and batches are bounded, so that sizes stay far from overflowing.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// codesOf are what a generator reads: the latent coordinates, then the class where there are several.
+// codesOf are what a generator reads: latent coordinates, then the class where there are several.
 func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 	c := network.Codes{Backend: be, Latent: latent}
 	if s.Classes() > 1 {

@@ -30,9 +30,10 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote; an architecture that is not package models' own is an
 // error.
-func (g *GeneratorConfig) UnmarshalJSON(data []byte) (err error) {
+func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	var j generatorJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	err := json.Unmarshal(data, &j)
+	if err != nil {
 		return fmt.Errorf("merf: generator: %w", err)
 	}
 	if len(j.Architecture) > 0 && string(j.Architecture) != "null" {

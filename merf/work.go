@@ -41,7 +41,11 @@ func (w *work) Notes() []string {
 
 // Fit releases the embedding and trains a generator against it.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	e, err := w.embed(ctx, r, func(s *Partial) error { return s.Add(ctx, r.Data) })
+	return w.fit(ctx, r, addAll(ctx))
+}
+
+func (w *work) fit(ctx context.Context, r *synth.Run, fill filler) (synth.Model, error) {
+	e, err := w.embed(ctx, r, fill)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,9 @@ func (c Config) leastNoise() (float64, error) {
 const roundUp = 1 + 1e-6
 
 // total is everything that a run releases.
-func (c Config) total(one accountant.Event) accountant.Event { return synth.Total(c.stages(one)...) }
+func (c Config) total(one accountant.Event) accountant.Event {
+	return synth.Total(c.stages(one)...)
+}
 
 // cheapest takes the analysis that makes the whole run cost least.
 func (c Config) cheapest() (best accountant.Event, err error) {

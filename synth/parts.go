@@ -1,10 +1,12 @@
 package synth
 
 import (
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/models"
 )
 
 // A Part is something that a file holds as a section of its own, such as the parameters of a
@@ -15,22 +17,13 @@ type Part struct {
 	Load func([]byte) error
 }
 
-// A State is what writes itself and goes on from what it wrote, such as an optimiser.
-type State interface {
-	AppendState(dst []byte) []byte
-	SetState(state []byte) error
-}
-
-// StatePart is a state.
-func StatePart(name string, s State) Part {
+// StatePart is what writes its state itself, such as an optimiser.
+func StatePart(name string, s models.Stateful) Part {
 	return Part{name, func() ([]byte, error) { return s.AppendState(nil), nil }, s.SetState}
 }
 
 // RandomPart is a source of public randomness.
-func RandomPart(name string, source interface {
-	encoding.BinaryMarshaler
-	encoding.BinaryUnmarshaler
-}) Part {
+func RandomPart(name string, source *rand.PCG) Part {
 	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
 }
 

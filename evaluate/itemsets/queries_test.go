@@ -134,7 +134,8 @@ func TestQueryErrors(t *testing.T) {
 		len(same.Classes) != 5 {
 		t.Errorf("report %+v", same)
 	}
-	near := must(itemsets.Queries{}.Compare(real, sets(t, made.Baskets(2, 2000, universe), universe)))(t)
+	other := sets(t, made.Baskets(2, 2000, universe), universe)
+	near := must(itemsets.Queries{}.Compare(real, other))(t)
 	far := must(itemsets.Queries{}.Compare(real, sets(t, make([][]uint32, 2000), universe)))(t)
 	for c := range near.Classes {
 		if near.Classes[c].Any.Mean >= far.Classes[c].Any.Mean {
