@@ -119,7 +119,7 @@ func (t Trainer) run(ctx context.Context, net *models.Classifier, n, dim, classe
 	if err := t.validate(net, dim, classes); err != nil {
 		return err
 	}
-	s := newAdam(t, net, n)
+	descent := net.Descent(t.Backend, t.LearningRate, t.Epochs*((n+t.Batch-1)/t.Batch))
 	order := make([]int32, n)
 	for i := range order {
 		order[i] = int32(i)
@@ -136,38 +136,8 @@ func (t Trainer) run(ctx context.Context, net *models.Classifier, n, dim, classe
 			b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, x[:rows*dim])}
 			targets := device.HostMatrix(rows, classes, y[:rows*classes])
 			fill(now, b.Dense, targets)
-			s.take(net, b, targets)
+			descent.Step(net.GradientsSoft(b, targets), rows)
 		}
 	}
 	return nil
-}
-
-// adam is the optimiser at work.
-type adam struct {
-	be       device.Backend
-	rate     float64
-	grad     device.Params
-	m, v     device.Matrix
-	weights  []float32
-	t, total int
-}
-
-func newAdam(t Trainer, net *models.Classifier, n int) *adam {
-	p := net.Params()
-	return &adam{be: t.Backend, rate: t.LearningRate, grad: device.NewParams(t.Backend, p.Shapes...),
-		m: t.Backend.New(1, p.Len()), v: t.Backend.New(1, p.Len()),
-		total: t.Epochs * ((n + t.Batch - 1) / t.Batch)}
-}
-
-func (s *adam) take(net *models.Classifier, b device.Batch, targets device.Matrix) {
-	s.weights = s.weights[:0]
-	for range b.Rows {
-		s.weights = append(s.weights, 1/float32(b.Rows))
-	}
-	s.be.Fill(s.grad.Flat, 0)
-	net.GradientsSoft(b, targets).AddWeightedSum(s.grad, s.weights)
-	rate := s.rate * (1 - float64(s.t)/float64(s.total))
-	s.t++
-	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v, device.AdamStep{LR: float32(rate), Beta1: 0.9,
-		Beta2: 0.999, Eps: 1e-8, T: s.t})
 }
