@@ -188,6 +188,12 @@ func (c Config) labels() int {
 	return c.Schema.Classes()
 }
 
+// degree is ℓ; 0 where it is left open.
+func (c Config) degree() int {
+	_, degree := c.Sampling.public()
+	return degree
+}
+
 // rate is the probability with which a record is in a mixture of its part.
 func (c Config) rate() float64 {
 	n, degree := c.Sampling.public()

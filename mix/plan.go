@@ -38,7 +38,7 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	var candidates []Candidate
 	var err error
-	if _, degree := c.Sampling.public(); degree == 0 {
+	if c.degree() == 0 {
 		c, candidates, err = c.choose()
 	} else if c.NoiseMultiplier == 0 {
 		c.NoiseMultiplier, err = c.leastNoise()

@@ -33,10 +33,7 @@ func newWork(c Config) *work {
 }
 
 // degree is ℓ.
-func (w *work) degree() int {
-	_, degree := w.config.Sampling.public()
-	return degree
-}
+func (w *work) degree() int { return w.config.degree() }
 
 // noise gives the standard deviations of the noise on a released row, which is a mixture divided by
 // its degree.
