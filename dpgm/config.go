@@ -18,15 +18,13 @@ import (
 
 // Config describes a whole training run. Every field is public.
 //
-// Cluster.K is the number k of networks. With k = 1 there is nothing to
-// cluster: Features stays nil, the other fields of Cluster stay zero, and the
-// whole budget trains the one network.
+// Cluster.K is the number k of networks. With k = 1 there is nothing to cluster: Features stays
+// nil, the other fields of Cluster stay zero, and the whole budget trains the one network.
 //
-// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget:
-// clustering gets the noise at which it alone would cost Cluster.Share of ε,
-// training the least noise at which both together cost no more than ε. Noise
-// multipliers given by the caller are used as they are, and refused if they do
-// not fit the budget.
+// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget: clustering gets
+// the noise at which it alone would cost Cluster.Share of ε, training the least noise at which both
+// together cost no more than ε. Noise multipliers given by the caller are used as they are, and
+// refused if they do not fit the budget.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`

@@ -180,8 +180,7 @@ func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
 
-// clusterFloor keeps the divisor of a cluster that noise made empty or negative
-// away from zero.
+// clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
 const clusterFloor = 1
 
 // model is what is released: networks of its own, to which parameters and public state are copied.

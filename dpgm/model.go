@@ -11,9 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: centres, noisy cluster sizes and trained
-// networks. It holds nothing else, and everything done with it is free.
-// It is safe for concurrent use.
+// A Model is what a run releases: centres, noisy cluster sizes and trained networks. It holds
+// nothing else, and everything done with it is free. It is safe for concurrent use.
 type Model struct {
 	schema  records.Schema // of the private records
 	arch    models.DensityArchitecture
@@ -29,8 +28,7 @@ func (m *Model) Schema() records.Schema { return m.schema.WithoutLabels() }
 // Clusters is the number of networks.
 func (m *Model) Clusters() int { return len(m.nets) }
 
-// Weights are the probabilities with which clusters are sampled, from their
-// released noisy sizes.
+// Weights are the probabilities with which clusters are sampled, from their released noisy sizes.
 func (m *Model) Weights() []float64 {
 	if m.router == nil {
 		return nil

@@ -181,9 +181,8 @@ func (f *factors) next(w [][]float64) bool {
 	return orthonormal(f.v)
 }
 
-// result are the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
-// dropped.
+// result are the loadings by coordinate, in standard deviations of records. Each entry has an error
+// of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are dropped.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows

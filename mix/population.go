@@ -13,12 +13,11 @@ import (
 // A population describes the records of a table or of sets as far as released mixtures show them:
 // what every coordinate of every class is like on its own, and what coordinates have in common.
 //
-// A record of a class is drawn from latent numbers z, independent and normal. A level, an item or
-// a flag has a probability that is a logistic function of z, and a number is one itself.
-// Intercepts are set so that on average over z every coordinate has the class's estimated mean;
-// the slopes are those that give pairs of coordinates the estimated correlation. A mixture
-// itself, rounded to a record, would be a blurred average: the most frequent level of every
-// column, whoever was mixed.
+// A record of a class is drawn from latent numbers z, independent and normal. A level, an item or a
+// flag has a probability that is a logistic function of z, and a number is one itself. Intercepts
+// are set so that on average over z every coordinate has the class's estimated mean; the slopes are
+// those that give pairs of coordinates the estimated correlation. A mixture itself, rounded to a
+// record, would be a blurred average: the most frequent level of every column, whoever was mixed.
 //
 // Guarantee: post-processing of released rows.
 type population struct {
