@@ -48,7 +48,7 @@ var policy = map[string][]string{
 	"internal/network": {"synth", "records", "device", "models", "rff"},
 	"dpgm": {"internal/counts", "accountant", "mechanism", "records", "device",
 		"models", "rff", "kmeans", "sgd", "internal/optim", "internal/network", "synth"},
-	"merf": {"accountant", "mechanism", "records", "device", "models", "rff",
+	"merf": {"internal/counts", "accountant", "mechanism", "records", "device", "models", "rff",
 		"sgd", "internal/optim", "internal/network", "synth"},
 	"mix": {"internal/counts", "accountant", "mechanism", "records", "device",
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
