@@ -37,7 +37,8 @@ type Config struct {
 	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Average float64 `json:"average,omitempty"`
-	Seed    uint64  `json:"seed,string"` // of public randomness: frequencies, initial centres and weights
+	// Seed is of public randomness: frequencies, initial centres and weights.
+	Seed uint64 `json:"seed,string"`
 }
 
 // Validate reports every mistake, as joined *param.Error values.
