@@ -44,7 +44,7 @@ func (d *drawing) next(n int) (records.Data, error) {
 	switch {
 	case !s.Sparse():
 		if !d.draw.Means {
-			network.ExactRows(d.rng, network.TableBlocks(s), flat)
+			network.Levels(d.rng, network.TableBlocks(s), flat)
 		}
 		return records.DecodeFlat(s, flat, labels...)
 	case d.draw.Means:

@@ -43,7 +43,7 @@ func TestMarginsKeepMeans(t *testing.T) {
 			for j, v := range d.row {
 				row[j] = float32(v)
 			}
-			network.ExactRows(d.rng, network.TableBlocks(s), row)
+			network.Levels(d.rng, network.TableBlocks(s), row)
 			for j, v := range row {
 				sum[j] += float64(v) / n
 				square[j] += float64(v) * float64(v) / n

@@ -49,8 +49,8 @@ func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
 }
 
-// ExactRows is Rows for what states numbers as they are, however near to the ends of their range.
-func ExactRows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+// Levels is Rows of numbers that are final: those near an end of their range stay where they are.
+func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, 0, 1}.rows(blocks, flat)
 }
 
