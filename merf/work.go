@@ -3,8 +3,10 @@ package merf
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -85,6 +87,12 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	j.Schema, j.Budget = saved.Schema, saved.Budget
 	var err error
 	if j.Config.Kernel, err = rff.UnmarshalEmbedding(j.Kernel); err != nil {
+		return nil, err
+	}
+	g := j.Generator.withDefaults()
+	codes := codesOf(nil, g.Latent, saved.Schema)
+	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
+		network.CheckNamedGenerator(saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}
 	return synth.PlanOf(j.Plan())

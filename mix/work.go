@@ -143,6 +143,13 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	noise := []float64{j.NoiseMultiplier}
+	if j.Centers.wanted() {
+		noise = append(noise, j.Centers.NoiseMultiplier)
+	}
+	if err := saved.Decided(noise...); err != nil {
+		return nil, err
+	}
 	p, err := j.Plan()
 	if err == nil && len(p.Candidates) == 0 {
 		p.Candidates, p.work.candidates = j.Candidates, j.Candidates
