@@ -2,7 +2,6 @@ package gan
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
@@ -32,11 +31,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := json.Marshal(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights})
-	if err != nil {
-		return nil, err
-	}
-	return &synth.File{Kind: system, Header: head, Sections: network.Sections(m.backend, m.net)}, nil
+	return synth.NewFile(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights},
+		network.Parts(m.backend, m.net)...)
 }
 
 // readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
@@ -45,17 +41,17 @@ func (m *Model) Encode() (*synth.File, error) {
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	c := Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels,
 		ClassWeights: h.ClassWeights}
 	if err := c.checkReleased(); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
 	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
@@ -75,5 +71,3 @@ func (c Config) checkReleased() error {
 	c.validateLabels(&k)
 	return k.Err()
 }
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

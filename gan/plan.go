@@ -45,17 +45,15 @@ func (c Config) Plan() (*Plan, error) {
 	c = c.withDefaults()
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
+			return synth.Total(c.stage(z))
 		})
 		if err != nil {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
 	}
-	z := c.Train.NoiseMultiplier
-	critic := synth.Stage{Purpose: PurposeCritic, Event: c.event(z), Count: c.Train.Steps,
-		NoiseMultiplier: z}
-	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c.cloned()})
+	stages := []synth.Stage{c.stage(c.Train.NoiseMultiplier)}
+	p, err := synth.NewProgram(system, c.Schema, c.Budget, stages, work{c.cloned()})
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +66,12 @@ func (c Config) cloned() Config {
 	return c
 }
 
-// event is one critic step.
-func (c Config) event(noiseMultiplier float64) accountant.Event {
+// stage is all critic steps, with the given noise multiplier.
+func (c Config) stage(z float64) synth.Stage {
 	t := c.train()
-	t.NoiseMultiplier = noiseMultiplier
-	return t.Event(c.Budget.Relation)
+	t.NoiseMultiplier = z
+	return synth.Stage{Purpose: PurposeCritic, Event: t.Event(c.Budget.Relation), Count: t.Steps,
+		NoiseMultiplier: z}
 }
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
@@ -134,29 +133,25 @@ func (w work) Config() (json.RawMessage, error) {
 // readPlan makes a plan again of what Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
 	if j.Public != "" {
-		return nil, malformed(errors.New("a plan whose public records are not in the file"))
+		return nil, synth.Malformed(errors.New("a plan whose public records are not in the file"))
 	}
 	c := j.Config
 	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }
 
 // checkNamed holds both networks to the limits of what is read.
