@@ -56,8 +56,9 @@ func postgres(place string) *dialect {
 		mark:       "$",
 		begin:      &sql.TxOptions{Isolation: sql.LevelSerializable},
 		migrations: postgresMigrations,
-		exists:     `SELECT to_regclass('privgen_schema') IS NOT NULL`,
-		migrating:  `SELECT pg_advisory_xact_lock(` + lockSpace + `, 0)`,
+		exists: `SELECT count(*) > 0 FROM pg_catalog.pg_class
+			WHERE relname = 'privgen_schema' AND pg_catalog.pg_table_is_visible(oid)`,
+		migrating: `SELECT pg_advisory_xact_lock(` + lockSpace + `, 0)`,
 		// synchronous_commit may be off, or be on for this machine alone where a standby is waited for
 		head: `SELECT h.line, h.hash, v.version, current_setting('fsync')
 			FROM privgen_ledgers h, privgen_schema v,
