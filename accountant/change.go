@@ -2,7 +2,9 @@ package accountant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -180,20 +182,16 @@ func (l *Ledger) applyReserve(c *change) error {
 	if err := checkPurpose("accountant.Journal.reserve.purpose", r.Purpose); err != nil {
 		return err
 	}
-	e, err := UnmarshalEvent(r.Event)
+	d, err := l.shared.events.decode(r.Event)
 	if err != nil {
 		return err
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return err
-	}
-	id := r.Purpose + "\x00" + key
+	id := r.Purpose + "\x00" + d.key
 	if en := l.index[id]; en != nil && r.Count > maxCount-en.reserved {
 		return param.New("accountant.Journal.reserve.count", r.Count, "fewer events in total")
 	}
-	l.setAside(r.Purpose, id, e, key, r.Count).entry.take(l, r.Taken)
-	l.shared.journal.remember(c.Time, usesOf(r.Purpose, e, r.Count))
+	l.setAside(r.Purpose, id, d.event, d.key, r.Count).entry.take(l, r.Taken)
+	l.shared.journal.remember(c.Time, usesOf(r.Purpose, d.event, r.Count))
 	return nil
 }
 
@@ -205,18 +203,17 @@ func (l *Ledger) applyTransaction(c *change) error {
 	for _, g := range c.Transaction.Groups {
 		t.Groups = append(t.Groups, Parts{g.Purpose, g.N})
 	}
+	var lines []*placedLine
 	for _, line := range c.Transaction.Lines {
-		e, err := UnmarshalEvent(line.Event)
+		d, err := l.shared.events.decode(line.Event)
 		if err != nil {
 			return err
 		}
-		t.Lines = append(t.Lines, Line{line.Purpose, e, line.Count, line.Taken, line.Group, line.Part})
+		t.Lines = append(t.Lines,
+			Line{line.Purpose, d.event, line.Count, line.Taken, line.Group, line.Part})
+		lines = append(lines, &placedLine{line: t.Lines[len(t.Lines)-1], key: d.key})
 	}
-	if err := l.checkNames(t); err != nil {
-		return err
-	}
-	lines, err := t.placed()
-	if err != nil {
+	if err := errors.Join(t.check(), l.checkNames(t)); err != nil {
 		return err
 	}
 	if l.transaction(t.ID) != nil {
@@ -294,6 +291,16 @@ func checkPurpose(path, purpose string) error {
 		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
 	}
 	return nil
+}
+
+// lineText is a text that a line holds unchanged.
+func lineText(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	for len(s) > maxPurpose {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
 }
 
 // checkNames refuses what a line cannot hold: names that are not text, and too many or too deeply

@@ -55,7 +55,7 @@ func (l *Ledger) Guarantee() Guarantee {
 	}
 	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
 		Unit: l.shared.root.unitName(), Lower: r.Lower,
-		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.root.notPrivate,
+		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.notPrivate(),
 		Kept: l.shared.journal.kept()}
 	if err != nil {
 		g.Accountant = "none: " + err.Error()

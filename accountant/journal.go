@@ -28,8 +28,8 @@ type Journal interface {
 	// out, and counts them if they are.
 	Append(ctx context.Context, after Position, lines []JournalLine) error
 	// Read yields the durable lines after a position, in order; the zero Position is before the first.
-	// Where the lines directly after the position have been trimmed, it begins with the first line that
-	// is left, a snapshot. The text of a line is the caller's.
+	// Where the lines directly after the position have been trimmed, it begins with the first line
+	// that is left, a snapshot. The text of a line is the caller's.
 	//
 	// Errors end the sequence: ErrRolledBack where the journal ends before the position or holds
 	// another line there; ErrDamaged for what is not a journal's content.

@@ -23,12 +23,12 @@ type snapshot struct {
 	Releases []Release     `json:"releases,omitempty"`
 }
 
-// snapshotEvery is after how many lines a ledger writes a snapshot, at least; never before the lines
-// are four times as long as the last one, so that snapshots are a small part of a journal.
+// snapshotEvery is after how many lines a ledger writes a snapshot, at least; never before the
+// lines are four times as long as the last one, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
-// snapshotIfDue writes a snapshot from time to time. An error is no loss: nothing depends on it, and
-// the next line tries again.
+// snapshotIfDue writes a snapshot from time to time. An error is no loss: nothing depends on it,
+// and the next line tries again.
 func (j *journaled) snapshotIfDue(root *Ledger) {
 	if j.sinceSnapshot >= snapshotEvery && j.bytesSince >= 4*j.snapshotBytes {
 		_ = j.writeSnapshot(root)
@@ -110,12 +110,12 @@ func (j *journaled) compare(root *Ledger, s *snapshot) error {
 // adopt takes over a snapshot of a moment that the ledger has not seen.
 func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 	saved := s.Ledger
-	text, err := json.Marshal(saved)
-	if err != nil {
-		return err
+	if saved.Version != ledgerVersion {
+		return fmt.Errorf("a ledger of version %d, want %d", saved.Version, ledgerVersion)
 	}
-	fresh, err := UnmarshalLedger(text)
-	if err != nil {
+	fresh := NewLedger(saved.Budget)
+	fresh.filter = saved.FilterOrder
+	if err := errors.Join(fresh.fault, fresh.restore(saved, 0, true)); err != nil {
 		return err
 	}
 	terms := s.Terms
@@ -135,7 +135,7 @@ func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 		return err
 	}
 	if root.notPrivate == "" {
-		root.notPrivate = fresh.notPrivate
+		root.notPrivate = saved.NotPrivate
 	}
 	root.spending = root.spending || fresh.spending
 	root.version++
@@ -165,9 +165,9 @@ func unitOf(t Terms) string {
 	return t.Unit
 }
 
-// graft makes the ledger hold what fresh holds, which was read from the saved form of a later moment
-// of the same ledger. Entries, parts and transactions that reservations point to stay where they
-// are; nothing can become less.
+// graft makes the ledger hold what fresh holds, which was read from the saved form of a later
+// moment of the same ledger. Entries, parts and transactions that reservations point to stay where
+// they are; nothing can become less.
 func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	shrunk := errors.New("a snapshot that holds less than the lines before it")
 	if len(fresh.entries) < len(l.entries) || len(fresh.groups) < len(l.groups) ||
@@ -177,6 +177,7 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	for i, f := range fresh.entries {
 		if i >= len(l.entries) {
 			f.owned, f.ownedSpent = 0, 0 // counted below
+			f.number = i
 			l.entries = append(l.entries, f)
 			l.index[f.purpose+"\x00"+f.key] = f
 			continue
@@ -241,7 +242,7 @@ func (l *Ledger) Compact() error {
 	if j == nil {
 		return nil
 	}
-	if err := errors.Join(j.writable(), s.flush()); err != nil {
+	if err := errors.Join(j.writable(s.root), s.flush()); err != nil {
 		return err
 	}
 	unlock, err := j.lock()
@@ -249,6 +250,8 @@ func (l *Ledger) Compact() error {
 		return err
 	}
 	defer unlock()
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	if err := j.catchUp(l.shared.root); err != nil {
 		return err
 	}

@@ -89,9 +89,9 @@ func (l *Ledger) Holds(k Kept) error {
 	if s.journal == nil {
 		return fmt.Errorf("%w: it is not kept in a store, want %s", ErrOtherLedger, &k)
 	}
-	s.reserve.Lock()
-	defer s.reserve.Unlock()
 	j := s.journal
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	if j.closed {
 		return errClosed
 	}
@@ -116,9 +116,11 @@ type Release struct {
 	Transaction string `json:"transaction,omitempty"`
 	// Lines are those that set its uses aside, where there is no transaction.
 	Lines []uint64 `json:"lines,omitempty"`
-	Plan  string   `json:"plan"` // SHA-256 of the plan, in hexadecimal
-	// Artefact is the SHA-256 of what was handed out, in hexadecimal.
-	Artefact string `json:"artefact"`
+	// Plan is the SHA-256 of the plan, in hexadecimal; empty for one that cannot be written.
+	Plan string `json:"plan,omitempty"`
+	// Artefact is the SHA-256 of what was handed out, in hexadecimal; empty for what cannot be
+	// written.
+	Artefact string `json:"artefact,omitempty"`
 }
 
 func (r Release) validate() error {
@@ -126,14 +128,14 @@ func (r Release) validate() error {
 	k.Add(checkPurpose("accountant.Release.Transaction", r.Transaction))
 	for _, h := range []struct{ path, hash string }{{"Plan", r.Plan}, {"Artefact", r.Artefact}} {
 		b, err := hex.DecodeString(h.hash)
-		k.OK(err == nil && len(b) == 32, "accountant.Release."+h.path, fmt.Sprintf("%.70q", h.hash),
-			"a SHA-256 in hexadecimal")
+		k.OK(h.hash == "" || err == nil && len(b) == 32, "accountant.Release."+h.path,
+			fmt.Sprintf("%.70q", h.hash), "a SHA-256 in hexadecimal")
 	}
 	return k.Err()
 }
 
-// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A ledger
-// in memory keeps no releases, and LedTo does nothing.
+// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A
+// ledger in memory keeps no releases, and LedTo does nothing.
 //
 // Errors: *param.Error; those of the journal.
 func (l *Ledger) LedTo(r Release) error {

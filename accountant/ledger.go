@@ -26,6 +26,7 @@ type Ledger struct {
 	index   map[string]*entry
 
 	transactions []*placedTransaction // those with an ID, in order
+	named        map[string]*placedTransaction
 
 	notPrivate string
 	unit       string // whose presence is protected; empty for a record's
@@ -52,6 +53,7 @@ type ledgerShared struct {
 	state   sync.Mutex // every field of every ledger of the family
 	root    *Ledger
 	journal *journaled // nil where the ledger lives in memory
+	events  eventMemo  // of lines that were read; under the state lock
 }
 
 type entry struct {
@@ -397,19 +399,20 @@ func (r *Reservation) Spent() int {
 func (r *Reservation) Note(class NoiseClass) {
 	s := r.ledger.shared
 	s.state.Lock()
-	isNew := r.entry.note(class)
+	isNew := !slices.Contains(r.entry.notes, class)
+	if s.journal == nil {
+		r.entry.note(class)
+	}
 	s.state.Unlock()
-	if isNew {
+	if isNew && s.journal != nil { // it is noted when the line is there
 		s.note(&change{At: r.ledger.path(), Note: &changeNote{r.entry.number, class}})
 	}
 }
 
-func (en *entry) note(class NoiseClass) (isNew bool) {
-	if slices.Contains(en.notes, class) {
-		return false
+func (en *entry) note(class NoiseClass) {
+	if !slices.Contains(en.notes, class) {
+		en.notes = append(en.notes, class)
 	}
-	en.notes = append(en.notes, class)
-	return true
 }
 
 // Entry is one line of the bill.
@@ -456,21 +459,34 @@ func (l *Ledger) MarkNotPrivate(reason string) {
 	if reason == "" {
 		reason = "unspecified"
 	}
-	l.shared.state.Lock()
-	isNew := l.markNotPrivate(reason)
-	l.shared.state.Unlock()
-	if isNew {
-		l.shared.note(&change{NotPrivate: reason})
+	s := l.shared
+	s.state.Lock()
+	isNew := s.notPrivate() == ""
+	if s.journal == nil {
+		l.markNotPrivate(reason)
+	} else if isNew {
+		reason = lineText(reason)
+		s.journal.marked = reason // at once, whatever becomes of the line
+	}
+	s.state.Unlock()
+	if isNew && s.journal != nil {
+		s.note(&change{NotPrivate: reason})
 	}
 }
 
 // markNotPrivate keeps the first reason; the caller holds the state lock.
-func (l *Ledger) markNotPrivate(reason string) (isNew bool) {
-	root := l.shared.root
-	if isNew = root.notPrivate == ""; isNew {
+func (l *Ledger) markNotPrivate(reason string) {
+	if root := l.shared.root; root.notPrivate == "" {
 		root.notPrivate = reason
 	}
-	return isNew
+}
+
+// notPrivate is why the family's runs are not private; the caller holds the state lock.
+func (s *ledgerShared) notPrivate() string {
+	if s.root.notPrivate == "" && s.journal != nil {
+		return s.journal.marked
+	}
+	return s.root.notPrivate
 }
 
 // Unit is whose presence or content the ledger's guarantee protects: see WithUnit.
@@ -491,5 +507,5 @@ func (l *Ledger) unitName() string {
 func (l *Ledger) NotPrivate() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	return l.shared.root.notPrivate
+	return l.shared.notPrivate()
 }

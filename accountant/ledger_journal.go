@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed7ba64551/privgen/param"
@@ -17,9 +18,13 @@ import (
 // ErrEmpty: the journal holds no ledger yet.
 var ErrEmpty = errors.New("accountant: the journal holds no ledger")
 
-// journaled is what a family of ledgers has where it is kept in a journal. Its fields change under
-// the reserve lock and the state lock together, and are read under either.
+// journaled is what a family of ledgers has where it is kept in a journal. The fields that lines
+// change do so under the lines' lock and the state lock together, and are read under either.
 type journaled struct {
+	// reading is held from the last line that was read to the one that is applied: what is in memory
+	// is what the lines up to head say, at any moment.
+	reading sync.Mutex
+
 	lines  Journal
 	ctx    context.Context
 	now    func() time.Time
@@ -37,8 +42,9 @@ type journaled struct {
 
 	sinceSnapshot, bytesSince, snapshotBytes int
 
-	pending []*change // notes and marks that no line holds yet
-	waiting int       // how many of them come before the line that is being made true
+	pending []*change // notes and marks that no line holds yet; under the state lock
+	marked  string    // why the run is not private, from the moment on that it is
+	waiting int       // how many lines come before the one that is being made true
 }
 
 // WithClock has the lines of a ledger in a journal carry the times that now returns. The zero
@@ -140,18 +146,19 @@ func (l *Ledger) opened() error {
 		return param.New("accountant.OpenLedger.opts", "WithUnit or WithFilter",
 			"those of the ledger's terms")
 	}
-	if err := kept.catchUp(l); err != nil {
+	head, err := kept.current(l)
+	if err != nil {
 		return err
 	}
-	if kept.head.Line == 0 {
+	if head.Line == 0 {
 		return ErrEmpty
 	}
 	return nil
 }
 
-// operation is one change of a ledger. decide looks at everything that has been set aside and may refuse;
-// lines are what it comes to, none where nothing changes; do makes it true in memory. The first two
-// are called again when another process was faster.
+// operation is one change of a ledger. decide looks at everything that has been set aside and may
+// refuse; lines are what it comes to, none where nothing changes; do makes it true in memory. The
+// first two are called again when another process was faster.
 type operation struct {
 	decide func() error
 	lines  func() []*change
@@ -180,11 +187,11 @@ func (s *ledgerShared) commit(c operation) error {
 }
 
 func (j *journaled) commit(root *Ledger, c operation) error {
-	if err := j.writable(); err != nil {
+	if err := j.writable(root); err != nil {
 		return err
 	}
 	if root.policy != nil || root.approve != nil { // which take their time: nobody waits for them
-		if err := j.catchUp(root); err != nil {
+		if _, err := j.current(root); err != nil {
 			return err
 		}
 		if err := c.decide(); err != nil {
@@ -197,23 +204,23 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	}
 	defer unlock()
 	for {
-		if err := j.catchUp(root); err != nil {
+		head, err := j.current(root)
+		if err != nil {
 			return err
 		}
 		if err := c.decide(); err != nil {
 			return err
 		}
-		err := j.append(root, c)
-		if err == nil {
-			j.snapshotIfDue(root)
-		}
+		err = j.append(root, c, head)
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}
 }
 
-func (j *journaled) writable() error {
+func (j *journaled) writable(root *Ledger) error {
+	root.shared.state.Lock()
+	defer root.shared.state.Unlock()
 	switch {
 	case j.broken != nil:
 		return j.broken
@@ -235,12 +242,18 @@ func (j *journaled) lock() (unlock func(), err error) {
 	return func() {}, nil
 }
 
-// append writes what an operation comes to, and what is pending, and makes it true.
-func (j *journaled) append(root *Ledger, c operation) error {
+// append writes what an operation comes to that was decided when head was the last line, and what
+// is pending, and makes it true.
+func (j *journaled) append(root *Ledger, c operation, head Position) error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.head != head { // a question was answered in the meantime
+		return ErrConflict
+	}
 	state := &root.shared.state
 	state.Lock()
-	changes := append(slices.Clone(j.pending), c.lines()...)
-	waiting := len(j.pending)
+	pending := slices.Clone(j.pending)
+	changes := append(slices.Clone(pending), c.lines()...)
 	state.Unlock()
 	var lines []JournalLine
 	if len(changes) > 0 {
@@ -253,17 +266,31 @@ func (j *journaled) append(root *Ledger, c operation) error {
 		}
 	}
 	state.Lock()
-	defer state.Unlock()
-	j.waiting = waiting
+	j.made(root, c, pending, lines, changes)
+	state.Unlock()
+	if len(lines) > 0 {
+		j.snapshotIfDue(root)
+	}
+	return nil
+}
+
+// made makes durable lines true; the caller holds both locks.
+func (j *journaled) made(root *Ledger, c operation, pending []*change, lines []JournalLine,
+	changes []*change) {
+	for _, p := range pending {
+		if err := root.apply(p); err != nil {
+			j.broken, root.fault = err, err // never: the ledger wrote it
+		}
+	}
+	j.pending, j.waiting = j.pending[len(pending):], len(pending)
 	c.do()
-	j.waiting, j.pending = 0, j.pending[waiting:]
+	j.waiting = 0
 	for i, line := range lines {
 		j.advance(line, changes[i].Time)
 	}
 	if c.uses != nil && len(lines) > 0 {
 		j.remember(j.latest, c.uses)
 	}
-	return nil
 }
 
 // encode numbers the changes, gives them a time and chains them to the last line.
@@ -313,7 +340,15 @@ func (j *journaled) advance(line JournalLine, at time.Time) {
 	}
 }
 
-// catchUp applies what other processes have appended. The caller holds the reserve lock.
+// current applies what other processes have appended and returns the position of the last line.
+func (j *journaled) current(root *Ledger) (Position, error) {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	err := j.catchUp(root)
+	return j.head, err
+}
+
+// catchUp is current for who holds the lines' lock.
 func (j *journaled) catchUp(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
@@ -398,25 +433,23 @@ func (j *journaled) open(root *Ledger, o *opening) error {
 	return nil
 }
 
-// refresh follows other processes before a question is answered, unless a reservation is under
-// way, which does so itself.
+// refresh follows other processes before a question is answered.
 func (s *ledgerShared) refresh() error {
-	if s.journal == nil || !s.reserve.TryLock() {
+	j := s.journal
+	if j == nil {
 		return nil
 	}
-	defer s.reserve.Unlock()
-	if s.journal.closed {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.closed {
 		return nil
 	}
-	return s.journal.catchUp(s.root)
+	return j.catchUp(s.root)
 }
 
-// note has lines written for notes and marks that are true in memory already. Where that fails they
-// wait for the next line, without which nothing more can be taken.
+// note has a line written for a note or a mark. Where that fails it waits for the next line,
+// without which nothing more can be taken.
 func (s *ledgerShared) note(c *change) {
-	if s.journal == nil {
-		return
-	}
 	s.state.Lock()
 	s.journal.pending = append(s.journal.pending, c)
 	s.state.Unlock()
@@ -428,7 +461,10 @@ func (s *ledgerShared) note(c *change) {
 
 // flush writes what is pending; the caller holds the reserve lock.
 func (s *ledgerShared) flush() error {
-	if s.journal == nil || len(s.journal.pending) == 0 {
+	s.state.Lock()
+	waits := s.journal != nil && len(s.journal.pending) > 0
+	s.state.Unlock()
+	if !waits {
 		return nil
 	}
 	return s.commit(operation{decide: allowed, lines: func() []*change { return nil }, do: func() {}})
@@ -457,9 +493,11 @@ func (l *Ledger) Close() error {
 		return nil
 	}
 	var err error
-	if !j.reads && j.broken == nil {
+	if j.writable(s.root) == nil {
 		err = s.flush()
 	}
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	s.state.Lock()
 	defer s.state.Unlock()
 	j.closed = true

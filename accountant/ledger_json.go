@@ -49,7 +49,7 @@ func (l *Ledger) snapshot() (savedLedger, error) {
 		return savedLedger{}, l.shared.root.fault
 	}
 	s, err := l.save()
-	s.NotPrivate, s.Unit = l.shared.root.notPrivate, l.shared.root.unit
+	s.NotPrivate, s.Unit = l.shared.notPrivate(), l.shared.root.unit
 	s.Version = ledgerVersion
 	return s, err
 }
@@ -124,6 +124,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	if err := l.restore(s, 0, true); err != nil {
 		return nil, err
 	}
+	l.shared.events.forget()
 	return l, nil
 }
 
@@ -170,14 +171,11 @@ func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 }
 
 func (l *Ledger) restoreEntry(s savedEntry) error {
-	e, err := UnmarshalEvent(s.Event)
+	d, err := l.shared.events.decode(s.Event)
 	if err != nil {
 		return err
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return err
-	}
+	e, key := d.event, d.key
 	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
 		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved")
 	}

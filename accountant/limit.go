@@ -19,7 +19,8 @@ type Limit struct {
 	// PerRelease applies the limit to each reservation or transaction by itself.
 	PerRelease bool `json:"per_release,omitempty"`
 	// Window restricts the limit to what was set aside in the last so many nanoseconds, by the times
-	// of the lines; 0 for ever.
+	// of the lines; 0 for ever. Times never go back: a clock that is ahead makes the windows of all
+	// processes hold what they hold until the others have caught up with it.
 	Window time.Duration `json:"window,omitempty"`
 	// Epsilon is the most that is allowed.
 	Epsilon float64 `json:"epsilon"`

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Refusal says why something was not set aside, what was left and what would have fitted. It is an
-// ErrBudgetExceeded.
+// A Refusal says why something was not set aside, what was left and what would have fitted. It is
+// an ErrBudgetExceeded.
 type Refusal struct {
 	Limit   string  // what refuses: the budget, or a limit in words
 	Purpose string  // of what was asked for
@@ -99,34 +99,14 @@ func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
 	return approvals, nil
 }
 
-func (l *Ledger) refusal(limit, purpose string, allowed float64, before Event, asked float64) *Refusal {
+func (l *Ledger) refusal(limit, purpose string, allowed float64, before Event,
+	asked float64) *Refusal {
 	spent := math.Inf(1)
 	if r, err := l.bound(before, false); err == nil {
 		spent = r.Upper
 	}
 	return &Refusal{Limit: limit, Purpose: purpose, Spent: spent, Asked: asked, Allowed: allowed,
 		Fits: -1}
-}
-
-// eventFor is Ledger.event of what was set aside for one purpose, with extra more in the ledger at.
-func (l *Ledger) eventFor(purpose string, at *Ledger, extra Event) Event {
-	var all []Event
-	for _, en := range l.entries {
-		if purpose == "" || en.purpose == purpose {
-			all = append(all, Repeated{en.event, en.reserved})
-		}
-	}
-	if l == at && extra != nil {
-		all = append(all, extra)
-	}
-	for _, g := range l.groups {
-		parts := make([]Event, len(g.children))
-		for i, c := range g.children {
-			parts[i] = c.eventFor(purpose, at, extra)
-		}
-		all = append(all, Disjoint{Parts: parts})
-	}
-	return Composed{all}
 }
 
 // askApproval asks for approvals and returns the names.

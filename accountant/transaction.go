@@ -123,27 +123,11 @@ func (l *Ledger) find(id string) *placedTransaction {
 // placed checks the lines and takes copies of their events.
 func (t Transaction) placed() ([]*placedLine, error) {
 	var k param.Checker
-	const path = "accountant.Transaction"
-	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
-	for i, g := range t.Groups {
-		k.OK(g.N > 0 && g.N <= maxCount, fmt.Sprintf("%s.Groups[%d].N", path, i), g.N,
-			"a positive number of parts")
-	}
+	k.Add(t.check())
 	var lines []*placedLine
-	for i, line := range t.Lines {
-		at := fmt.Sprintf("%s.Lines[%d]", path, i)
-		k.OK(line.Count > 0 && line.Count <= maxCount, at+".Count", line.Count, "a positive integer")
-		k.OK(line.Taken >= 0 && line.Taken <= line.Count, at+".Taken", line.Taken,
-			"a number of uses from 0 to Count")
-		k.OK(line.Group >= 0 && line.Group <= len(t.Groups), at+".Group", line.Group,
-			"0, or the number of a group")
-		if line.Group > 0 && line.Group <= len(t.Groups) {
-			n := t.Groups[line.Group-1].N
-			k.OK(line.Part >= 0 && line.Part < n, at+".Part", line.Part, "a part of the group")
-		}
+	for _, line := range t.Lines {
 		if line.Event == nil {
-			k.OK(false, at+".Event", nil, "an event")
-			continue
+			continue // see check
 		}
 		key, err := eventKey(line.Event)
 		if err != nil {
@@ -161,18 +145,59 @@ func (t Transaction) placed() ([]*placedLine, error) {
 	return lines, k.Err()
 }
 
+// check refuses lines that make no sense.
+func (t Transaction) check() error {
+	var k param.Checker
+	const path = "accountant.Transaction"
+	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
+	for i, g := range t.Groups {
+		if g.N <= 0 || g.N > maxCount {
+			k.OK(false, fmt.Sprintf("%s.Groups[%d].N", path, i), g.N, "a positive number of parts")
+		}
+	}
+	for i := range t.Lines {
+		k.Add(t.checkLine(i))
+	}
+	return k.Err()
+}
+
+func (t Transaction) checkLine(i int) error {
+	var k param.Checker
+	line := t.Lines[i]
+	wrong := func(ok bool, field string, value any, want string) {
+		if !ok {
+			k.OK(false, fmt.Sprintf("accountant.Transaction.Lines[%d].%s", i, field), value, want)
+		}
+	}
+	wrong(line.Count > 0 && line.Count <= maxCount, "Count", line.Count, "a positive integer")
+	wrong(line.Taken >= 0 && line.Taken <= line.Count, "Taken", line.Taken,
+		"a number of uses from 0 to Count")
+	wrong(line.Group >= 0 && line.Group <= len(t.Groups), "Group", line.Group,
+		"0, or the number of a group")
+	if line.Group > 0 && line.Group <= len(t.Groups) {
+		n := t.Groups[line.Group-1].N
+		wrong(line.Part >= 0 && line.Part < n, "Part", line.Part, "a part of the group")
+	}
+	wrong(line.Event != nil, "Event", nil, "an event")
+	return k.Err()
+}
+
 // transaction finds what the ledger holds under an ID; "" finds nothing. The caller holds the state
 // lock.
 func (l *Ledger) transaction(id string) *placedTransaction {
 	if id == "" {
 		return nil
 	}
-	for _, t := range l.transactions {
-		if t.id == id {
-			return t
-		}
+	return l.named[id]
+}
+
+// hold adds a transaction with an ID; the caller holds the state lock.
+func (l *Ledger) hold(t *placedTransaction) {
+	if l.named == nil {
+		l.named = map[string]*placedTransaction{}
 	}
-	return nil
+	l.transactions = append(l.transactions, t)
+	l.named[t.id] = t
 }
 
 // resumable refuses what is not the transaction that was set aside under its ID.
@@ -354,7 +379,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 		out = append(out, p.reservation())
 	}
 	if t.ID != "" {
-		l.transactions = append(l.transactions, held)
+		l.hold(held)
 	}
 	return out
 }

@@ -124,8 +124,19 @@ func (j *fileJournal) open() error {
 		}
 		return ErrNotFound
 	}
-	j.file, err = j.disk.Open(j.path, j.mode != Read, false)
-	return err
+	if j.file, err = j.disk.Open(j.path, j.mode != Read, false); err != nil {
+		return err
+	}
+	return j.syncName()
+}
+
+// syncName makes the file's name durable before anything is added to it: whoever trimmed the
+// journal may have died before that, and a power failure would bring the file of before back.
+func (j *fileJournal) syncName() error {
+	if j.mode == Read {
+		return nil
+	}
+	return j.disk.SyncFolder(filepath.Dir(j.path))
 }
 
 // Append implements accountant.Journal.
@@ -138,7 +149,7 @@ func (j *fileJournal) Append(ctx context.Context, after accountant.Position,
 		if err := j.catchUp(); err != nil {
 			return err
 		}
-		if j.chain.last != after {
+		if j.chain.last() != after {
 			return accountant.ErrConflict
 		}
 		return j.write(lines)
@@ -150,7 +161,7 @@ func (j *fileJournal) Append(ctx context.Context, after accountant.Position,
 func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	var b []byte
 	last := int64(0)
-	next := chain{last: j.chain.last}
+	next := chainAt(j.chain.last())
 	snapshot := int64(-1)
 	for _, line := range lines {
 		if last = int64(len(b)); line.Snapshot {
@@ -159,14 +170,14 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 		if b, err = appendFrame(b, line); err != nil {
 			return err
 		}
-		if !next.follows(line) {
+		if f, ok := parsed(line); !ok || !next.follows(f) {
 			return fmt.Errorf("store: line %d does not follow the last one", line.Line)
 		}
 	}
 	if err := j.put(b); err != nil {
 		return err
 	}
-	if err := j.mark.write(next.last); err != nil {
+	if err := j.mark.write(next.last()); err != nil {
 		return err // the lines are there, and count
 	}
 	if j.first == 0 {
@@ -178,7 +189,7 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	j.tail = j.size + last
 	j.size += int64(len(b))
 	j.whole = j.size
-	j.chain.last = next.last
+	j.chain = next
 	return nil
 }
 
@@ -251,7 +262,7 @@ func (j *fileJournal) after(ctx context.Context,
 	}
 	err = j.locked(ctx, func() error {
 		from := j.size // what the caller has seen, most often
-		seen := j.chain.last == after && after.Line > 0
+		seen := j.chain.last() == after && after.Line > 0
 		file := j.file
 		if err := j.catchUp(); err != nil {
 			return err
@@ -293,7 +304,7 @@ func cut(lines []accountant.JournalLine,
 func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if ctx.Err() != nil || j.closed || j.failed != nil || !j.verified || j.chain.last != after ||
+	if ctx.Err() != nil || j.closed || j.failed != nil || !j.verified || j.chain.last() != after ||
 		j.whole != j.size {
 		return false
 	}
@@ -390,8 +401,11 @@ func (j *fileJournal) reopen() error {
 	if err != nil {
 		return err
 	}
+	if err := j.syncName(); err != nil {
+		return errors.Join(err, f.Close())
+	}
 	old := j.file
-	j.file, j.chain.last, j.verified = f, accountant.Position{}, false
+	j.file, j.chain, j.verified = f, chain{}, false
 	j.size, j.whole, j.tail, j.latest, j.first = 0, 0, 0, 0, 0
 	return old.Close()
 }
@@ -405,7 +419,7 @@ func (j *fileJournal) lastLineIsThere() error {
 	if _, err := j.file.ReadAt(b, j.tail); err != nil {
 		return err
 	}
-	if string(b) != j.chain.last.Hash {
+	if string(b) != string(j.chain.hash[:]) {
 		return fmt.Errorf("%w: its file was changed", accountant.ErrRolledBack)
 	}
 	return nil
@@ -437,21 +451,21 @@ func (j *fileJournal) scan(size int64) error {
 			frame = append(long, part...)
 			long = long[:0]
 		}
-		line, ok := parseFrame(frame[:len(frame)-1])
-		if !ok || j.mode == Read && line.Line > j.mark.Line { // not answered, and perhaps not durable
+		line, ok := splitFrame(frame[:len(frame)-1])
+		if !ok || j.mode == Read && line.number > j.mark.Line { // not answered, and perhaps not durable
 			return nil
 		}
 		if !j.chain.follows(line) {
 			return nil
 		}
 		if j.first == 0 {
-			j.first = line.Line
+			j.first = line.number
 		}
-		if line.Line == j.mark.Line && line.Position != j.mark.Position {
+		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
 			return fmt.Errorf("%w: line %d is not the one that was answered", accountant.ErrRolledBack,
-				line.Line)
+				line.number)
 		}
-		if line.Snapshot {
+		if line.snapshot {
 			j.latest = j.size
 		}
 		j.tail = j.size
@@ -485,7 +499,7 @@ func (j *fileJournal) readMark() error {
 // reachMark refuses a journal without a line that the mark names, and makes lines behind it durable
 // before anything rests on them: whoever wrote them may have died before that.
 func (j *fileJournal) reachMark() error {
-	last := j.chain.last
+	last := j.chain.last()
 	if last.Line < j.mark.atLeast {
 		if j.whole > j.size {
 			return fmt.Errorf("%w: line %d cannot be read", accountant.ErrDamaged, last.Line+1)

@@ -34,8 +34,8 @@ type Backend interface {
 type Mode int
 
 const (
-	// Read is for auditors: Append fails with accountant.ErrReadOnly, and nothing is written, locked or
-	// repaired. It needs no permission to write.
+	// Read is for auditors: Append fails with accountant.ErrReadOnly, and nothing is written, locked
+	// or repaired. It needs no permission to write.
 	Read Mode = iota
 	// Write is for ledgers that exist.
 	Write

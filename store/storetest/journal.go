@@ -179,7 +179,8 @@ func testReadBack(t *testing.T, p *place) {
 		want = append(want, line)
 		at = line.Position
 	}
-	for _, handle := range []accountant.Journal{j, p.journal(t, store.Write), p.journal(t, store.Read)} {
+	writer, reader := p.journal(t, store.Write), p.journal(t, store.Read)
+	for _, handle := range []accountant.Journal{j, writer, reader} {
 		for i := range want {
 			var after accountant.Position
 			if i > 0 {

@@ -283,8 +283,8 @@ func testTransactions(t *testing.T, p *place) {
 	same(t, a, b, p.open(t))
 }
 
-// testOperations does at random what ledgers can do, on handles at random, and on a ledger in memory
-// beside them.
+// testOperations does at random what ledgers can do, on handles at random, and on a ledger in
+// memory beside them.
 func testOperations(t *testing.T, p *place) {
 	rng := rand.New(rand.NewPCG(7, 17))
 	handles := []*accountant.Ledger{p.create(t, accountant.Terms{}), p.open(t), p.open(t)}
@@ -536,11 +536,13 @@ func testGuarantee(t *testing.T, p *place) {
 	kept := *a.Kept()
 	must(t, a.Spend("count", event))
 	must(t, b.Holds(kept))
+	at := func(line uint64) accountant.Kept {
+		return accountant.Kept{ID: kept.ID,
+			Position: accountant.Position{Line: line, Hash: kept.Position.Hash}}
+	}
 	for name, wrong := range map[string]accountant.Kept{
-		"another journal":  {ID: "x", Position: kept.Position},
-		"a line to come":   {ID: kept.ID, Position: accountant.Position{Line: 9, Hash: kept.Position.Hash}},
-		"another line":     {ID: kept.ID, Position: accountant.Position{Line: 4, Hash: kept.Position.Hash}},
-		"no line, no name": {}} {
+		"another journal": {ID: "x", Position: kept.Position}, "a line to come": at(9),
+		"another line": at(4), "no line, no name": {}} {
 		if err := b.Holds(wrong); err == nil {
 			t.Errorf("holds %s", name)
 		}
