@@ -12,7 +12,7 @@ import (
 // eachDatabase runs a test on both.
 func eachDatabase(t *testing.T, test func(t *testing.T, place string)) {
 	t.Run("SQLite", func(t *testing.T) { test(t, sqliteSubject().Place(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgresSubject(t).Place(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgresSubject().Place(t)) })
 }
 
 func mustOpen(t *testing.T, place string) *Backend {

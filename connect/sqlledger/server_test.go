@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -27,27 +28,66 @@ type server struct {
 	databases atomic.Int64
 }
 
-// startPostgres starts a server, or skips the test where none is installed.
+// shared is a server for all tests that need nothing special.
+var shared struct {
+	sync.Mutex
+	*server
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.server != nil {
+		shared.remove()
+	}
+	os.Exit(code)
+}
+
+func sharedServer(t *testing.T) *server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		shared.server = newServer(t)
+	}
+	return shared.server
+}
+
+// startPostgres starts a server for one test.
 func startPostgres(t *testing.T, settings ...string) *server {
 	t.Helper()
-	binaries := postgresBinaries()
-	if binaries == "" {
-		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
-	}
+	s := newServer(t, settings...)
+	t.Cleanup(s.remove)
+	return s
+}
+
+// newServer starts a server, or skips the test where none is installed.
+func newServer(t *testing.T, settings ...string) *server {
+	t.Helper()
 	folder, err := os.MkdirTemp("", "pg") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{folder: folder, binaries: binaries, settings: settings}
-	t.Cleanup(func() {
-		s.kill()
+	return newServerIn(t, folder, settings...)
+}
+
+func newServerIn(t *testing.T, folder string, settings ...string) *server {
+	t.Helper()
+	binaries := postgresBinaries()
+	if binaries == "" {
 		_ = os.RemoveAll(folder)
-	})
+		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
+	}
+	s := &server{folder: folder, binaries: binaries, settings: settings}
 	s.own(t, folder)
 	s.command(t, "initdb", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale", "C", "-D",
 		s.data())
 	s.start(t)
 	return s
+}
+
+func (s *server) remove() {
+	s.kill()
+	_ = os.RemoveAll(s.folder)
 }
 
 // postgresBinaries is the folder of the newest installed server.

@@ -23,11 +23,12 @@ func sqliteSubject() storetest.Subject {
 	}}
 }
 
-func postgresSubject(t *testing.T) storetest.Subject {
-	server := startPostgres(t)
-	return storetest.Subject{Open: open, Place: server.database}
+func postgresSubject() storetest.Subject {
+	return storetest.Subject{Open: open, Place: func(t *testing.T) string {
+		return sharedServer(t).database(t)
+	}}
 }
 
 func TestContractSQLite(t *testing.T) { storetest.Run(t, sqliteSubject()) }
 
-func TestContractPostgreSQL(t *testing.T) { storetest.Run(t, postgresSubject(t)) }
+func TestContractPostgreSQL(t *testing.T) { storetest.Run(t, postgresSubject()) }
