@@ -201,7 +201,7 @@ func (l *Ledger) applyTransaction(c *change) error {
 	}
 	t := Transaction{ID: c.Transaction.ID}
 	for _, g := range c.Transaction.Groups {
-		t.Groups = append(t.Groups, Parts{g.Purpose, g.N})
+		t.Groups = append(t.Groups, Parts(g))
 	}
 	var lines []*placedLine
 	for _, line := range c.Transaction.Lines {

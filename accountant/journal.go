@@ -21,7 +21,7 @@ import (
 // A journal may also be a [Locker], a [Snapshotter] and a [Trimmer]. It is safe for concurrent use.
 type Journal interface {
 	// Append adds lines, directly after the one at the given position, and returns when they are
-	// durable. Either all of them are added or none.
+	// durable. A crash can leave the first few of them, and an error all or none.
 	//
 	// Errors: ErrConflict where the journal's last line is another one, and then nothing was written.
 	// After any other error the lines may or may not be there, now or later; the ledger reads to find

@@ -388,7 +388,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 func (t Transaction) change(lines []*placedLine, r Relation) *changeTransaction {
 	c := &changeTransaction{Relation: r, ID: t.ID}
 	for _, g := range t.Groups {
-		c.Groups = append(c.Groups, changeDisjoint{g.Purpose, g.N})
+		c.Groups = append(c.Groups, changeDisjoint(g))
 	}
 	for _, p := range lines {
 		c.Lines = append(c.Lines, transactionLine{p.line.Purpose, json.RawMessage(p.key), p.line.Count,

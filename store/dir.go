@@ -38,9 +38,10 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 //
 // What it cannot notice: journal and mark restored together from one older copy, by a process that
 // has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); somebody who
-// writes both anew; a disk or file system that says a write is durable when it is not. The folder
-// must be on a file system of the machine itself: locks of network file systems differ. On Windows
-// a journal can be trimmed only while no other process has it open.
+// writes both anew, or removes the lock while it is held; a disk or file system that says a write
+// is durable when it is not. The folder must be on a file system of the machine itself: locks of
+// network file systems differ. On Windows a journal can be trimmed only while no other process has
+// it open.
 func DirBackend(folder string, opts ...DirOption) Backend {
 	d := &dir{folder: folder, disk: files{}}
 	for _, o := range opts {

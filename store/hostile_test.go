@@ -55,11 +55,20 @@ func sample(t testing.TB, disk *simulated, s *Store) (journal, mark []byte, want
 // totals are what is set aside and taken, by purpose, parts included.
 func totals(l *accountant.Ledger) map[string]int {
 	out := map[string]int{}
-	for _, e := range l.Guarantee().Entries {
+	add(out, l)
+	return out
+}
+
+func add(out map[string]int, l *accountant.Ledger) {
+	for _, e := range l.Entries() {
 		out[e.Purpose+" reserved"] += e.Reserved
 		out[e.Purpose+" spent"] += e.Spent
 	}
-	return out
+	for _, g := range l.Children() {
+		for _, part := range g.Parts {
+			add(out, part)
+		}
+	}
 }
 
 // opened opens a journal with these bytes: either it is refused, or nothing is missing.

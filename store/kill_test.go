@@ -11,7 +11,7 @@ var kills = flag.Int("kills", 12, "processes killed by TestDirKill; above 100 wi
 	"2,000 reservations")
 
 func TestDirKill(t *testing.T) {
-	m := storetest.Murder{Kills: *kills, Processes: 4, Reservations: 60}
+	m := storetest.Load{Kills: *kills, Processes: 4, Reservations: 60}
 	if *kills > 100 {
 		m.Processes, m.Reservations = 8, 2000
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Murder says how Kill goes about it.
-type Murder struct {
+// Load is what Kill does to a ledger.
+type Load struct {
 	Kills        int // at random moments
 	Processes    int // at once
 	Reservations int // that each process makes
@@ -37,7 +37,7 @@ const (
 // was answered is there whenever the ledger is opened, no use is drawn that the ledger does not
 // count as taken, none is drawn twice, and the sum never exceeds the budget. A child process runs
 // the whole test function that calls Kill.
-func Kill(t *testing.T, s Subject, m Murder) {
+func Kill(t *testing.T, s Subject, m Load) {
 	t.Helper()
 	s.inChild(t)
 	rng := rand.New(rand.NewPCG(uint64(m.Kills), 0x73746f7265))
@@ -55,12 +55,12 @@ func Kill(t *testing.T, s Subject, m Murder) {
 type killing struct {
 	place   *place
 	traces  string // folder
-	murder  Murder
+	load    Load
 	opening time.Duration // the longest
 }
 
 // killBudget is what about nine in ten of the reservations fit into: the rest is refused.
-func killBudget(m Murder) accountant.Budget {
+func killBudget(m Load) accountant.Budget {
 	uses := 9 * m.Processes * m.Reservations / 10
 	b, err := accountant.Epsilon(accountant.Repeated{Event: killEvent, Count: max(1, uses)}, 1e-6,
 		accountant.AddOrRemoveOne)
@@ -72,8 +72,8 @@ func killBudget(m Murder) accountant.Budget {
 
 var killEvent = accountant.Gaussian{NoiseMultiplier: 400}
 
-func newKilling(t *testing.T, s Subject, m Murder) *killing {
-	k := &killing{place: s.at(t), traces: t.TempDir(), murder: m}
+func newKilling(t *testing.T, s Subject, m Load) *killing {
+	k := &killing{place: s.at(t), traces: t.TempDir(), load: m}
 	l := k.place.create(t, accountant.Terms{Budget: killBudget(m)})
 	must(t, l.Close())
 	return k
@@ -92,7 +92,7 @@ func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 		running[number] = cmd
 		go func() { ended <- child{number, cmd.Wait()} }()
 	}
-	for number := range k.murder.Processes {
+	for number := range k.load.Processes {
 		start(number)
 	}
 	checked := 0
@@ -146,7 +146,7 @@ func (k *killing) start(t *testing.T, number int) *exec.Cmd {
 	}
 	cmd := exec.Command(exe, "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
 	cmd.Env = append(os.Environ(), childPlace+"="+k.place.address, childTrace+"="+k.trace(number),
-		childNumber+"="+strconv.Itoa(number), childCount+"="+strconv.Itoa(k.murder.Reservations))
+		childNumber+"="+strconv.Itoa(number), childCount+"="+strconv.Itoa(k.load.Reservations))
 	out, err := os.OpenFile(k.trace(number)+".out", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ type traced struct {
 // read reads the traces. A last line without its line feed was being written.
 func (k *killing) read(t *testing.T) traced {
 	out := traced{map[string]int{}, map[string]int{}, 0}
-	for number := range k.murder.Processes {
+	for number := range k.load.Processes {
 		text, err := os.ReadFile(k.trace(number))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
