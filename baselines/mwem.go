@@ -55,6 +55,7 @@ func (c MWEM) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
+	c.Common = c.chosen(mwemMaxItems)
 	c.MaxItems = min(orDefault(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
 	c.Rounds, c.Domain, c.Queries = orDefault(c.Rounds, mwemRounds), orDefault(c.Domain, mwemDomain),
 		orDefault(c.Queries, mwemQueries)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -19,6 +21,27 @@ type Common struct {
 	// takes each method's own default.
 	MaxItems int
 	Seed     uint64 // of public randomness
+	// Nominal is a public number of records, about as many as there are, from which MaxItems follows
+	// where it is zero; 0 for none. The guarantee does not rest on it.
+	Nominal int
+
+	choices defaults.Choices // that were made
+}
+
+// chosen is what a method is told with its items decided: a record may have as many as the noise on
+// a count, which grows with their root, leaves worth counting, and at least the method's default.
+func (c Common) chosen(fallback int) Common {
+	if c.Nominal == 0 || c.MaxItems != 0 {
+		return c
+	}
+	each := float64(c.Nominal) / float64(c.Schema.Dim())
+	most := int(8 * math.Sqrt(each))
+	if fallback > 0 {
+		most = fallback
+	}
+	defaults.Fill(&c.choices, &c.MaxItems, min(max(most, mwemMaxItems), c.Schema.MaxItems()),
+		"MaxItems", fmt.Sprintf("what %.3g records an item can tell apart from noise", each))
+	return c
 }
 
 func (c Common) validate() *param.Checker {
@@ -31,6 +54,8 @@ func (c Common) validate() *param.Checker {
 	}
 	k.OK(c.Schema.Sparse() && c.Schema.Classes() == 0, path+"Schema", c.Schema.String(),
 		"sets without classes; merf handles every other kind of record")
+	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
+		"a public number of records, or 0 for none")
 	k.OK(c.MaxItems >= 0 && c.MaxItems <= c.Schema.MaxItems(), path+"MaxItems", c.MaxItems,
 		"a number up to the schema's, 0 for the default")
 	return &k
@@ -92,8 +117,8 @@ func newPlan(m method) (*Plan, error) {
 // Title says which records are modelled.
 func (w work) Title() string { return w.common().Schema.String() }
 
-// Notes are none.
-func (work) Notes() []string { return nil }
+// Notes say what rules chose.
+func (w work) Notes() []string { return w.common().choices.Notes() }
 
 // Fit releases what the method needs.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
@@ -114,12 +139,14 @@ type setJSON struct {
 	Seed     uint64 `json:"seed,string"`
 	// Noise is for who reads the plan; a program works it out again.
 	Noise float64 `json:"noise_multiplier,omitempty"`
+	// Choices say what rules chose.
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Config is the configuration in JSON.
 func (w work) Config() (json.RawMessage, error) {
 	j := w.config().(setJSON)
-	j.Seed, j.Noise = w.common().Seed, w.noise
+	j.Seed, j.Noise, j.Choices = w.common().Seed, w.noise, w.common().choices
 	return json.Marshal(j)
 }
 
@@ -143,7 +170,8 @@ func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System
 			if err := json.Unmarshal(s.Config, &j); err != nil {
 				return nil, malformed(err.Error())
 			}
-			p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
+			p, err := plan(Common{Schema: s.Schema, Budget: s.Budget, MaxItems: j.MaxItems, Seed: j.Seed,
+				choices: j.Choices}, j)
 			if err != nil {
 				return nil, err
 			}

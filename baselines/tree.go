@@ -44,6 +44,7 @@ func (c Tree) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
+	c.Common = c.chosen(treeMaxItems)
 	c.MaxItems = min(orDefault(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
 	c.Items = min(orDefault(c.Items, treeItems), c.Schema.Dim())
 	return newPlan(tree{c})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -28,8 +29,12 @@ import (
 // multipliers given by the caller are used as they are, and refused if they do
 // not fit the budget.
 type Config struct {
-	Schema    records.Schema
-	Budget    accountant.Budget
+	Schema records.Schema
+	Budget accountant.Budget
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal   int
 	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
 	Cluster   kmeans.Config
 	Marginals *Marginals // frequencies released beside the clusters; nil for none
@@ -38,10 +43,16 @@ type Config struct {
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Average float64
 	Seed    uint64 // of public randomness: frequencies, initial centres and weights
+
+	choices defaults.Choices // that were made
 }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())

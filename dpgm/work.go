@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -29,8 +30,8 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes are none: every line of the bill is a stage.
-func (w *work) Notes() []string { return nil }
+// Notes say what rules chose: every line of the bill is a stage.
+func (w *work) Notes() []string { return w.config.choices.Notes() }
 
 // Judge builds everything that a run needs beside its records, and compares it with what is public
 // about these.
@@ -82,6 +83,8 @@ type configJSON struct {
 	Train     sgd.Config      `json:"train"`
 	Average   float64         `json:"average,omitempty"`
 	Seed      uint64          `json:"seed,string"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -92,7 +95,7 @@ func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train,
-		Average: c.Average, Seed: c.Seed}
+		Average: c.Average, Seed: c.Seed, Choices: c.choices}
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		j.Public = network.Digest(c.Cluster.Init.Records)
 	}
@@ -114,7 +117,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, malformed(err)
 	}
 	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
-		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
+		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed,
+		choices: j.Choices}
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {

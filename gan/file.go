@@ -18,6 +18,8 @@ type modelHeader struct {
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
 	ClassWeights []float64       `json:"class_weights,omitempty"`
+	// of numbers, where distributions of columns were released
+	Bins int `json:"bins,omitempty"`
 }
 
 // Encode writes released state, and nothing else.
@@ -32,11 +34,16 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := json.Marshal(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights})
+	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights, 0}
+	if m.settled != nil {
+		h.Bins = m.settled.bins
+	}
+	head, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
-	return &synth.File{Kind: system, Header: head, Sections: network.Sections(m.backend, m.net)}, nil
+	return &synth.File{Kind: system, Header: head,
+		Sections: append(network.Sections(m.backend, m.net), m.settled.sections()...)}, nil
 }
 
 // readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
@@ -58,6 +65,11 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
+	if h.Bins != 0 {
+		if m.settled, err = readSettled(f, c.Schema, h.Bins, max(c.classes(), 1)); err != nil {
+			return nil, malformed(err)
+		}
+	}
 	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
 	if err != nil {
 		return nil, err

@@ -21,16 +21,22 @@ type maker struct {
 
 func newMaker(be device.Backend, net models.Generator, c Config) *maker {
 	m := &maker{be: be, net: net, latent: c.Latent, classes: c.classes()}
+	m.weigh(c.ClassWeights)
+	return m
+}
+
+// weigh says how often classes are drawn: all alike without weights.
+func (m *maker) weigh(weights []float64) {
+	m.cum = m.cum[:0]
 	total := 0.0
 	for i := range m.classes {
 		w := 1.0
-		if c.ClassWeights != nil {
-			w = c.ClassWeights[i]
+		if weights != nil {
+			w = weights[i]
 		}
 		total += w
 		m.cum = append(m.cum, total)
 	}
-	return m
 }
 
 // resize makes room for codes and their records.

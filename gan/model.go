@@ -18,6 +18,7 @@ type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend device.Backend
 	net     models.Generator
+	settled *settled // nil without Marginals
 }
 
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
@@ -31,8 +32,12 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
-	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}, nil
+	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}
+	if r.told != nil {
+		m.settled = settle(r.Backend, net, c, r.told)
+	}
+	return m, nil
 }
 
 // made refuses the zero value.
@@ -110,6 +115,13 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 		m.net.Generate(coded, out)
 		for i := lo; i < hi; i++ {
 			m.backend.Download(dst.Row(i), out.RowRange(i-lo, i-lo+1))
+			if m.settled != nil {
+				class := 0
+				if labels != nil {
+					class = int(labels[i])
+				}
+				m.settled.row(dst.Row(i), class, make([]float64, dst.Cols))
+			}
 		}
 	}
 	return nil
@@ -138,8 +150,18 @@ func (s *sampler) next(n int) (records.Data, error) {
 	s.model.net.Generate(codes, out)
 	flat := make([]float32, n*out.Cols)
 	s.model.backend.Download(flat, out)
+	settled := s.model.settled
+	switch {
+	case settled != nil && s.means:
+		settled.rows(flat, labels)
+	case settled != nil:
+		settled.draw(s.rng, flat, labels)
+	}
 	if s.model.config.classes() == 0 {
 		labels = nil
+	}
+	if settled != nil {
+		return records.DecodeFlat(s.schema, flat, labels...)
 	}
 	if s.means && s.schema.Kind() == records.MixedTable { // the most probable levels
 		return records.DecodeFlat(s.schema, flat, labels...)

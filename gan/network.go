@@ -122,6 +122,7 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
+	drawn    *drawing
 	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
 	bound    float64
 	plain    bool // nothing is clipped
@@ -139,6 +140,7 @@ func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 	f.fakes.labels(f.rng, f.labels)
 	codes, out := f.fakes.draw(f.rng, f.labels)
 	f.fakes.net.Generate(codes, out)
+	f.drawn.show(f.rng, out)
 	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
 	g.BlockSquaredNorms(f.squares)
 	for _, group := range f.clipGroups(dst.Blocks()) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -39,23 +40,26 @@ func System() synth.System { return synth.System{Name: system, Plan: readPlan, M
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
 // caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
+	if err := c.calibrateMarginals(); err != nil {
+		return nil, fmt.Errorf("gan: noise of the marginals: %w", err)
+	}
 	if c.Train.NoiseMultiplier == 0 {
-		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
-		})
+		z, _, err := accountant.CalibrateNoise(c.Budget, c.total)
 		if err != nil {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
 	}
-	z := c.Train.NoiseMultiplier
-	critic := synth.Stage{Purpose: PurposeCritic, Event: c.event(z), Count: c.Train.Steps,
-		NoiseMultiplier: z}
-	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c.cloned()})
+	p, err := synth.NewProgram(system, c.Schema, c.Budget, c.stages(c.Train.NoiseMultiplier),
+		work{c.cloned()})
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +68,33 @@ func (c Config) Plan() (*Plan, error) {
 
 // cloned is the configuration with lists of its own.
 func (c Config) cloned() Config {
+	if c.Marginals != nil {
+		m := *c.Marginals
+		c.Marginals = &m
+	}
 	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	return c
+}
+
+// stages are the lines of the bill, in the order in which they are carried out.
+func (c Config) stages(noiseMultiplier float64) (list []synth.Stage) {
+	if c.Marginals != nil {
+		list = append(list, c.Marginals.stage())
+	}
+	return append(list, synth.Stage{Purpose: PurposeCritic, Event: c.event(noiseMultiplier),
+		Count: c.Train.Steps, NoiseMultiplier: noiseMultiplier})
+}
+
+// total is everything that a run releases.
+func (c Config) total(noiseMultiplier float64) accountant.Event {
+	var all []accountant.Event
+	for _, s := range c.stages(noiseMultiplier) {
+		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return accountant.Composed{Events: all}
 }
 
 // event is one critic step.
@@ -107,7 +136,7 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	return notes
+	return append(notes, c.choices.Notes()...)
 }
 
 // configJSON is a Config with its networks in a form that can be written, and a digest in the place
@@ -117,13 +146,16 @@ type configJSON struct {
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {
-	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public)}
+	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public),
+		Choices: w.config.choices}
 	var err error
 	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
 		return nil, err
@@ -144,6 +176,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, malformed(errors.New("a plan whose public records are not in the file"))
 	}
 	c := j.Config
+	c.choices = j.Choices
 	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -37,7 +38,8 @@ func (w *work) Notes() []string {
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)
 	}
-	return []string{text, "training generators costs nothing more"}
+	return append([]string{text, "training generators costs nothing more"},
+		w.config.choices.Notes()...)
 }
 
 // Fit releases the embedding and trains a generator against it.
@@ -66,6 +68,8 @@ type configJSON struct {
 	Batches         Batches         `json:"batches,omitzero"`
 	Seed            uint64          `json:"seed,string"`
 	Generator       GeneratorConfig `json:"generator"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -80,7 +84,7 @@ func (w *work) Config() (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches,
-		c.Seed, c.Generator})
+		c.Seed, c.Generator, c.choices})
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
@@ -92,11 +96,13 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
+	c := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
 		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
 		Batches:   j.Batches,
 		Seed:      j.Seed,
-		Generator: j.Generator}.Plan()
+		Generator: j.Generator}
+	c.decided, c.choices = true, j.Choices
+	p, err := c.Plan()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -62,7 +63,7 @@ func (w *work) Title() string {
 func (w *work) Notes() []string {
 	x, y := w.noise()
 	notes := []string{fmt.Sprintf("noise on a row: %.4g on features, %.4g on labels", x, y)}
-	if len(w.candidates) == 0 {
+	if notes = append(notes, w.config.choices.Notes()...); len(w.candidates) == 0 {
 		return notes
 	}
 	var b strings.Builder
@@ -122,6 +123,8 @@ type configJSON struct {
 	Criterion       Criterion    `json:"criterion"`
 	NoiseMultiplier float64      `json:"noise_multiplier"`
 	Candidates      []Candidate  `json:"candidates,omitempty"` // for the reader
+	// what rules chose, for the reader
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // samplingJSON is a sampling under the name of its type.
@@ -149,7 +152,7 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(configJSON{Sampling: samplingJSON{c.Sampling.kind(), n, degree},
 		Mixtures: c.Mixtures, ClipNorm: c.ClipNorm, ByClass: c.ByClass, Centers: c.Centers,
 		Projection: c.Projection, LabelShare: c.LabelShare, Criterion: c.Criterion,
-		NoiseMultiplier: c.NoiseMultiplier, Candidates: w.candidates})
+		NoiseMultiplier: c.NoiseMultiplier, Candidates: w.candidates, Choices: c.choices})
 }
 
 // readConfig is the inverse of Config.
@@ -162,7 +165,8 @@ func readConfig(saved synth.SavedPlan) (c Config, candidates []Candidate, err er
 	if err != nil {
 		return c, nil, err
 	}
-	c = Config{Schema: saved.Schema, Budget: saved.Budget, Sampling: s, Mixtures: j.Mixtures,
+	c = Config{choices: j.Choices, Schema: saved.Schema, Budget: saved.Budget, Sampling: s,
+		Mixtures: j.Mixtures,
 		ClipNorm: j.ClipNorm, ByClass: j.ByClass, Centers: j.Centers, Projection: j.Projection,
 		LabelShare: j.LabelShare, Criterion: j.Criterion, NoiseMultiplier: j.NoiseMultiplier}
 	return c, j.Candidates, nil

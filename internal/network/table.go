@@ -50,6 +50,18 @@ func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 		return
 	}
 	last := blocks[len(blocks)-1]
+	t := tableSampler{rng: rng, blocks: blocks, reach: reach}
+	for row := range slices.Chunk(flat, last.Offset+last.Width) {
+		t.row(row)
+	}
+}
+
+// Levels is Rows of numbers that are final: those near an end of their range stay where they are.
+func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+	if len(blocks) == 0 {
+		return
+	}
+	last := blocks[len(blocks)-1]
 	t := tableSampler{rng: rng, blocks: blocks}
 	for row := range slices.Chunk(flat, last.Offset+last.Width) {
 		t.row(row)
@@ -60,6 +72,7 @@ func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 type tableSampler struct {
 	rng    *rand.Rand
 	blocks []rff.Block
+	reach  float32
 }
 
 func (t tableSampler) row(row []float32) {
@@ -108,7 +121,7 @@ const reach = 0.01
 // which takes the nearest: a network that states a number means it.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
-		return min(max((x-reach)/(1-2*reach), 0), 1)
+		return min(max((x-t.reach)/(1-2*t.reach), 0), 1)
 	}
 	if t.rng.Float32() < x {
 		return 1
