@@ -23,4 +23,9 @@
 // analysis would.
 //
 // What it answers is the final weights; synthetic records are drawn from them.
+//
+// # Defaults
+//
+// Everything has a default. With [Common.Nominal] the number of items that Independent uses of a
+// record follows the number of records an item, n/items: 8·√(n/items), from 12 to the schema's.
 package baselines
