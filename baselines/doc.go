@@ -26,6 +26,6 @@
 //
 // # Defaults
 //
-// Everything has a default. With [Common.Nominal] the number of items that Independent uses of a
-// record follows the number of records an item, n/items: 8·√(n/items), from 12 to the schema's.
+// Everything has a default. With [Common.Nominal] Independent uses 3·√m items of a record, at most
+// 40, where the schema allows m: the noise of every count grows with the items of the longest record.
 package baselines

@@ -28,21 +28,22 @@ type Common struct {
 	choices defaults.Choices // that were made
 }
 
-// chosen is what a method is told with its items decided: a record may have as many as the noise on
-// a count, which grows with their root, leaves worth counting, and at least the method's default.
+// chosen is what a method is told with its items decided: its own number, or where it has none what
+// most records have, since the noise of every count grows with the items of the longest.
 func (c Common) chosen(fallback int) Common {
 	if c.Nominal == 0 || c.MaxItems != 0 {
 		return c
 	}
-	each := float64(c.Nominal) / float64(c.Schema.Dim())
-	most := int(8 * math.Sqrt(each))
-	if fallback > 0 {
-		most = fallback
+	most, why := fallback, "the method's own"
+	if fallback == 0 {
+		most, why = usualItems(c.Schema.MaxItems()), "few records are longer, and all pay for those"
 	}
-	defaults.Fill(&c.choices, &c.MaxItems, min(max(most, mwemMaxItems), c.Schema.MaxItems()),
-		"MaxItems", fmt.Sprintf("what %.3g records an item can tell apart from noise", each))
+	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)
 	return c
 }
+
+// usualItems guesses the items that hardly any record exceeds from those that none does.
+func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
 	var k param.Checker

@@ -19,6 +19,8 @@ const (
 	clusterSignal   = 1000 // that a cluster needs
 	clusterShare    = 0.15
 	clusterRounds   = 20
+	setShare        = 0.3 // the same of sets of few items
+	setRounds       = 12
 	clusterFeatures = 0.4  // noise of a centre, relative to its norm
 	bandwidthOfUnit = 0.29 // bandwidth ÷ √dim
 	wideUniverse    = 64   // items from which on one network serves sets best
@@ -74,9 +76,13 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	if c.Schema.Sparse() {
 		k, why = 1, "one network serves sets of many items best"
 		if c.Schema.Dim() < wideUniverse {
-			k = int(min(t.Signal/clusterSignal/4, 32))
+			k = int(min(t.Signal/clusterSignal/2, 32))
 			why = "few items leave noise enough for as many clusters as their records support"
 		}
+	}
+	rounds, share := clusterRounds, clusterShare
+	if c.Schema.Sparse() {
+		rounds, share = setRounds, setShare
 	}
 	defaults.Fill(&c.choices, &c.Cluster.K, max(k, 1), "Cluster.K", why)
 	if c.Cluster.K == 1 {
@@ -84,19 +90,19 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	}
 	dim := float64(c.Schema.Dim())
 	if c.Features == nil {
-		signal := defaults.Task{Signal: t.Signal * clusterShare / math.Sqrt(clusterRounds)}
-		width := bandwidthOfUnit * math.Sqrt(dim)
+		signal := defaults.Task{Signal: t.Signal * share / math.Sqrt(float64(rounds))}
+		width, most := bandwidthOfUnit*math.Sqrt(dim), 800
 		if c.Schema.Sparse() {
-			width = 1.5
+			width, most = 1.5, 100
 		}
-		c.Features = rff.RBF{Dim: signal.Features(c.Cluster.K, clusterFeatures, 50, 800),
+		c.Features = rff.RBF{Dim: signal.Features(c.Cluster.K, clusterFeatures, 50, most),
 			Bandwidth: width}
 		c.choices.Add("Features", c.Features, "as many as the noise of a centre lets through")
 	}
-	defaults.Fill(&c.choices, &c.Cluster.Iterations, clusterRounds, "Cluster.Iterations",
+	defaults.Fill(&c.choices, &c.Cluster.Iterations, rounds, "Cluster.Iterations",
 		"centres have settled by then")
 	if c.Cluster.NoiseMultiplier == 0 {
-		defaults.Fill(&c.choices, &c.Cluster.Share, clusterShare, "Cluster.Share",
+		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share",
 			"training needs the rest")
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",

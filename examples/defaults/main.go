@@ -29,6 +29,7 @@ type config struct {
 	budget          accountant.Budget
 	shapes, systems string
 	seeds, nominal  int
+	first           int
 	verbose         bool
 	study           study
 
@@ -47,6 +48,7 @@ func parse(args []string) (c config, err error) {
 	f.StringVar(&c.shapes, "shapes", "", "shapes of made-up data, by commas (default: all)")
 	f.StringVar(&c.systems, "systems", "", "systems, by commas (default: all that fit)")
 	f.IntVar(&c.seeds, "seeds", 1, "runs of each, every one on a budget of its own")
+	f.IntVar(&c.first, "seed", 0, "seed of public randomness of the first run")
 	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records of files")
 	f.BoolVar(&c.verbose, "v", false, "print every plan")
 	c.study.flags(f)
@@ -93,7 +95,7 @@ func (c config) judge(ctx context.Context, t task) error {
 			continue
 		}
 		for seed := range c.seeds {
-			plan, err := c.study.plan(t, c.budget, r.Plan, uint64(seed))
+			plan, err := c.study.plan(t, c.budget, r.Plan, uint64(c.first+seed))
 			if err != nil {
 				return err
 			}
