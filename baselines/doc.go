@@ -27,5 +27,5 @@
 // # Defaults
 //
 // Everything has a default. With [Common.Nominal] Independent uses 3·√m items of a record, at most
-// 40, where the schema allows m: the noise of every count grows with the items of the longest record.
+// 40, where the schema allows m: the noise of every count grows with the longest record.
 package baselines

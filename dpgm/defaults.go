@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -27,6 +26,7 @@ const (
 	thinSets        = 200  // records an item below which counts are nearly everything
 	trainBatch      = 1000
 	trainRate       = 3e-3 // of Adam in a run of 1000 steps
+	stepOperations  = 2e7  // that a step takes whatever it works on
 )
 
 // chosen is the configuration with everything that may be left open decided by rules, where a
@@ -199,7 +199,9 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	if c.Schema.Sparse() {
 		perRecord *= 0.6 // the encoder reads items alone
 	}
-	operations := float64(c.Train.Steps) * (c.Train.SamplingProbability*n*perRecord + 40*p)
+	perRecord += 150 * dim // exponentials
+	operations := float64(c.Train.Steps) *
+		(c.Train.SamplingProbability*n*perRecord + 40*p + stepOperations*(1+k/10))
 	bytes := 4 * (10*p + math.Min(2048, 2*c.Train.SamplingProbability*n)*3*dim)
 	if c.clustered() {
 		d := float64(clusterRounds * usualClusters)
@@ -209,8 +211,8 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		operations += 2*n*dense*d + float64(c.Cluster.Iterations)*n*d*(2*k+8)
 		bytes += math.Min(4*n*d, 512<<20)
 	}
-	if c.Schema.Kind() == records.ItemSet {
-		operations += n * 200
+	if c.Marginals != nil {
+		operations += n*200 + k*tiltRounds*tiltPoints*tiltDraws*dim*60
 	}
 	return defaults.CostOf(operations, bytes)
 }

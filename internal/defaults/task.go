@@ -89,7 +89,7 @@ func (t Task) Features(parts int, noise float64, least, most int) int {
 	return 2 * (round(min(max(d*d, float64(least)), float64(most))) / 2)
 }
 
-// Cost is what a run is predicted to take on two cores.
+// Cost is what a run is predicted to take on two idle cores.
 type Cost struct {
 	Seconds float64
 	Bytes   float64
@@ -108,7 +108,7 @@ func CostOf(operations, bytes float64) Cost {
 
 // String is the prediction in words.
 func (c Cost) String() string {
-	return fmt.Sprintf("predicted: %s and %.0f MiB beside the records, on two cores",
+	return fmt.Sprintf("predicted: %s and %.0f MiB beside the records, on two idle cores",
 		duration(c.Seconds), math.Ceil(c.Bytes/(1<<20)))
 }
 
