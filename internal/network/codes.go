@@ -81,6 +81,16 @@ func (m *Maker) Generate(codes device.Matrix) device.Matrix {
 	return out
 }
 
+// State makes n records as the generator states them, and their classes. Both are the caller's.
+func (m *Maker) State(rng *rand.Rand, asked, n int) (labels []int32, flat []float32) {
+	labels = make([]int32, n)
+	m.Labels(rng, asked, labels)
+	out := m.Generate(m.Draw(rng, labels))
+	flat = make([]float32, n*out.Cols)
+	m.Backend.Download(flat, out)
+	return labels, flat
+}
+
 // Sampler opens a draw of records of a schema. Means asks for the mean of binary coordinates, and
 // in tables for the most probable level of each column instead of a drawn one.
 func (m *Maker) Sampler(s records.Schema, d synth.Draw, rng *rand.Rand) synth.Sampler {
@@ -88,11 +98,7 @@ func (m *Maker) Sampler(s records.Schema, d synth.Draw, rng *rand.Rand) synth.Sa
 		s = MeansOf(s)
 	}
 	return synth.Sampler{Schema: s, Next: func(n int) (records.Data, error) {
-		labels := make([]int32, n) // the chunk that is handed out keeps it
-		m.Labels(rng, d.Class, labels)
-		out := m.Generate(m.Draw(rng, labels))
-		flat := make([]float32, n*out.Cols)
-		m.Backend.Download(flat, out)
+		labels, flat := m.State(rng, d.Class, n)
 		if s.Classes() == 0 {
 			labels = nil
 		}
