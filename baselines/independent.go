@@ -25,7 +25,7 @@ func (c Independent) Plan() (*Plan, error) {
 	if err := c.validate().Err(); err != nil {
 		return nil, err
 	}
-	return newPlan(independent(c))
+	return newPlan(independent{c.chosen(0)})
 }
 
 type independent struct{ Common }

@@ -56,6 +56,7 @@ func (c MWEM) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
+	c.Common = c.chosen(mwemMaxItems)
 	c.MaxItems = min(cmp.Or(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
 	c.Rounds, c.Domain, c.Queries = cmp.Or(c.Rounds, mwemRounds), cmp.Or(c.Domain, mwemDomain),
 		cmp.Or(c.Queries, mwemQueries)

@@ -44,6 +44,7 @@ func (c Tree) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
+	c.Common = c.chosen(treeMaxItems)
 	c.MaxItems = min(cmp.Or(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
 	c.Items = min(cmp.Or(c.Items, treeItems), c.Schema.Dim())
 	return newPlan(tree{c})

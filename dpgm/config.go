@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -28,6 +29,10 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal int `json:"-"`
 	// Features is the space of the clustering; nil clusters the records as they are.
 	Features rff.Kernel    `json:"-"`
 	Cluster  kmeans.Config `json:"cluster"`
@@ -39,10 +44,16 @@ type Config struct {
 	Average float64 `json:"average,omitempty"`
 	// Seed is of public randomness: frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
+
+	choices defaults.Choices // that were made
 }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())

@@ -27,4 +27,22 @@
 //
 // Clusters are weighted by their noisy sizes, never by exact ones, and how many
 // records are generated is the caller's choice.
+//
+// # Defaults
+//
+// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
+// number n alone. The signal is s = n/σ₁, where σ₁ is the noise of one release that costs all of ε.
+//
+//	sets          one network; [Marginals] with .95 of ε where there are fewer than 200 records an
+//	              item, otherwise .8 (with clusters .6), of √(n/items) items a record, at least 5;
+//	              a VAE of 8 to 64 units; batches of 1,000, clip norm 5, Adam at .003·√(1000/T)
+//	few items     below 64 items: s/2000 clusters, at most 32, found in 12 iterations with .3 of ε,
+//	              in 100 random features at most
+//	others        s/1000 clusters, at most 10, found in 20 iterations with .15 of ε, in random
+//	              features as many as leave a centre's noise below .4 of its norm, 50 to 800;
+//	              a VAE of 16 to 256 units, samples of a fifth of the records, clip norm 1,
+//	              momentum .9 at rate .3
+//	steps         T = (.35·s)²/(parameters of a cluster's network), at most 1,000 (sets) or 150
+//
+// [Marginals].Off asks for none. docs/defaults.md shows what the numbers come from.
 package dpgm

@@ -34,6 +34,8 @@ type Marginals struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
 	// 0 for the schema's largest norm: nothing is scaled
 	ClipNorm float64 `json:"clip_norm,omitempty"`
+	// Off has none released where a Nominal size would have them chosen.
+	Off bool `json:"-"`
 }
 
 // The parts of the squared effect spent on the clusters' sizes and on those of their records.

@@ -28,6 +28,10 @@ const (
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
 // multipliers given by the caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

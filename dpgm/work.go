@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -29,8 +30,8 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes are none: every line of the bill is a stage.
-func (w *work) Notes() []string { return nil }
+// Notes say what rules chose: every line of the bill is a stage.
+func (w *work) Notes() []string { return w.config.choices.Notes() }
 
 // Judge builds everything that a run needs beside its records, and compares it with what is public
 // about these.
@@ -79,6 +80,8 @@ type configJSON struct {
 	Config
 	Public string          `json:"public_records,omitempty"`
 	Model  json.RawMessage `json:"model"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -88,7 +91,7 @@ func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 // is not the module's own.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Config: c}
+	j := configJSON{Config: c, Choices: c.choices}
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		j.Public = network.Digest(c.Cluster.Init.Records)
 	}
@@ -111,6 +114,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	}
 	c := j.Config
 	c.Schema, c.Budget = saved.Schema, saved.Budget
+	c.choices = j.Choices
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {

@@ -17,6 +17,8 @@ type modelHeader struct {
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
 	ClassWeights []float64       `json:"class_weights,omitempty"`
+	// of numbers, where distributions of columns were released
+	Bins int `json:"bins,omitempty"`
 }
 
 // Encode writes released state, and nothing else.
@@ -31,8 +33,16 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return synth.NewFile(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights},
-		network.Parts(m.backend, m.net)...)
+	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights, 0}
+	parts := network.Parts(m.backend, m.net)
+	if m.settled != nil {
+		h.Bins = m.settled.bins
+	}
+	f, err := synth.NewFile(h, parts...)
+	if err == nil {
+		f.Sections = append(f.Sections, m.settled.sections()...)
+	}
+	return f, err
 }
 
 // readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
@@ -54,6 +64,11 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, synth.Malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
+	if h.Bins != 0 {
+		if m.settled, err = readSettled(f, c.Schema, h.Bins, max(c.classes(), 1)); err != nil {
+			return nil, synth.Malformed(err)
+		}
+	}
 	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
 	if err != nil {
 		return nil, err

@@ -10,12 +10,14 @@ import (
 
 // newMaker makes fakes with a generator, of classes in their public proportions.
 func newMaker(be device.Backend, net models.Generator, c Config) *network.Maker {
-	m := &network.Maker{Codes: network.Codes{Backend: be, Latent: c.Latent, Classes: c.classes()},
-		Net: net}
-	weights := c.ClassWeights
+	return &network.Maker{Codes: network.Codes{Backend: be, Latent: c.Latent, Classes: c.classes()},
+		Net: net, Choice: choiceOf(c, c.ClassWeights)}
+}
+
+// choiceOf says how often classes are drawn: all alike without weights.
+func choiceOf(c Config, weights []float64) network.Choice {
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, c.classes())
 	}
-	m.Choice = network.NewChoice(weights)
-	return m
+	return network.NewChoice(weights)
 }

@@ -17,6 +17,7 @@ type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend device.Backend
 	net     models.Generator
+	settled *settled // nil without Marginals
 }
 
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
@@ -31,8 +32,12 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
-	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
+	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}
+	if r.told != nil {
+		m.settled = settle(be, net, c, r.told)
+	}
+	return m, nil
 }
 
 // made refuses the zero value.
@@ -70,8 +75,23 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err
 	}
-	maker := newMaker(m.backend, m.net, m.config)
-	return maker.Sampler(m.Schema(), d, rand.New(rand.NewPCG(d.Seed, 0x67616e))), nil
+	maker, rng := newMaker(m.backend, m.net, m.config), rand.New(rand.NewPCG(d.Seed, 0x67616e))
+	if m.settled == nil {
+		return maker.Sampler(m.Schema(), d, rng), nil
+	}
+	schema := m.Schema()
+	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
+		labels, flat := maker.State(rng, d.Class, n)
+		if d.Means {
+			m.settled.rows(flat, labels)
+		} else {
+			m.settled.draw(rng, flat, labels)
+		}
+		if schema.Classes() == 0 {
+			labels = nil
+		}
+		return records.DecodeFlat(schema, flat, labels...)
+	}}, nil
 }
 
 // Generate makes the record of every code with its label, as numbers in [0,1] (tables:
@@ -106,6 +126,13 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 		}))
 		for i := range n {
 			m.backend.Download(dst.Row(lo+i), out.RowRange(i, i+1))
+			if m.settled != nil {
+				class := 0
+				if known {
+					class = int(part[i])
+				}
+				m.settled.row(dst.Row(lo+i), class, make([]float64, dst.Cols))
+			}
 		}
 	}
 	return nil

@@ -130,6 +130,7 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
+	drawn    *drawing
 	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
 	bound    float64
 	plain    bool // nothing is clipped
@@ -146,6 +147,7 @@ func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 	f.resize(rows, dst.Blocks())
 	f.fakes.Labels(f.rng, -1, f.labels)
 	out := f.fakes.Generate(f.fakes.Draw(f.rng, f.labels))
+	f.drawn.show(f.rng, out)
 	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
 	g.BlockSquaredNorms(f.squares)
 	for _, group := range f.clipGroups(dst.Blocks()) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -27,8 +28,11 @@ type Config struct {
 	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is
 	// DefaultCountShare.
 	CountShare float64 `json:"count_share,omitempty"`
-	// Nominal is the public number of records, under replace-one only. Without classes it is required,
-	// since nothing else says how many there are; with classes it makes their noisy counts better.
+	// Nominal is a public number of records. With it what is left open is chosen by the rules that the
+	// package's documentation states. Under replace-one it is the number of records: without classes
+	// it is required, since nothing else says how many there are; with classes it makes their noisy
+	// counts better. Under add-or-remove-one that number is private: Nominal is about as many, and
+	// nothing but defaults follows it.
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its
 	// sensitivity; 0 finds the least that fits the budget.
@@ -40,6 +44,9 @@ type Config struct {
 	Seed uint64 `json:"seed,string"`
 	// Generator is trained against the release, which costs nothing.
 	Generator GeneratorConfig `json:"generator"`
+
+	decided bool             // nothing is left to rules
+	choices defaults.Choices // that were made
 }
 
 // Batches is the variant of the paper in which every step of training releases the noisy embedding
@@ -58,6 +65,10 @@ func (b Batches) none() bool { return b == Batches{} }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
@@ -78,8 +89,6 @@ func (c Config) Validate() error {
 
 func (c Config) validateSize(k *param.Checker) {
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
-		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal,
-			"0: under add_or_remove_one the number of records is private")
 		return
 	}
 	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal,
@@ -130,7 +139,8 @@ func (c Config) validateGenerator(k *param.Checker) {
 // maxSums bounds how many numbers are released.
 const maxSums = 1 << 28
 
-// defaultFeatures is the paper's number of random features.
+// defaultFeatures is the paper's number of random features, which records of few coordinates do not
+// need.
 const defaultFeatures = 10_000
 
 // kernel is the caller's, or the one that suits the schema.
@@ -143,7 +153,8 @@ func (c Config) kernel() rff.EmbeddingKernel {
 			return rff.Pairs{}
 		}
 	}
-	return rff.Rule(cmp.Or(c.Features, defaultFeatures), c.Schema.Dim())
+	most := min(defaultFeatures, max(featuresOfDim*c.Schema.Dim(), leastFeatures))
+	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
 }
 
 // features draws the feature map.

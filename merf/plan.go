@@ -28,6 +28,10 @@ type Plan struct {
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
 // caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

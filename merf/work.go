@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -38,7 +39,8 @@ func (w *work) Notes() []string {
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)
 	}
-	return []string{text, "training generators costs nothing more"}
+	return append([]string{text, "training generators costs nothing more"},
+		w.config.choices.Notes()...)
 }
 
 // Fit releases the embedding and trains a generator against it.
@@ -64,6 +66,8 @@ func (w *work) Judge(r *synth.Run) error {
 type configJSON struct {
 	Kernel json.RawMessage `json:"kernel"`
 	Config
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -76,7 +80,7 @@ func (w *work) Config() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(configJSON{kernel, w.config})
+	return json.Marshal(configJSON{kernel, w.config, w.config.choices})
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
@@ -85,6 +89,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		return nil, err
 	}
 	j.Schema, j.Budget = saved.Schema, saved.Budget
+	j.decided, j.choices = true, j.Choices
 	var err error
 	if j.Config.Kernel, err = rff.UnmarshalEmbedding(j.Kernel); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -36,6 +37,13 @@ type Config struct {
 	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
 	// label, under either relation. 0 lets the plan find the least that fits the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
+
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal int `json:"-"`
+
+	choices defaults.Choices // that were made
 }
 
 // Centers describes the release of mean records before the mixtures: one for every class under
@@ -84,6 +92,10 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 // unless they are projected: correlations of so many cannot be estimated. The error names a system
 // that takes them.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	const path = "mix.Config."
 	var k param.Checker
 	k.Add(c.Schema.Validate())

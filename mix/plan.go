@@ -30,6 +30,10 @@ type Plan struct {
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
 // caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -37,7 +41,6 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	var candidates []Candidate
-	var err error
 	if c.degree() == 0 {
 		c, candidates, err = c.choose()
 	} else if c.NoiseMultiplier == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -59,7 +60,7 @@ func (w *work) Title() string {
 func (w *work) Notes() []string {
 	x, y := w.noise()
 	notes := []string{fmt.Sprintf("noise on a row: %.4g on features, %.4g on labels", x, y)}
-	if len(w.candidates) == 0 {
+	if notes = append(notes, w.config.choices.Notes()...); len(w.candidates) == 0 {
 		return notes
 	}
 	var b strings.Builder
@@ -112,6 +113,8 @@ type configJSON struct {
 	Sampling samplingJSON `json:"sampling"`
 	Config
 	Candidates []Candidate `json:"candidates,omitempty"` // for the reader
+	// what rules chose, for the reader
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // samplingJSON is a sampling under the name of its type.
@@ -125,7 +128,7 @@ type samplingJSON struct {
 func (w *work) Config() (json.RawMessage, error) {
 	n, degree := w.config.Sampling.public()
 	return json.Marshal(configJSON{samplingJSON{w.config.Sampling.kind(), n, degree}, w.config,
-		w.candidates})
+		w.candidates, w.config.choices})
 }
 
 // readConfig is the inverse of Config.
@@ -135,6 +138,7 @@ func readConfig(saved synth.SavedPlan) (j configJSON, err error) {
 	}
 	j.Schema, j.Budget = saved.Schema, saved.Budget
 	j.Config.Sampling = samplingOf(j.Sampling.Kind, j.Sampling.Records, j.Sampling.Degree)
+	j.Config.choices = j.Choices
 	return j, nil
 }
 
