@@ -117,7 +117,7 @@ func (c *Config) chooseTraining(t defaults.Task) {
 	adam := func(rate float64) sgd.Optimizer { return sgd.AdamWith(rate, 0.5, 0.999, 1e-8) }
 	critic, rate, critics := 1e-3, 1e-3, 2
 	if c.Schema.Kind() == records.MixedTable {
-		critic, rate, critics = 5e-4, 3e-4, 5
+		critic, rate, critics = 5e-4, 1e-4, 5
 	}
 	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(critic), "Train.Optimizer",
 		"scales of gradients do not matter to it")

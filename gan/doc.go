@@ -62,7 +62,7 @@
 //	steps         T = (.35·s)²/parameters, from 100 to 4,000, and to what is done in 4 minutes
 //	sampling      batches of 2·s/√T, from 64 to 1,000: the noise multiplier stays above 1 or so
 //	clip          sgd.Normalize: no norm to choose
-//	tables        Marginals with .6 of ε, Logistic, Drawn, Adam at 5e-4 and 3e-4, 5 critic steps
+//	tables        Marginals with .6 of ε, Logistic, Drawn, Adam at 5e-4 and 1e-4, 5 critic steps
 //	others        Wasserstein, Adam at 1e-3 for both, 2 critic steps for each of the generator
 //	average       .99
 //
