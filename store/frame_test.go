@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot, and what came before it
-// has to be whole all the same.
+// TestFrameDamageBeforeASnapshot: a ledger is opened from the last snapshot, and what came before
+// it has to be whole all the same.
 func TestFrameDamageBeforeASnapshot(t *testing.T) {
 	disk := newSimulated()
 	b := simulatedStore(t, disk).backend
