@@ -22,8 +22,8 @@ import (
 // BenchmarkRatio says what privacy costs: private and plain steps of BenchmarkStep take turns, so
 // that whatever else the machine does disturbs both alike. The ratio is the median over pairs of
 // neighbouring steps; beside it stand medians and fifth percentiles of both, and of processor time,
-// which other work on the machine disturbs less. On several cores processor time counts helpers that
-// wait, too.
+// which other work on the machine disturbs less. On several cores processor time counts helpers
+// that wait, too.
 //
 //	go test ./sgd -run '^$' -bench Ratio -cpu 1,2 -benchtime 500x
 func BenchmarkRatio(b *testing.B) {

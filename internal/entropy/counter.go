@@ -11,8 +11,8 @@ type schedule [15 * aes.BlockSize]byte
 // group is how many bytes the vector cipher makes at a time: four blocks.
 const group = 4 * aes.BlockSize
 
-// counter is AES-256 in counter mode, four blocks at a time: the bytes of cipher.NewCTR, to the bit,
-// as long as the last eight bytes of the counter block do not wrap around. They hold the last
+// counter is AES-256 in counter mode, four blocks at a time: the bytes of cipher.NewCTR, to the
+// bit, as long as the last eight bytes of the counter block do not wrap around. They hold the last
 // sixteen bits of the chunk and 48 bits of block number, so they do not before 4 PiB, nor does one
 // sub-stream run into the next.
 type counter struct {
@@ -70,8 +70,8 @@ func (s *Stream) Ahead(words []uint64) Ahead {
 	return Ahead{Words: words, Schedule: &s.wide.keys[0], First: s.wide.first, Number: s.wide.number}
 }
 
-// Finish makes what is left of words begun by Ahead, and hands them out. It must be the next call on
-// the stream.
+// Finish makes what is left of words begun by Ahead, and hands them out. It must be the next call
+// on the stream.
 func (s *Stream) Finish(a *Ahead) {
 	if a.Number != s.wide.number {
 		panic("entropy: words made ahead of a stream that has moved")
