@@ -24,7 +24,8 @@ type Model struct {
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
 // private labels.
 func (r *run) model() (synth.Model, error) {
-	net, err := r.config.newGenerator(r.Backend)
+	be := r.ReleaseBackend()
+	net, err := r.config.newGenerator(be)
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +33,17 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
+<<<<<<< HEAD
 	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
 		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}
 	if r.told != nil {
 		m.settled = settle(r.Backend, net, c, r.told)
 	}
 	return m, nil
+=======
+	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
+>>>>>>> main
 }
 
 // made refuses the zero value.
@@ -51,6 +57,9 @@ func (m *Model) made() error {
 // Schema is the schema of the synthetic records, with the real ones' labels if the networks know
 // them.
 func (m *Model) Schema() records.Schema {
+	if m == nil {
+		return records.Schema{}
+	}
 	if m.config.IgnoreLabels {
 		return m.config.Schema.WithoutLabels()
 	}
@@ -58,7 +67,12 @@ func (m *Model) Schema() records.Schema {
 }
 
 // Latent is the number of coordinates of a code, the label's not counted.
-func (m *Model) Latent() int { return m.config.Latent }
+func (m *Model) Latent() int {
+	if m == nil {
+		return 0
+	}
+	return m.config.Latent
+}
 
 // Sampler draws records, classes by the public ClassWeights. See [synth.Model].
 //
