@@ -94,7 +94,7 @@ func (c *Config) chooseMarginals(t defaults.Task) {
 }
 
 func (c *Config) chooseTraining(t defaults.Task) {
-	parameters := c.criticSize()
+	parameters := c.criticParameters()
 	most := mostSteps
 	if c.Train.SamplingProbability == 0 {
 		step := defaults.CostOf(c.stepOperations(t.Batch(mostSteps, 64, 1000)), 0)
@@ -129,10 +129,10 @@ func (c *Config) chooseTraining(t defaults.Task) {
 	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time alone")
 }
 
-// criticSize is the number of the critic's parameters, as far as it says.
-func (c Config) criticSize() float64 {
-	if s, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
-		return float64(s.CriticSize(c.Schema.Dim(), c.classes()))
+// criticParameters is the number of the critic's parameters, as far as it says.
+func (c Config) criticParameters() float64 {
+	if n := c.criticSize(); n > 0 {
+		return float64(n)
 	}
 	return 1e5
 }
@@ -150,7 +150,7 @@ func (c Config) generatorSize() float64 {
 // clipped sum of records, and forward and backward of fakes.
 func (c Config) stepOperations(batch float64) float64 {
 	fakes := float64(max(c.GeneratorBatch, 256))
-	return c.criticSize()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes
+	return c.criticParameters()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes
 }
 
 // cost is what the run is predicted to take.
@@ -159,13 +159,13 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	fakes := float64(max(c.GeneratorBatch, 256))
 	steps := float64(c.Train.Steps)
 	operations := steps * c.stepOperations(batch)
-	both := c.generatorSize() + c.criticSize()
+	both := c.generatorSize() + c.criticParameters()
 	operations += steps / float64(max(c.CriticSteps, 1)) * 6 * fakes * both
 	if c.Marginals != nil {
 		operations += rehearsals*6*rehearsalBatch*c.generatorSize() +
 			float64(t.Nominal)*float64(len(c.Schema.Columns()))*20
 	}
-	bytes := 4 * (12*c.criticSize() + 12*c.generatorSize() +
+	bytes := 4 * (12*c.criticParameters() + 12*c.generatorSize() +
 		(math.Min(2048, 2*batch)+2*fakes)*8*float64(c.Schema.Dim()))
 	return defaults.CostOf(operations, bytes)
 }

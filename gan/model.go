@@ -33,17 +33,12 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
-<<<<<<< HEAD
 	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}
 	if r.told != nil {
-		m.settled = settle(r.Backend, net, c, r.told)
+		m.settled = settle(be, net, c, r.told)
 	}
 	return m, nil
-=======
-	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
->>>>>>> main
 }
 
 // made refuses the zero value.

@@ -97,15 +97,6 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
-	c := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
-		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
-		Batches:   j.Batches,
-		Seed:      j.Seed,
-		Generator: j.Generator}
-	c.decided, c.choices = true, j.Choices
-	p, err := c.Plan()
-=======
 	g := j.Generator.withDefaults()
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
 		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err !=
@@ -114,8 +105,8 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
 		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
-		Batches: j.Batches, Seed: j.Seed, Generator: j.Generator}.Plan()
->>>>>>> main
+		Batches: j.Batches, Seed: j.Seed, Generator: j.Generator,
+		decided: true, choices: j.Choices}.Plan()
 	if err != nil {
 		return nil, err
 	}
