@@ -22,9 +22,15 @@ type selectAtom struct {
 }
 
 func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
-	within, err := reduceOne(v.Event, r)
+	alts, err := reduce(v.Event, r)
 	if err != nil {
 		return nil, err
+	}
+	within := alts[0]
+	if len(alts) > 1 {
+		// Two neighbours differ by a record in one part or another, the same in every run: a run's
+		// divergence is that of one of the alternatives, and no more than the largest.
+		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
@@ -79,6 +85,15 @@ func selectGamma(shape, mean float64) float64 {
 		}
 	}
 	return lo
+}
+
+// Gamma is the parameter γ of the truncated negative binomial number of runs that the event is
+// priced for; NaN for a Poisson number. A larger γ has a smaller mean and costs less.
+func (e RepeatAndSelect) Gamma() float64 {
+	if e.Poisson || e.Validate() != nil {
+		return math.NaN()
+	}
+	return selectGamma(e.Shape, e.Mean)
 }
 
 // selectOrders are the second orders λ̂ over which Theorem 2 may be minimised.
