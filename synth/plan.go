@@ -64,8 +64,8 @@ type Stage struct {
 func (s Stage) parts() int { return max(s.Parts, 1) }
 func (s Stage) lanes() int { return max(s.Lanes, 1) }
 
-// all is the whole stage as one event.
-func (s Stage) all() accountant.Event {
+// Whole is the whole stage as one event.
+func (s Stage) Whole() accountant.Event {
 	each := accountant.Repeated{Event: s.Event, Count: s.Count}
 	if s.parts() == 1 {
 		return each

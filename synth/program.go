@@ -54,9 +54,9 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	var all accountant.Composed
 	for i := range p.stages {
 		s := &p.stages[i]
-		all.Events = append(all.Events, s.all())
+		all.Events = append(all.Events, s.Whole())
 		var err error
-		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
+		if s.Epsilon, err = accountant.Epsilon(s.Whole(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
 	}
