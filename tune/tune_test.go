@@ -13,16 +13,13 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// embeddings are plans of two bandwidths, one with releases of many samples.
+// embeddings are plans of two bandwidths.
 func embeddings(s records.Schema, b accountant.Budget, n int) ([]synth.Plan, error) {
 	var out []synth.Plan
-	for i, bandwidth := range []float64{0.5, 2} {
+	for _, bandwidth := range []float64{0.5, 2} {
 		c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 8, Bandwidth: bandwidth},
 			Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}}, Latent: 2,
 				Steps: 4, Batch: 16}}
-		if i == 1 {
-			c.Batches = merf.Batches{Probability: 0.3, Steps: 5}
-		}
 		if b.Relation == accountant.ReplaceOne {
 			c.Nominal = n
 		}
@@ -35,12 +32,19 @@ func embeddings(s records.Schema, b accountant.Budget, n int) ([]synth.Plan, err
 	return out, nil
 }
 
+// trialBudgets are the budgets of single trials that Within found: they do not depend on the schema.
+var trialBudgets = map[accountant.Budget]accountant.Budget{}
+
 func searchPlan(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
-	c, err := tune.Config{Budget: b, Trials: tune.Trials{Mean: 3, Limit: 6},
-		Score: tune.Queries{Count: 10, Records: 40}, Noise: 20,
-		Systems: synth.Systems{merf.System()}}.Within(func(trial accountant.Budget) ([]synth.Plan, error) {
-		return embeddings(s, trial, n)
-	})
+	c := tune.Config{Budget: b, Trials: tune.Trials{Mean: 3, Limit: 6},
+		Score: tune.Queries{Count: 10, Records: 40}, Noise: 20, Systems: synth.Systems{merf.System()}}
+	make := func(trial accountant.Budget) ([]synth.Plan, error) { return embeddings(s, trial, n) }
+	var err error
+	if trial, known := trialBudgets[b]; known {
+		c.Candidates, err = make(trial)
+	} else if c, err = c.Within(make); err == nil {
+		trialBudgets[b] = c.Candidates[0].Budget()
+	}
 	if err != nil {
 		return nil, err
 	}
