@@ -8,15 +8,17 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// selectAtom releases the best of a random number of runs. It has Rényi divergences only.
+// selectAtom releases the best of a random number of runs. It has Rényi divergences and, where it
+// is used once and alone, a curve.
 type selectAtom struct {
-	within  []term
-	mean    float64
-	shape   float64
-	poisson bool
-	gamma   float64 // of the truncated negative binomial
-	second  float64 // Theorem 2's second term, minimised
-	curve   []float64
+	relation Relation
+	within   []term
+	mean     float64
+	shape    float64
+	poisson  bool
+	gamma    float64 // of the truncated negative binomial
+	second   float64 // Theorem 2's second term, minimised
+	curve    []float64
 	// divergences found before, because nested selections ask for the same again and again
 	known map[float64]float64
 }
@@ -35,7 +37,7 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape,
+	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape,
 		poisson: v.Poisson}
 	if v.Poisson {
 		for _, order := range renyi.Orders() {
