@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tune"
 )
 
 // Short names for what package synth defines.
@@ -86,10 +87,11 @@ func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.Wi
 // WithDecoding is WithArchitecture for generators that are trained on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
-// Systems are the module's systems, baselines included, for reading their files.
+// Systems are the module's systems, baselines and searches included, for reading their files.
 func Systems() synth.Systems {
-	return append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
+	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
+	return append(all, tune.System(all))
 }
 
 // Load reads a generator that any of the systems saved.
