@@ -28,10 +28,7 @@ func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := in.read(maxRows); err != nil && err != io.EOF {
-		return nil, err
-	}
-	return in.rows.Frame(), nil
+	return readFrame(in)
 }
 
 // OpenFrame is [CSV.ReadFrame] on a file.
@@ -43,27 +40,9 @@ func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 // last one of what is left, in memory that does not grow with the file. It ends
 // after the first error, which is one of those of [CSV.ReadFrame].
 func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
-	return func(yield func(*Frame, error) bool) {
-		if rows < 1 {
-			yield(nil, param.New("records.CSV.Stream rows", rows, "a positive number"))
-			return
-		}
-		in, err := c.frameReader(r, s)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for {
-			err := in.read(rows)
-			if err != nil && err != io.EOF {
-				yield(nil, err)
-				return
-			}
-			if in.rows.Len() > 0 && !yield(in.rows.Frame(), nil) || err == io.EOF {
-				return
-			}
-		}
-	}
+	return streamFrames("records.CSV.Stream rows", rows, func() (rowReader, error) {
+		return c.frameReader(r, s)
+	})
 }
 
 // frameReader is a file of table rows being read.
@@ -75,6 +54,8 @@ type frameReader struct {
 	missing map[string]bool
 	first   bool // the next line is the first, and is not known to be a record
 }
+
+func (in *frameReader) builder() *FrameBuilder { return in.rows }
 
 func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 	if err := c.validateFrames(s); err != nil {

@@ -68,26 +68,9 @@ func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) er
 	if c.Header {
 		out.header()
 	}
-	for part, err := range parts {
-		if err != nil {
-			return err
-		}
-		if err := given("records.CSV.WriteFrames", part); err != nil {
-			return err
-		}
-		if !part.Schema().Equal(s) {
-			return param.New("records.CSV.WriteFrames", part.Schema().String(), s.String())
-		}
-		f, err := frameOf(s, part)
-		if err != nil {
-			return err
-		}
-		for i := range f.n {
-			out.row(f, i)
-		}
-	}
-	if err := out.w.Flush(); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
+	if err := writeFrames(out.w, "records.CSV.WriteFrames", s, parts,
+		func(_ io.Writer, f *Frame, row int) { out.row(f, row) }); err != nil {
+		return err
 	}
 	return nil
 }

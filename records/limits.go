@@ -91,6 +91,14 @@ func orDefault(set, otherwise int) int {
 	return otherwise
 }
 
+// UnpackedFor is the number of bytes that an input of the given size may unpack to, for readers
+// outside this package.
+func (l Limits) UnpackedFor(bytes int64) int64 { return l.unpacked(bytes) }
+
+// ValuesFor is the number of values that an input of the given size may hold, for readers outside
+// this package.
+func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
+
 // unpacked is how much an input of which that many bytes have been read may unpack to.
 func (l Limits) unpacked(read int64) int64 {
 	if l.UnpackedBytes > 0 {

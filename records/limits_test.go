@@ -67,6 +67,12 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 		"frame, header": func(data []byte, l ...records.Limits) error {
 			return second(records.CSV{Header: true, Limits: first(l)}.ReadFrame(bytes.NewReader(data), one))
 		},
+		"json lines": func(data []byte, l ...records.Limits) error {
+			return second(records.JSONLines{Limits: first(l)}.ReadFrame(bytes.NewReader(data), table))
+		},
+		"json lines, one column": func(data []byte, l ...records.Limits) error {
+			return second(records.JSONLines{Limits: first(l)}.ReadFrame(bytes.NewReader(data), one))
+		},
 		"frames": func(data []byte, l ...records.Limits) error {
 			for _, err := range (records.CSV{Limits: first(l)}).Stream(bytes.NewReader(data), table, 1000) {
 				if err != nil {
@@ -417,7 +423,7 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 func FuzzCost(f *testing.F) {
 	all := readers(f)
 	for i := range len(all) {
-		for _, seed := range []string{"1\n", "a,1\n", "\"", "{\"kind\":\"table\",\"columns\":[",
+		for _, seed := range []string{"1\n", "a,1\n", "\"", "{\"kind\":\"table\",\"columns\":[", "{}\n",
 			"\x00\x00\x08\x01", "x.npy"} {
 			f.Add(byte(i), []byte("a,b\n"), []byte(seed), i%2 == 0)
 		}

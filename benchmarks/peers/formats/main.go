@@ -1,0 +1,87 @@
+// Command formats writes a table in every format of the library, or reads one back, so that
+// programs in Python can be asked whether they see the same values: see check.py.
+//
+//	go run . -write FOLDER    writes table.jsonl and table.parquet
+//	go run . -read FILE       prints the records of a Parquet file as lines of JSON
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func main() {
+	log.SetFlags(0)
+	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
+	flag.Parse()
+	schema, err := records.NewSchema(
+		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
+		records.Integer("n", -1<<53, 1<<53).WithMissing(),
+		records.Categorical("town", "Köln", "a,\"b\"", "<&>").WithMissing(),
+		records.Flag("well", "no", "yes"),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *file != "" {
+		err = show(*file, schema)
+	} else {
+		err = write(*folder, schema)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func write(folder string, s records.Schema) error {
+	b, err := records.NewFrameBuilder(s)
+	if err != nil {
+		return err
+	}
+	for i, x := range []any{0, -1.5, nil, 1e300, 5e-324, 0.1, math.MaxFloat64 / 2} {
+		n := any(i * 1e15)
+		if i%3 == 1 {
+			n = nil
+		}
+		town := any([]string{"Köln", "a,\"b\"", "<&>"}[i%3])
+		if i == 5 {
+			town = nil
+		}
+		if err := b.Append(x, n, town, i%2 == 0); err != nil {
+			return err
+		}
+	}
+	f := b.Frame()
+	lines, err := os.Create(filepath.Join(folder, "table.jsonl"))
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	if err := (records.JSONLines{}).WriteFrame(lines, f); err != nil {
+		return err
+	}
+	columns, err := os.Create(filepath.Join(folder, "table.parquet"))
+	if err != nil {
+		return err
+	}
+	defer columns.Close()
+	return parquet.WriteFrame(columns, f)
+}
+
+func show(file string, s records.Schema) error {
+	f, err := parquet.OpenFrame(file, s)
+	if err != nil {
+		return err
+	}
+	for i := range f.Len() {
+		fmt.Println(string(f.AppendJSON(nil, i)))
+	}
+	return nil
+}

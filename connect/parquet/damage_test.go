@@ -1,0 +1,35 @@
+package parquet_test
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestDamagedFilesEndInErrors damages each byte of a file in several ways.
+func TestDamagedFilesEndInErrors(t *testing.T) {
+	s := people(t)
+	whole := written(t, drawn(t, s, 50))
+	refused := 0
+	for at := range whole {
+		for _, change := range []byte{1, 0xfd} {
+			data := bytes.Clone(whole)
+			data[at] ^= change
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := read(data, s, records.Limits{UnpackedBytes: 1 << 20, Values: 1 << 16})
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				refused++
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+				t.Errorf("byte %d, %#x: %d MB: %v", at, change, took>>20, err)
+			}
+		}
+	}
+	if refused < len(whole)/2 {
+		t.Errorf("%d files of %d are refused", refused, 2*len(whole))
+	}
+}

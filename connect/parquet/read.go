@@ -1,0 +1,225 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ReadFrame reads all records of a table.
+//
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is lacking, nested or of a
+// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of tables.
+func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
+	limits ...records.Limits) (*records.Frame, error) {
+	in, err := open(r, size, s, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	if allowed := last(limits).ValuesFor(size); in.rows > allowed/max(1, int64(len(in.columns))) {
+		return nil, &records.LimitError{Limit: "Values",
+			What: "the file holds too many values for its size"}
+	}
+	return in.next(int(in.rows))
+}
+
+// OpenFrame is [ReadFrame] on a file.
+func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*records.Frame, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	return ReadFrame(f, info.Size(), s, limits...)
+}
+
+// Stream reads records of a table in frames of the given number of rows, the last one of what is
+// left, in memory that does not grow with the file. It ends after the first error, which is one of
+// those of [ReadFrame].
+func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
+	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
+	return func(yield func(*records.Frame, error) bool) {
+		if rows < 1 {
+			yield(nil, param.New("parquet.Stream rows", rows, "a positive number"))
+			return
+		}
+		in, err := open(r, size, s, limits)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer in.close()
+		for in.rows > 0 {
+			f, err := in.next(int(min(int64(rows), in.rows)))
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func last(limits []records.Limits) records.Limits {
+	if len(limits) == 0 {
+		return records.Limits{}
+	}
+	return limits[len(limits)-1]
+}
+
+// codecs are those that are read. LZ4 is not among them: parquet-go gives a damaged page of it ever
+// more memory.
+var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
+	format.Brotli, format.Zstd}
+
+// input is a file on its way in.
+type input struct {
+	schema  records.Schema
+	columns []*column
+	rows    int64 // that are left
+}
+
+// open finds the schema's columns in a file.
+func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) (in *input,
+	err error) {
+	defer rescue(&err)
+	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+		return nil, err
+	}
+	if r == nil {
+		return nil, param.New("parquet.ReadFrame.reader", nil, "a file")
+	}
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
+	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	if err != nil {
+		return nil, malformed(err.Error())
+	}
+	in = &input{schema: s}
+	for _, c := range s.Columns() {
+		found, err := find(f, c)
+		if err != nil {
+			return nil, err
+		}
+		in.columns = append(in.columns, found)
+	}
+	unpacked := int64(0)
+	for i, group := range f.RowGroups() {
+		chunks := group.ColumnChunks()
+		for _, c := range in.columns {
+			if c.leaf >= len(chunks) || chunks[c.leaf].NumValues() != group.NumRows() ||
+				group.NumRows() < 0 {
+				return nil, malformed(fmt.Sprintf("row group %d: column %q has another number of values",
+					i, c.name))
+			}
+			c.chunks = append(c.chunks, chunks[c.leaf])
+			meta := &f.Metadata().RowGroups[i].Columns[c.leaf].MetaData
+			if !slices.Contains(codecs, meta.Codec) {
+				return nil, malformed(fmt.Sprintf("column %q is compressed by %v, which is not read", c.name,
+					meta.Codec))
+			}
+			bytes := meta.TotalUncompressedSize
+			if unpacked += max(bytes, 0); unpacked > last(limits).UnpackedFor(size) {
+				return nil, &records.LimitError{Limit: "UnpackedBytes",
+					What: "the file unpacks to too many bytes"}
+			}
+		}
+		in.rows += group.NumRows()
+	}
+	return in, nil
+}
+
+// tailBytes is the length of what ends a file: the length of its footer, and a magic number.
+const tailBytes = 8
+
+// checkFooter refuses a footer that is longer than its file, before memory is given to it.
+func checkFooter(r io.ReaderAt, size int64) error {
+	if size < 2*tailBytes {
+		return malformed("the file is too short")
+	}
+	var tail [tailBytes]byte
+	if _, err := r.ReadAt(tail[:], size-tailBytes); err != nil && err != io.EOF {
+		return fmt.Errorf("parquet: reading: %w", err)
+	}
+	if int64(binary.LittleEndian.Uint32(tail[:])) > size-tailBytes {
+		return malformed("the footer is longer than the file")
+	}
+	return nil
+}
+
+// next is the frame of the next rows.
+func (in *input) next(rows int) (f *records.Frame, err error) {
+	defer rescue(&err)
+	values := make([]records.Values, len(in.columns))
+	for j, c := range in.columns {
+		if values[j], err = c.read(rows); err != nil {
+			return nil, err
+		}
+	}
+	in.rows -= int64(rows)
+	return records.FromColumns(in.schema, values...)
+}
+
+func (in *input) close() {
+	for _, c := range in.columns {
+		c.close()
+	}
+}
+
+// find is the flat column of a name.
+func find(f *pq.File, c records.Column) (*column, error) {
+	for _, field := range f.Root().Columns() {
+		if field.Name() != c.Name() {
+			continue
+		}
+		if !field.Leaf() || field.Repeated() {
+			return nil, malformed(fmt.Sprintf("column %q is nested", c.Name()))
+		}
+		convert, err := converter(field, c)
+		if err != nil {
+			return nil, err
+		}
+		return &column{name: c.Name(), leaf: field.Index(), convert: convert,
+			number: c.IsNumber() && convert.number != nil}, nil
+	}
+	var names []string
+	for _, field := range f.Root().Columns() {
+		names = append(names, fmt.Sprintf("%q", field.Name()))
+	}
+	return nil, malformed(fmt.Sprintf("no column is named %q; there are %s", c.Name(),
+		strings.Join(names, ", ")))
+}
+
+// malformed is a [records.ErrFormat].
+func malformed(what string) error { return fmt.Errorf("%w: parquet: %s", records.ErrFormat, what) }
+
+// rescue turns a panic of parquet-go over a damaged file into an error. Its text is not passed on,
+// since it may hold what was read.
+func rescue(err *error) {
+	if recover() != nil {
+		*err = malformed("the file is damaged")
+	}
+}
+
+// damaged is an error of parquet-go over a page. Its text is not passed on either.
+func damaged(name string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return malformed(fmt.Sprintf("column %q ends too early", name))
+	}
+	return malformed(fmt.Sprintf("column %q is damaged", name))
+}

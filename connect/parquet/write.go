@@ -1,0 +1,163 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// groupRows is the number of rows of a row group.
+const groupRows = 1 << 17
+
+// WriteFrame writes the records of a table, with the schema's columns in their order.
+//
+// Errors: the writer's; *[param.Error] for nil.
+func WriteFrame(w io.Writer, f *records.Frame) error {
+	if f == nil {
+		return param.New("parquet.WriteFrame", nil, "records")
+	}
+	return WriteFrames(w, f.Schema(), func(yield func(records.Data, error) bool) { yield(f, nil) })
+}
+
+// WriteFrames is [WriteFrame] for records that come in parts, such as those a generator streams, in
+// memory that does not grow with their number. The first error of the parts ends it.
+func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
+	const path = "parquet.WriteFrames"
+	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+		return err
+	}
+	out := newWriter(w, s)
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		if part == nil || !part.Schema().Equal(s) {
+			return param.New(path, "records of another schema", s.String())
+		}
+		f, ok := records.AsFrame(part)
+		if !ok {
+			joined, err := records.Concat(s, part)
+			if err != nil {
+				return err
+			}
+			if f, ok = records.AsFrame(joined); !ok {
+				return param.New(path, fmt.Sprintf("%T", part), "records of a table")
+			}
+		}
+		if err := out.write(f); err != nil {
+			return fmt.Errorf("parquet: writing: %w", err)
+		}
+	}
+	if err := out.file.Close(); err != nil {
+		return fmt.Errorf("parquet: writing: %w", err)
+	}
+	return nil
+}
+
+// writer is a file on its way out.
+type writer struct {
+	file   *pq.GenericWriter[any]
+	schema records.Schema
+	levels [][]pq.Value // of columns of levels
+	rows   int          // of the row group at hand
+	buffer []pq.Value
+}
+
+func newWriter(w io.Writer, s records.Schema) *writer {
+	columns := s.Columns()
+	out := &writer{schema: s, levels: make([][]pq.Value, len(columns))}
+	root := ordered{Group: pq.Group{}}
+	for j, c := range columns {
+		var node pq.Node
+		switch {
+		case !c.IsNumber():
+			node = pq.Encoded(pq.String(), &pq.RLEDictionary)
+			for _, level := range c.Levels() {
+				out.levels[j] = append(out.levels[j], pq.ByteArrayValue([]byte(level)))
+			}
+		case c.Kind() == records.IntegerColumn:
+			node = pq.Leaf(pq.Int64Type)
+		default:
+			node = pq.Leaf(pq.DoubleType)
+		}
+		if c.HasMissing() {
+			node = pq.Optional(node)
+		}
+		root.Group[c.Name()] = node
+		root.fields = append(root.fields, field{node, c.Name()})
+	}
+	out.file = pq.NewGenericWriter[any](w, pq.NewSchema("records", root),
+		pq.Compression(&zstd.Codec{}))
+	return out
+}
+
+// ordered is a group that keeps its columns in the order of the schema; the group of parquet-go
+// sorts them by name.
+type ordered struct {
+	pq.Group
+	fields []pq.Field
+}
+
+func (o ordered) Fields() []pq.Field { return o.fields }
+
+type field struct {
+	pq.Node
+	name string
+}
+
+func (f field) Name() string { return f.name }
+
+func (f field) Value(base reflect.Value) reflect.Value {
+	return base.MapIndex(reflect.ValueOf(f.name))
+}
+
+// write writes the rows of a frame, and begins a new row group wherever one is full.
+func (w *writer) write(f *records.Frame) error {
+	for lo := 0; lo < f.Len(); {
+		hi := min(f.Len(), lo+groupRows-w.rows)
+		for j := range w.levels {
+			if err := w.column(f, j, lo, hi); err != nil {
+				return err
+			}
+		}
+		if w.rows += hi - lo; w.rows == groupRows {
+			if err := w.file.Flush(); err != nil {
+				return err
+			}
+			w.rows = 0
+		}
+		lo = hi
+	}
+	return nil
+}
+
+// column writes some rows of one column.
+func (w *writer) column(f *records.Frame, j, lo, hi int) error {
+	c := w.schema.Columns()[j]
+	present := 0 // the definition level of a value that is not null
+	if c.HasMissing() {
+		present = 1
+	}
+	w.buffer = w.buffer[:0]
+	for i := lo; i < hi; i++ {
+		v, level := pq.NullValue(), 0
+		if number := f.Number(i, j); c.IsNumber() && number == number {
+			level = present
+			if v = pq.DoubleValue(number); c.Kind() == records.IntegerColumn {
+				v = pq.Int64Value(int64(number))
+			}
+		} else if l := f.Level(i, j); l >= 0 {
+			v, level = w.levels[j][l], present
+		}
+		w.buffer = append(w.buffer, v.Level(0, level, j))
+	}
+	_, err := w.file.ColumnWriters()[j].WriteRowValues(w.buffer)
+	return err
+}

@@ -1,0 +1,141 @@
+package records
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Values are the raw cells of one column of a table, in one of three forms: numbers, texts, or
+// codes of texts in a dictionary. Exactly one form is given, and columns of either sort take any,
+// as [FrameBuilder.Append] reads numbers and texts.
+type Values struct {
+	Numbers []float64 // NaN is a missing value
+	Texts   []string
+	// Codes are places in Dictionary; a code that is none of its places is a missing value.
+	Codes      []int32
+	Dictionary []string
+	// Missing says which cells hold a missing value, whatever else they hold; nil for none.
+	Missing []bool
+}
+
+// len is the number of cells.
+func (v Values) len() int { return len(v.Numbers) + len(v.Texts) + len(v.Codes) }
+
+// forms is the number of forms that are given.
+func (v Values) forms() (n int) {
+	for _, given := range []bool{v.Numbers != nil, v.Texts != nil, v.Codes != nil} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// FromColumns makes a frame of whole columns, one for each of the schema's, in its order, the label
+// included. Files that are kept by column are read this way. The slices are copied.
+//
+// The values themselves are never refused; [Check] tells what is odd about them.
+//
+// Errors: *[param.Error] for a schema that is not of tables, a wrong number of columns, columns of
+// different lengths, or of none or several forms.
+func FromColumns(s Schema, columns ...Values) (*Frame, error) {
+	const path = "records.FromColumns"
+	b, err := NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) != len(b.cells) {
+		return nil, param.New(path, fmt.Sprintf("%d columns", len(columns)),
+			fmt.Sprintf("%d, one for each of the schema's", len(b.cells)))
+	}
+	rows := columns[0].len()
+	var c param.Checker
+	c.OK(rows <= maxRows, path, rows, fmt.Sprintf("at most %d rows", maxRows))
+	for j, v := range columns {
+		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
+		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
+			"one of Numbers, Texts and Codes")
+		c.OK(v.len() == rows, at, v.len(), fmt.Sprintf("%d values, as the first column has", rows))
+		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
+			fmt.Sprintf("%d values, or nil", rows))
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	for j, v := range columns {
+		b.appendColumn(j, v, rows)
+	}
+	b.n = rows
+	return b.Frame(), nil
+}
+
+// appendColumn adds the cells of one column.
+func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
+	if b.lookup[j] == nil {
+		b.cells[j].numbers = v.numbers(rows)
+	} else {
+		b.cells[j].levels = v.levels(b.lookup[j], rows)
+	}
+}
+
+// numbers reads cells as those of a column of numbers.
+func (v Values) numbers(rows int) []float64 {
+	dictionary := make([]float64, len(v.Dictionary))
+	for i, text := range v.Dictionary {
+		dictionary[i] = parseNumber(strings.TrimSpace(text))
+	}
+	out := make([]float64, rows)
+	copy(out, v.Numbers)
+	for i, text := range v.Texts {
+		out[i] = parseNumber(strings.TrimSpace(text))
+	}
+	for i, code := range v.Codes {
+		if out[i] = math.NaN(); uint(code) < uint(len(dictionary)) {
+			out[i] = dictionary[code]
+		}
+	}
+	for i, missing := range v.Missing {
+		if missing {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// levels reads cells as those of a column of levels, whose codes lookup holds.
+func (v Values) levels(lookup map[string]uint16, rows int) []uint16 {
+	known := func(text string) uint16 {
+		if code, found := lookup[strings.TrimSpace(text)]; found {
+			return code
+		}
+		return unknownLevel
+	}
+	dictionary := make([]uint16, len(v.Dictionary))
+	for i, text := range v.Dictionary {
+		dictionary[i] = known(text)
+	}
+	out := make([]uint16, rows)
+	for i, x := range v.Numbers {
+		if out[i] = missingLevel; x == x {
+			out[i] = known(strconv.FormatFloat(x, 'f', -1, 64))
+		}
+	}
+	for i, text := range v.Texts {
+		out[i] = known(text)
+	}
+	for i, code := range v.Codes {
+		if out[i] = missingLevel; uint(code) < uint(len(dictionary)) {
+			out[i] = dictionary[code]
+		}
+	}
+	for i, missing := range v.Missing {
+		if missing {
+			out[i] = missingLevel
+		}
+	}
+	return out
+}

@@ -1,0 +1,39 @@
+package records
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// writeFrames writes the records of all parts, each by the given function, into a buffer that keeps
+// the first error until it is flushed.
+func writeFrames(to io.Writer, path string, s Schema, parts iter.Seq2[Data, error],
+	write func(to io.Writer, f *Frame, row int)) error {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		if err := given(path, part); err != nil {
+			return err
+		}
+		if !part.Schema().Equal(s) {
+			return param.New(path, part.Schema().String(), s.String())
+		}
+		f, err := frameOf(s, part)
+		if err != nil {
+			return err
+		}
+		for i := range f.n {
+			write(w, f, i)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+)
+
+// JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a
+// record, an object whose keys are names of columns.
+//
+// A number is a JSON number, a level a string, and a missing value null. Readers take more: a key
+// that is absent is missing too; a string that spells a number will do in a column of numbers, a
+// number in a column of levels, and false and true in a column of two levels. Keys that name no
+// column are ignored.
+//
+// A line that is no object, is too long, has too many keys or names a column twice is a record of
+// which nothing is known: every value is what the schema makes of one that is no number, or none of
+// the levels. [Check] reports it. Lines are cut apart before they are parsed, so that what one
+// record holds never changes how another is read.
+type JSONLines struct {
+	Limits Limits
+}
+
+// ReadFrame reads records of a table, plain or gzip-compressed. Blank lines are skipped.
+//
+// Errors: [ErrFormat] for damaged compression; *[LimitError]; *[param.Error] for a schema that is
+// not of tables.
+func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
+	in, err := j.reader(r, s)
+	if err != nil {
+		return nil, err
+	}
+	return readFrame(in)
+}
+
+// OpenFrame is [JSONLines.ReadFrame] on a file.
+func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
+	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
+}
+
+// Stream reads records of a table in frames of the given number of rows, the last one of what is
+// left, in memory that does not grow with the file. It ends after the first error, which is one of
+// those of [JSONLines.ReadFrame].
+func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
+	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
+		return j.reader(r, s)
+	})
+}
+
+// jsonReader is a file of objects being read.
+type jsonReader struct {
+	lines   textLines
+	rows    *FrameBuilder
+	columns map[string]int
+	values  [][]byte // of the columns in the line at hand; nil where it has none
+	keys    int      // the most of a line
+}
+
+func (j JSONLines) reader(r io.Reader, s Schema) (*jsonReader, error) {
+	rows, err := NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	source, err := openInput(r, j.Limits)
+	if err != nil {
+		return nil, err
+	}
+	if mark, _ := source.Peek(3); string(mark) == "\ufeff" {
+		source.Discard(3)
+	}
+	columns := s.table.columns
+	in := &jsonReader{rows: rows, columns: make(map[string]int, len(columns)),
+		values: make([][]byte, len(columns)), keys: j.Limits.fields(len(columns))}
+	record := 2
+	for i, c := range columns {
+		in.columns[c.name] = i
+		record += len(c.name) + 32
+	}
+	in.lines = textLines{in: source, most: j.Limits.lineBytes(record)}
+	return in, nil
+}
+
+func (in *jsonReader) builder() *FrameBuilder { return in.rows }
+
+func (in *jsonReader) read(n int) error {
+	for in.rows.Len() < n {
+		line, fits, err := in.lines.next()
+		if err != nil {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := in.lines.in.spend(len(in.values)); err != nil {
+			return err
+		}
+		known := fits && in.object(line)
+		for j := range in.values {
+			if known {
+				in.rows.appendJSON(j, in.values[j])
+			} else {
+				in.rows.appendUnknown(j)
+			}
+		}
+		in.rows.n++
+	}
+	return nil
+}
+
+// object finds the values of the columns in a line, and reports whether it is an object that names
+// no column twice.
+func (in *jsonReader) object(line []byte) bool {
+	clear(in.values)
+	if line[0] != '{' || !json.Valid(line) {
+		return false
+	}
+	keys := 0
+	for at := skipBlank(line, 1); line[at] != '}'; {
+		end := valueEnd(line, at)
+		key := line[at:end]
+		at = skipBlank(line, skipBlank(line, end)+len(":"))
+		end = valueEnd(line, at)
+		if j, found := in.columns[unquoted(key)]; found {
+			if in.values[j] != nil {
+				return false
+			}
+			in.values[j] = line[at:end]
+		}
+		if keys++; keys > in.keys {
+			return false
+		}
+		if at = skipBlank(line, end); line[at] == ',' {
+			at = skipBlank(line, at+1)
+		}
+	}
+	return true
+}
+
+// The following walk through a text that is valid JSON.
+
+func skipBlank(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// valueEnd is where the value ends that begins at the given place.
+func valueEnd(text []byte, at int) int {
+	depth := 0
+	for at < len(text) {
+		switch text[at] {
+		case '"':
+			at = stringEnd(text, at)
+		case '[', '{':
+			depth++
+			at++
+		case ']', '}':
+			depth--
+			at++
+		default:
+			if depth > 0 {
+				at++
+				continue
+			}
+			return at + scalarLength(text[at:])
+		}
+		if depth == 0 {
+			return at
+		}
+	}
+	return at
+}
+
+// scalarLength is the length of the number or word that a text begins with.
+func scalarLength(text []byte) int {
+	if n := bytes.IndexAny(text, ",}] \t\r"); n >= 0 {
+		return n
+	}
+	return len(text)
+}
+
+func stringEnd(text []byte, at int) int {
+	for at++; text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// unquoted is the text of a JSON string.
+func unquoted(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var text string
+	_ = json.Unmarshal(quoted, &text) // which is valid
+	return text
+}
+
+// appendJSON adds one cell, given as JSON; nil is an absent value.
+func (b *FrameBuilder) appendJSON(j int, value []byte) {
+	switch {
+	case value == nil, string(value) == "null":
+		b.appendMissing(j)
+	case value[0] == '"':
+		b.appendText(j, unquoted(bytes.TrimSpace(value)))
+	case string(value) == "true", string(value) == "false":
+		b.appendBool(j, value[0] == 't')
+	case value[0] == '[', value[0] == '{':
+		b.appendUnknown(j)
+	default:
+		b.appendDigits(j, string(value))
+	}
+}
+
+// appendDigits adds a number. In a column of levels it is the level that is spelled like it, or
+// else the one that is spelled like its shortest decimal text.
+func (b *FrameBuilder) appendDigits(j int, text string) {
+	if _, known := b.lookup[j][text]; known || b.lookup[j] == nil {
+		b.appendText(j, text)
+		return
+	}
+	if v := parseNumber(text); v != v {
+		b.appendUnknown(j)
+	} else {
+		b.appendText(j, strconv.FormatFloat(v, 'f', -1, 64))
+	}
+}
+
+// WriteFrame writes the records of a table, one a line, with the schema's columns in their order.
+//
+// Errors: the writer's; *[param.Error] for nil.
+func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
+	if f == nil {
+		return given("records.JSONLines.WriteFrame", nil)
+	}
+	return j.WriteFrames(w, f.Schema(), func(yield func(Data, error) bool) { yield(f, nil) })
+}
+
+// WriteFrames is [JSONLines.WriteFrame] for records that come in parts, such as those a generator
+// streams, in memory that does not grow with their number. The first error of the parts ends it.
+func (j JSONLines) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
+	if _, err := NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+		return err
+	}
+	var line []byte
+	return writeFrames(w, "records.JSONLines.WriteFrames", s, parts,
+		func(to io.Writer, f *Frame, row int) {
+			line = append(f.AppendJSON(line[:0], row), '\n')
+			to.Write(line) // the buffer keeps the first error
+		})
+}
+
+// AppendJSON appends one record as a JSON object, as [JSONLines] writes it: the keys are the names
+// of the schema's columns, in their order.
+func (f *Frame) AppendJSON(dst []byte, row int) []byte {
+	for j := range f.schema.table.columns {
+		c := &f.schema.table.columns[j]
+		separator := byte(',')
+		if j == 0 {
+			separator = '{'
+		}
+		dst = append(appendQuoted(append(dst, separator), c.name), ':')
+		if c.kind.hasLevels() {
+			if l := f.Level(row, j); l >= 0 {
+				dst = appendQuoted(dst, c.levels[l])
+			} else {
+				dst = append(dst, "null"...)
+			}
+			continue
+		}
+		var missing bool
+		if dst, missing = f.appendText(dst, row, j); missing {
+			dst = append(dst, "null"...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendQuoted appends a text as a JSON string.
+func appendQuoted(dst []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			quoted, _ := json.Marshal(text) // a text can always be encoded
+			return append(dst, quoted...)
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}

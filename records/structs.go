@@ -1,0 +1,263 @@
+package records
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// structTag is the key of the field tags that name columns.
+const structTag = "privgen"
+
+// FromStructs makes a frame of rows that are structs of the caller's, one record each.
+//
+// A field belongs to the column that its tag names, as in
+//
+//	Age int `privgen:"age"`
+//
+// or, without a tag, to the column of the field's own name; a tag of "-" leaves a field out. The
+// fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
+// type with one of these beneath, an [encoding.TextMarshaler], or a pointer to one of these, where
+// nil is a missing value; values are read as [FrameBuilder.Append] reads them. The values
+// themselves are never refused; [Check] tells what is odd about them.
+//
+// Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column
+// without a field or with two, a tag that names no column, a field of another type.
+func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
+	b, err := NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := bind("records.FromStructs", s, reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	for j, f := range fields {
+		if !cellLike(f.typ) {
+			return nil, f.wrong("records.FromStructs", s, j, "a text, a number, a bool or a pointer to one")
+		}
+	}
+	if len(rows) > maxRows {
+		return nil, param.New("records rows", len(rows), fmt.Sprintf("at most %d", maxRows))
+	}
+	for i := range rows {
+		row := reflect.ValueOf(&rows[i]).Elem()
+		for j, f := range fields {
+			b.appendField(j, row.FieldByIndex(f.index))
+		}
+		b.n++
+	}
+	return b.Frame(), nil
+}
+
+// Into makes structs of the records of a table, such as those that a generator samples. Fields are
+// found as [FromStructs] finds them. A column of numbers fills floats, and one of whole numbers
+// integers that hold all of its bounds; a column of levels fills texts and types with
+// UnmarshalText, and a bool where it has two levels, the second of which is true. A column that may
+// be missing needs a pointer, which is nil for a missing value.
+//
+// Errors: *[param.Error] for data that are no table, for structs as in [FromStructs], and for
+// a field that cannot hold every value of its column; what a type's UnmarshalText returns.
+func Into[T any](d Data) ([]T, error) {
+	const path = "records.Into"
+	if err := given(path, d); err != nil {
+		return nil, err
+	}
+	s := d.Schema()
+	if s.Kind() != MixedTable {
+		return nil, param.New(path, s.Kind(), "records of a table")
+	}
+	fields, err := bind(path, s, reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	for j, f := range fields {
+		if want := f.holds(s.table.columns[j]); want != "" {
+			return nil, f.wrong(path, s, j, want)
+		}
+	}
+	f, err := frameOf(s, d)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]T, f.Len())
+	for i := range rows {
+		row := reflect.ValueOf(&rows[i]).Elem()
+		for j, field := range fields {
+			if err := f.fill(row.FieldByIndex(field.index), i, j); err != nil {
+				return nil, fmt.Errorf("%s: column %q: %w", path, s.table.columns[j].name, err)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// structField is the field that belongs to a column.
+type structField struct {
+	index []int
+	name  string
+	typ   reflect.Type
+}
+
+func (f structField) wrong(path string, s Schema, column int, want string) error {
+	return param.New(fmt.Sprintf("%s field %s of column %q", path, f.name,
+		s.table.columns[column].name), f.typ.String(), want)
+}
+
+// bind finds the field of each column.
+func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, param.New(path, t.String(), "a struct")
+	}
+	fields := make([]structField, len(s.table.columns))
+	var c param.Checker
+	for _, f := range reflect.VisibleFields(t) {
+		name, tagged := f.Tag.Lookup(structTag)
+		if name == "-" || f.Anonymous && !tagged {
+			continue
+		}
+		if !tagged {
+			name = f.Name
+		}
+		j := s.ColumnIndex(name)
+		if j < 0 {
+			c.OK(!tagged, path+" field "+f.Name, name, "the name of a column")
+			continue
+		}
+		c.OK(f.IsExported() &&
+			direct(t, f.Index), path+" field "+f.Name, "unexported or behind a pointer",
+			"an exported field")
+		c.OK(fields[j].index == nil, path+" field "+f.Name, fmt.Sprintf("column %q again", name),
+			"one field for a column")
+		fields[j] = structField{f.Index, f.Name, f.Type}
+	}
+	for j, f := range fields {
+		name := s.table.columns[j].name
+		c.OK(f.index != nil, path, fmt.Sprintf("no field for column %q", name),
+			fmt.Sprintf("a field with the tag `%s:%q`", structTag, name))
+	}
+	return fields, c.Err()
+}
+
+// direct reports whether a field is reached without following a pointer, which may be nil.
+func direct(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() != reflect.Struct {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// cellLike reports whether values of a type can be read as cells.
+func cellLike(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return reflect.PointerTo(t).Implements(textMarshaler) || slices.Contains(cellKinds, t.Kind())
+}
+
+// cellKinds are the kinds of value that FrameBuilder.Append reads.
+var cellKinds = []reflect.Kind{reflect.String, reflect.Bool, reflect.Float32, reflect.Float64,
+	reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+	reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64}
+
+// appendField adds one cell. A text that its type cannot marshal is unknown: its error may hold the
+// value, and is not passed on.
+func (b *FrameBuilder) appendField(j int, v reflect.Value) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			b.appendMissing(j)
+			return
+		}
+		v = v.Elem()
+	}
+	if m, ok := v.Addr().Interface().(encoding.TextMarshaler); ok {
+		if text, err := m.MarshalText(); err != nil {
+			b.appendUnknown(j)
+		} else {
+			b.appendText(j, strings.TrimSpace(string(text)))
+		}
+		return
+	}
+	_ = b.appendValue(j, v.Interface()) // whose type is readable
+}
+
+// holds says what a field should be that cannot hold every value of a column, or "".
+func (f structField) holds(c Column) string {
+	t, pointer := f.typ, f.typ.Kind() == reflect.Pointer
+	if pointer {
+		t = t.Elem()
+	}
+	switch {
+	case c.missing && !pointer:
+		return "a pointer, which is nil for a missing value"
+	case c.kind.hasLevels():
+		text := t.Kind() == reflect.String || reflect.PointerTo(t).Implements(textUnmarshaler)
+		if !text && !(t.Kind() == reflect.Bool && len(c.levels) == 2) {
+			return "a text, or a bool for two levels"
+		}
+	case t.Kind() == reflect.Float64:
+	case t.Kind() == reflect.Float32 && (c.kind != IntegerColumn || max(-c.lo, c.hi) <= 1<<24):
+	case c.kind != IntegerColumn:
+		return "a float64 or float32"
+	case !integersHold(t, c.lo, c.hi):
+		return fmt.Sprintf("a type of number that holds %v to %v", c.lo, c.hi)
+	}
+	return ""
+}
+
+// integersHold reports whether a type is one of integers that holds both bounds.
+func integersHold(t reflect.Type, lo, hi float64) bool {
+	zero := reflect.Zero(t)
+	switch {
+	case zero.CanInt():
+		largest := math.Ldexp(1, t.Bits()-1)
+		return lo >= -largest && hi < largest
+	case zero.CanUint():
+		return lo >= 0 && hi < math.Ldexp(1, t.Bits())
+	}
+	return false
+}
+
+// fill puts one cell into a field that holds every value of its column.
+func (f *Frame) fill(v reflect.Value, row, column int) error {
+	number, level := f.Number(row, column), f.Level(row, column)
+	if v.Kind() == reflect.Pointer {
+		if number != number && level < 0 {
+			return nil
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	c := &f.schema.table.columns[column]
+	switch {
+	case !c.kind.hasLevels():
+		switch {
+		case v.CanFloat():
+			v.SetFloat(number)
+		case v.CanInt():
+			v.SetInt(int64(number))
+		default:
+			v.SetUint(uint64(number))
+		}
+	case v.Kind() == reflect.Bool:
+		v.SetBool(level == 1)
+	default:
+		if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			return u.UnmarshalText([]byte(c.levels[level]))
+		}
+		v.SetString(c.levels[level])
+	}
+	return nil
+}
