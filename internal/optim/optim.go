@@ -88,11 +88,16 @@ type State struct {
 	m, v []float32
 	g    []float32 // scaled gradient, range by range
 	t    int
+	lr   float32 // of the step
 }
 
-// New starts an optimiser for n parameters. The configuration must be valid.
+// New starts an optimiser for n parameters. The configuration must be valid, or the zero value for
+// one that counts steps and moves nothing.
 func (c Config) New(n int) *State {
-	s := &State{cfg: c, be: device.CPU(), g: make([]float32, n)}
+	s := &State{cfg: c, be: device.CPU(), lr: float32(c.LR)}
+	if c.Rule != Unset {
+		s.g = make([]float32, n)
+	}
 	if c.Rule == Momentum || c.Rule == Adam {
 		s.m = make([]float32, n)
 	}
@@ -104,6 +109,9 @@ func (c Config) New(n int) *State {
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
 func (s *State) BeginStep() { s.t++ }
+
+// SetRate sets the learning rate to a multiple of the configuration's, for the steps that come.
+func (s *State) SetRate(factor float64) { s.lr = float32(s.cfg.LR * factor) }
 
 // Step is the number of steps begun.
 func (s *State) Step() int { return s.t }
@@ -130,12 +138,12 @@ func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale fl
 func (s *State) move(p []float32, lo int, g []float32) {
 	switch hi := lo + len(g); s.cfg.Rule {
 	case SGD:
-		descend(p, g, float32(s.cfg.LR))
+		descend(p, g, s.lr)
 	case Momentum:
-		momentum(p, s.m[lo:hi], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
+		momentum(p, s.m[lo:hi], g, s.lr, float32(s.cfg.Beta1))
 	case Adam:
 		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
-			LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
+			LR: s.lr, Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
 			Eps: float32(s.cfg.Eps), T: s.t})
 	}
 }
