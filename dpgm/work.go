@@ -29,8 +29,8 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes are none: every line of the bill is a stage.
-func (w *work) Notes() []string { return nil }
+// Notes are the warnings of the training; every line of the bill is a stage.
+func (w *work) Notes() []string { return w.config.Train.Warnings() }
 
 // Judge builds everything that a run needs beside its records, and compares it with what is public
 // about these.

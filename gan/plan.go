@@ -107,7 +107,7 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	return notes
+	return append(notes, c.Train.Warnings()...)
 }
 
 // configJSON is a Config with its networks in a form that can be written, and a digest in the place
