@@ -9,8 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// Tune begins a search for the best of many runs of plans, at a price known beforehand (Papernot and
-// Steinke 2022; package tune says what is promised and why). The budget is that of the whole search.
+// Tune begins a search for the best of many runs of plans, at a price known beforehand (Papernot
+// and Steinke 2022; package tune says what is promised and why). The budget is that of the whole
+// search.
 //
 //	plan, err := privgen.Tune(budget).
 //		Candidates(func(trial accountant.Budget) ([]privgen.Plan, error) { … }).

@@ -37,8 +37,8 @@ func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape,
-		poisson: v.Poisson}
+	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean,
+		shape: v.Shape, poisson: v.Poisson}
 	if v.Poisson {
 		for _, order := range renyi.Orders() {
 			d, _ := rdpTerms(within, order)

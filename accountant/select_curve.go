@@ -60,8 +60,8 @@ func (a selectAtom) run(eps float64) float64 {
 // mostShift is where the search for (1) gives up.
 const mostShift = 300
 
-// shift is (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that fits; +Inf
-// for none.
+// shift is (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that fits;
+// +Inf for none.
 func (a selectAtom) shift() float64 {
 	// How far s is from fitting: it does at 0 and below. Both sides of (1) are rounded outward.
 	far := func(s float64) float64 {

@@ -35,7 +35,8 @@ func TestTrialsAreDrawnOnce(t *testing.T) {
 	if _, err := g.Trials(3, 40); !errors.Is(err, ErrNotCovered) {
 		t.Errorf("a second draw: %v", err)
 	}
-	if _, err := trialsOf(t, accountant.Pure{Epsilon: 1}).Trials(3, 0); !errors.Is(err, ErrNotCovered) {
+	other := trialsOf(t, accountant.Pure{Epsilon: 1})
+	if _, err := other.Trials(3, 0); !errors.Is(err, ErrNotCovered) {
 		t.Errorf("another event: %v", err)
 	}
 	for what, e := range map[string]accountant.RepeatAndSelect{

@@ -28,7 +28,8 @@ func TestTrainBest(t *testing.T) {
 		return merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{20}, BatchNorm: true},
 			Latent: 4, Steps: steps, Batch: 120, LR: 0.01, Seed: 1}
 	}
-	best, distances, err := merf.TrainBest(t.Context(), e, []merf.GeneratorConfig{of(1), of(200), of(5)})
+	best, distances, err := merf.TrainBest(t.Context(), e,
+		[]merf.GeneratorConfig{of(1), of(200), of(5)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ type Views struct {
 
 // NewViews trains a network on so many views of every record. Augment changes one view of a dense
 // record in place, in a way that is drawn from rng; it may be nil, so that views differ by the keys
-// that the network draws its own noise by. It depends on nothing but the view and rng, which goes by
-// the record's key: never on other records.
+// that the network draws its own noise by. It depends on nothing but the view and rng, which goes
+// by the record's key: never on other records.
 //
 // Errors: *param.Error for no network or one with parameters on a device of its own, and for a
 // number of views below 1.

@@ -83,8 +83,8 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 		detail: fmt.Sprintf(" count %d error %v", count, err)})
 }
 
-// forget drops the samples of an earlier run of the same purpose: a new reservation counts its steps
-// from one, and may draw no samples at all.
+// forget drops the samples of an earlier run of the same purpose: a new reservation counts its
+// steps from one, and may draw no samples at all.
 func (t *tape) forget(purpose string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

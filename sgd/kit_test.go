@@ -254,7 +254,8 @@ func TestPerLayerClipOfClassifiers(t *testing.T) {
 	for i := range labels {
 		labels[i] = rng.Int32N(3)
 	}
-	data, err := records.FromFlat(records.Interval(16, 0, 20).WithLabels("a", "b", "c"), flat, labels...)
+	data, err := records.FromFlat(records.Interval(16, 0, 20).WithLabels("a", "b", "c"), flat,
+		labels...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +333,8 @@ func TestViews(t *testing.T) {
 		t.Errorf("norm %g, want %g", n, norm(want))
 	}
 	data := table(t, 12, 3, 1)
-	for _, clip := range []sgd.Clip{nil, sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.7}}}} {
+	one := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.7}}}
+	for _, clip := range []sgd.Clip{nil, one} {
 		if clip != nil {
 			if views, err = models.NewViews(newBlocky(3), 4, nil); err != nil {
 				t.Fatal(err)

@@ -21,17 +21,18 @@ type Optimizer struct {
 type Rule interface {
 	// Name is a short name.
 	Name() string
-	// Start begins a training of so many parameters. Every training has a Mover of its own; a Rule that
-	// remembers one in the next takes part in no search (see package tune).
+	// Start begins a training of so many parameters. Every training has a Mover of its own; a Rule
+	// that remembers one in the next takes part in no search (see package tune).
 	Start(parameters int) Mover
 }
 
-// A Mover is a user-defined optimiser at work on one vector of parameters. One that keeps state from
-// step to step is a models.Stateful if a training shall be able to go on from where it was saved.
+// A Mover is a user-defined optimiser at work on one vector of parameters. One that keeps state
+// from step to step is a models.Stateful if a training shall be able to go on from where it was
+// saved.
 type Mover interface {
-	// Move changes params by the gradient of a step, noised and divided by the nominal batch. Steps are
-	// counted from 1; rate is the learning rate, by schedule. Both vectors are as long as the network's
-	// parameters, and grad may be written to.
+	// Move changes params by the gradient of a step, noised and divided by the nominal batch. Steps
+	// are counted from 1; rate is the learning rate, by schedule. Both vectors are as long as the
+	// network's parameters, and grad may be written to.
 	Move(step int, rate float64, params, grad []float32)
 }
 

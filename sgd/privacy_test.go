@@ -23,7 +23,7 @@ func policies() map[string]sgd.Clip {
 		"geometric": sgd.DPNorm{MaxNorm: 20, MinNorm: 0.1, Bins: 8, NoiseMultiplier: 3},
 		"by norm": sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3,
 			ByNorm: true},
-		"quantile":  sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3},
+		"quantile": sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3},
 	}
 }
 

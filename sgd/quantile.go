@@ -71,7 +71,7 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 	}
 	return &quantileTracker{norm: q.Initial, below: below, above: above,
 		rate: q.Rate / (nominalBatch * quantileUnits), byNorm: q.ByNorm, initial: q.Initial,
-		std:  q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
+		std: q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
 		sum: mechanism.NewFixedSum(1, 1), out: make([]float64, 1)}
 }
 
@@ -106,8 +106,8 @@ func (t *quantileTracker) factor(squaredNorm float64) float64 {
 	return mechanism.ClipFactor(squaredNorm, t.norm)
 }
 
-// counted is what a record of a norm counts of so many units: no more than those, and none less than
-// zero, whatever the norm.
+// counted is what a record of a norm counts of so many units: no more than those, and none less
+// than zero, whatever the norm.
 func (t *quantileTracker) counted(units int64, norm float64) int64 {
 	if share := norm / t.initial; t.byNorm && share < 1 {
 		return int64(share * float64(units))

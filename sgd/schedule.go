@@ -12,7 +12,8 @@ type Schedule struct {
 	Decay Decay `json:"decay,omitempty"`
 	// Warmup is a number of first steps over which the rate grows evenly to its full size.
 	Warmup int `json:"warmup,omitempty"`
-	// Steps is where Cosine ends, warm-up included; 0 means Config.Steps, which only a private run has.
+	// Steps is where Cosine ends, warm-up included; 0 means Config.Steps, which only a private run
+	// has.
 	Steps int `json:"steps,omitempty"`
 	// Final is the part of the rate that Cosine ends with, in [0, 1].
 	Final float64 `json:"final,omitempty"`

@@ -13,8 +13,8 @@ import (
 type Config struct {
 	// Budget is what the whole search may cost. Within divides it.
 	Budget accountant.Budget
-	// Candidates are the plans to choose from, for one schema and one relation. Every trial carries out
-	// one of them, all equally likely; list a plan twice to try it twice as often.
+	// Candidates are the plans to choose from, for one schema and one relation. Every trial carries
+	// out one of them, all equally likely; list a plan twice to try it twice as often.
 	Candidates []synth.Plan
 	// Trials is how many there are.
 	Trials Trials
@@ -40,11 +40,11 @@ type Trials struct {
 	// Poisson takes the Poisson law of a whole Mean instead. It is the least spread out; there may be
 	// no trial at all, with probability exp(−Mean), and then nothing is released.
 	Poisson bool `json:"poisson,omitempty"`
-	// Limit has the number drawn again until it is no larger; 0 for no limit. It costs nothing. Poisson
-	// numbers have none.
+	// Limit has the number drawn again until it is no larger; 0 for no limit. It costs nothing.
+	// Poisson numbers have none.
 	Limit int `json:"limit,omitempty"`
-	// Steady carries out Limit trials whatever the number drawn, and drops those beyond it, so that the
-	// running time does not tell the number.
+	// Steady carries out Limit trials whatever the number drawn, and drops those beyond it, so that
+	// the running time does not tell the number.
 	Steady bool `json:"steady,omitempty"`
 }
 

@@ -65,7 +65,8 @@ func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 		sum.AddRow64(row, mechanism.ClipFactor(squared, 1))
 	}
 	out := make([]float64, st.Dim())
-	if err := grant.Release(1/w.config.Noise, mechanism.Part{Sum: sum, Std: std, Out: out}); err != nil {
+	part := mechanism.Part{Sum: sum, Std: std, Out: out}
+	if err := grant.Release(1/w.config.Noise, part); err != nil {
 		return 0, err
 	}
 	score := st.Score(out)

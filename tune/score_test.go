@@ -68,7 +68,8 @@ func exactly(t *testing.T, s tune.Score, of, data records.Data) float64 {
 	if err := s.Validate(data.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	st, err := s.Statistic(t.Context(), synth.NewGenerator("copies", copies{of}, accountant.Guarantee{}))
+	st, err := s.Statistic(t.Context(),
+		synth.NewGenerator("copies", copies{of}, accountant.Guarantee{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +186,8 @@ func TestReplayHasPower(t *testing.T) {
 
 // TestPlansInFiles: a search reads itself back, its candidates and score with it.
 func TestPlansInFiles(t *testing.T) {
-	for _, score := range []tune.Score{tune.Accuracy{Learner: tune.Forest, Balanced: true}, tune.Queries{Count: 3},
-		tune.Likelihood{Seed: 4}} {
+	for _, score := range []tune.Score{tune.Accuracy{Learner: tune.Forest, Balanced: true},
+		tune.Queries{Count: 3}, tune.Likelihood{Seed: 4}} {
 		p := labelled(t, score, accountant.AddOrRemoveOne)
 		text, err := json.Marshal(p)
 		if err != nil {

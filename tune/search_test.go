@@ -34,10 +34,12 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	if err != nil || w.log.number < 1 {
 		t.Fatalf("%v after %d trials", err, w.log.number)
 	}
-	if got := gen.Guarantee().Epsilon; got < p.Total().Lower || got > p.Total().Upper || got < 1.5*one {
+	got := gen.Guarantee().Epsilon
+	if got < p.Total().Lower || got > p.Total().Upper || got < 1.5*one {
 		t.Errorf("the guarantee says ε = %g, the plan %v, a single trial %g", got, p.Total(), one)
 	}
-	if _, err := p.FitOn(t.Context(), rich, some(t, 9)); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	_, err = p.FitOn(t.Context(), rich, some(t, 9))
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a second search: %v", err)
 	}
 }
@@ -82,7 +84,7 @@ func TestTheBestIsReleased(t *testing.T) {
 // TestNothingElseLeaves: of the models of a search one is alive when it is over, progress is the
 // end of the search alone, and its one line is all there is on the ledger.
 func TestNothingElseLeaves(t *testing.T) {
-	w := &toy{noise: 4}
+	w := &toy{noise: 4, log: &fits{}}
 	p := search(t, tune.Trials{Mean: 30, Shape: 1}, w, &toy{noise: 4, log: w.log})
 	ledger := accountant.NewLedger(p.Budget())
 	var seen []synth.Progress
@@ -127,20 +129,22 @@ func TestFailuresRankLast(t *testing.T) {
 		}
 		return errToy
 	}
-	gen, err := search(t, tune.Trials{Mean: 1000, Shape: 1, Limit: 1000}, &toy{noise: 4, quirk: sometimes}).
-		Fit(t.Context(), some(t, 9))
+	data, many := some(t, 9), tune.Trials{Mean: 1000, Shape: 1, Limit: 1000}
+	gen, err := search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data)
 	if err != nil || gen == nil || second < 2 {
 		t.Errorf("one failure of %d: %v", second, err)
 	}
-	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken, "panics": panics} {
-		_, err := search(t, tune.Trials{Mean: 5}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), some(t, 9))
+	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken,
+		"panics": panics} {
+		_, err := search(t, tune.Trials{Mean: 5}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), data)
 		if !errors.Is(err, tune.ErrFailed) || strings.Contains(err.Error(), "secret") ||
 			(what == "fails") != errors.Is(err, errToy) {
 			t.Errorf("every trial %s: %v", what, err)
 		}
 	}
 	for range 200 {
-		_, err = search(t, tune.Trials{Mean: 1, Poisson: true}, &toy{noise: 4}).Fit(t.Context(), some(t, 9))
+		one := tune.Trials{Mean: 1, Poisson: true}
+		_, err = search(t, one, &toy{noise: 4}).Fit(t.Context(), data)
 		if err != nil {
 			break
 		}
@@ -150,8 +154,8 @@ func TestFailuresRankLast(t *testing.T) {
 	}
 }
 
-// TestTrialsSpendWhatWasPriced: what a plan does not state it cannot reserve in a trial, and what it
-// states it can reserve once.
+// TestTrialsSpendWhatWasPriced: what a plan does not state it cannot reserve in a trial, and what
+// it states it can reserve once.
 func TestTrialsSpendWhatWasPriced(t *testing.T) {
 	drawn := 0
 	reserve := func(purpose string, e accountant.Event) func(*toy, *synth.Run) error {
@@ -169,7 +173,8 @@ func TestTrialsSpendWhatWasPriced(t *testing.T) {
 		"its line twice":   reserve("count", own),
 		"the score's line": reserve("score", tiny),
 	} {
-		_, err := search(t, tune.Trials{Mean: 3}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), some(t, 9))
+		p := search(t, tune.Trials{Mean: 3}, &toy{noise: 4, quirk: quirk})
+		_, err := p.Fit(t.Context(), some(t, 9))
 		if !errors.Is(err, tune.ErrFailed) || drawn > 0 {
 			t.Errorf("%s: %v, %d drawn", what, err, drawn)
 		}
@@ -198,7 +203,8 @@ func TestCancelledSearches(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || gen != nil || w.log.number != 1 {
 		t.Errorf("%v after %d trials", err, w.log.number)
 	}
-	if _, err := p.FitOn(t.Context(), ledger, some(t, 9)); !errors.Is(err, accountant.ErrBudgetExceeded) {
+	_, err = p.FitOn(t.Context(), ledger, some(t, 9))
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a second search: %v", err)
 	}
 }

@@ -32,7 +32,8 @@ func embeddings(s records.Schema, b accountant.Budget, n int) ([]synth.Plan, err
 	return out, nil
 }
 
-// trialBudgets are the budgets of single trials that Within found: they do not depend on the schema.
+// trialBudgets are the budgets of single trials that Within found: they do not depend on the
+// schema.
 var trialBudgets = map[accountant.Budget]accountant.Budget{}
 
 func searchPlan(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

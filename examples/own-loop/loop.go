@@ -27,8 +27,8 @@ func (l lion) Move(_ int, rate float64, params, grad []float32) {
 
 // classify trains a classifier of the library with that optimiser, a rate that warms up and falls,
 // and a clip norm for every layer: all of a step is one event on the ledger.
-func classify(ctx context.Context, ledger *accountant.Ledger, data records.Data) (*models.Classifier,
-	error) {
+func classify(ctx context.Context, ledger *accountant.Ledger,
+	data records.Data) (*models.Classifier, error) {
 	net, err := models.MLP{Hidden: []int{16}}.Classifier(device.CPU(), data.Schema().Dim(),
 		data.Schema().Classes(), 1)
 	if err != nil {
