@@ -51,18 +51,18 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 // oneOf lowers a choice. Which event was chosen may depend on what was released before, in this use
 // and in all others, so the worst is taken of every use and not of the whole.
 func (c *collector) oneOf(v OneOf, n int) error {
-	var choice [][]term
+	var list [][]term
 	for _, p := range v.Events {
 		alts, err := reduce(p, c.relation)
 		if err != nil {
 			return err
 		}
-		choice = append(choice, alts...)
+		list = append(list, alts...)
 	}
-	if choice = distinct(choice); len(choice) == 1 {
-		return c.pushAll(choice[0], n)
+	if list = distinct(list); len(list) == 1 {
+		return c.pushAll(list[0], n)
 	}
-	return c.push(worstAtom{choice}, n)
+	return c.push(worstAtom{list}, n)
 }
 
 // pushAll adds n uses of a list.

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tune"
 )
@@ -242,5 +244,80 @@ func TestCost(t *testing.T) {
 		if got := trials.AtMost(0.9999); got > most || got < 1 {
 			t.Errorf("%v: %d trials at most, not %d", trials, got, most)
 		}
+	}
+}
+
+// TestDroppedTrialsDoNotCompete: a steady search of one trial that carries out forty releases one
+// number, as likely above its mean as below; the best of forty would be above with probability
+// 1 − 2^-40. The test fails with probability 2^-30 where that holds.
+func TestDroppedTrialsDoNotCompete(t *testing.T) {
+	p := search(t, tune.Trials{Mean: 1, Limit: 40, Steady: true}, &toy{noise: 100})
+	for range 30 {
+		gen, err := p.Fit(t.Context(), some(t, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gen.Model().(*tune.Model).Score() < 1 {
+			return
+		}
+	}
+	t.Error("thirty winners above the mean")
+}
+
+// steep adds a long vector for every record, or the record's number.
+type steep struct{ largest }
+
+func (steep) Statistic(context.Context, *synth.Generator) (tune.Statistic, error) {
+	return far{}, nil
+}
+
+type far struct{ value }
+
+func (far) Of(record records.Data, dst []float64) {
+	var b device.Batch
+	record.Range(0, 1, &b)
+	dst[0] = -1e6
+	if b.Dense.Row(0)[0] == 1 {
+		dst[0] = 1e6
+	}
+	if len(b.Index) > 0 && b.Index[0] != 0 {
+		panic("the record's number is told")
+	}
+}
+
+// TestScoresAreClipped: what a record adds to a score has norm 1 at most and knows nothing of where
+// the record stands; noise is scaled to what a replaced record does.
+func TestScoresAreClipped(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		noise, w := 5.0, &toy{noise: 4, relation: r}
+		p, err := tune.Config{Budget: accountant.Budget{Epsilon: 100, Delta: 1e-5, Relation: r},
+			Trials: tune.Trials{Mean: 2}, Score: steep{}, Noise: noise,
+			Candidates: []synth.Plan{toyPlan(t, w)}}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := make([]float32, 3*9)
+		data := func() records.Data {
+			d, err := records.FromFlat(records.Binary(3), flat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		first := data()
+		flat = append([]float32(nil), flat...)
+		flat[3*4] = 1 // another record in the fifth place
+		second := data()
+		if r == accountant.AddOrRemoveOne {
+			second = first.(*records.Table).Slice(0, 8)
+		}
+		privacytest.Replay[records.Data]{Budget: p.Budget(), Data: first, Neighbour: second, Seeds: 1,
+			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				_, err := p.FitOn(ctx, l, d)
+				if err != nil {
+					t.Error(err)
+				}
+				return nil, err
+			}}.Check(t)
 	}
 }

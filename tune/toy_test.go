@@ -18,9 +18,10 @@ import (
 
 // toy is a system whose generator is one noisy number: the number of records.
 type toy struct {
-	noise float64
-	quirk func(t *toy, r *synth.Run) error // runs before the release; may be nil
-	log   *fits
+	noise    float64
+	relation accountant.Relation
+	quirk    func(t *toy, r *synth.Run) error // runs before the release; may be nil
+	log      *fits
 }
 
 // fits is what was carried out, as no search tells.
@@ -55,7 +56,9 @@ func (w *toy) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	sum := mechanism.NewFixedSum(1, mechanism.GridFor(w.noise))
-	sum.AddInt(0, int64(r.Data.Len()))
+	if w.relation == accountant.AddOrRemoveOne {
+		sum.AddInt(0, int64(r.Data.Len()))
+	}
 	out := make([]float64, 1)
 	if err := grant.Release(1/w.noise, mechanism.Part{Sum: sum, Std: w.noise, Out: out}); err != nil {
 		return nil, err
@@ -80,7 +83,8 @@ func toyPlan(t testing.TB, w *toy) synth.Plan {
 	if w.log == nil {
 		w.log = &fits{}
 	}
-	p, err := synth.NewProgram("toy", records.Binary(3), accountant.Budget{Epsilon: 50, Delta: 1e-5},
+	p, err := synth.NewProgram("toy", records.Binary(3), accountant.Budget{Epsilon: 50, Delta: 1e-5,
+		Relation: w.relation},
 		[]synth.Stage{{Purpose: "count", Event: accountant.Gaussian{NoiseMultiplier: w.noise},
 			Count: 1}}, w)
 	if err != nil {
