@@ -11,6 +11,9 @@ import (
 // maxTrials bounds a draw that has no limit of its own; a draw beyond it is made again.
 const maxTrials = 1 << 20
 
+// LeastGamma is the smallest γ of a number of runs that Trials draws, since that takes 1/γ steps.
+const LeastGamma = 1e-8
+
 // Trials draws how many runs a selection makes and, for each of them, one of so many choices, all
 // equally likely. A limit above 0 has the number drawn again until it is no larger.
 //
@@ -18,10 +21,9 @@ const maxTrials = 1 << 20
 // given the records, that each costs no more than the event's own, and that nothing leaves but the
 // best of them. Their number and their choices are secret: they are drawn here, from the stream
 // that protects, exactly (noise class: exact). See the event for what a limit does to its price.
-// Errors: [ErrNotCovered] under any other event or the second time; for a shape above 1 and for a
-// Poisson number with a limit or a mean that is not whole, which have no draw here. Nothing has
-// then been drawn.
-// Source: Papernot and Steinke 2022.
+// Errors: [ErrNotCovered] under any other event or the second time; for a shape above 1, a γ below
+// LeastGamma and a Poisson number with a limit or a mean that is not whole, which have no draw
+// here. Nothing has then been drawn. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {
@@ -59,6 +61,10 @@ func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 	}
 	if e.Shape > 1 || (1+e.Shape)-1 != e.Shape {
 		return nil, a.refuse("a shape of %v: want a number in (-1, 1] to which 1 adds exactly", e.Shape)
+	}
+	if e.Gamma() < LeastGamma {
+		return nil, a.refuse("a mean of %v at shape %v: such numbers take too long to draw", e.Mean,
+			e.Shape)
 	}
 	if limit == 0 || limit > maxTrials {
 		limit = maxTrials

@@ -42,6 +42,7 @@ func TestTrialsAreDrawnOnce(t *testing.T) {
 	for what, e := range map[string]accountant.RepeatAndSelect{
 		"shape 2":              {Event: e.Event, Mean: 5, Shape: 2},
 		"a shape off the grid": {Event: e.Event, Mean: 5, Shape: -0.1},
+		"a tiny γ":             {Event: e.Event, Mean: 50, Shape: -0.96875},
 		"half a Poisson run":   {Event: e.Event, Mean: 5.5, Poisson: true},
 	} {
 		if _, err := trialsOf(t, e).Trials(3, 0); !errors.Is(err, ErrNotCovered) {

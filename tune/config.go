@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -56,6 +57,10 @@ func (t Trials) check(k *param.Checker) {
 	k.OK(t.Mean >= 1 && t.Mean <= mostTrials, path+"Mean", t.Mean, "a number in [1, 10000]")
 	k.OK(t.Shape > -1 && t.Shape <= 1 && (1+t.Shape)-1 == t.Shape, path+"Shape", t.Shape,
 		"a number in (−1, 1] to which 1 adds exactly, such as −0.5, 0 or 1")
+	if !t.Poisson && t.Mean >= 1 {
+		k.OK(!(t.of(accountant.Pure{Epsilon: 1}).Gamma() < mechanism.LeastGamma), path+"Shape", t.Shape,
+			"a larger shape or a smaller mean: numbers of this law take too long to draw")
+	}
 	k.OK(t.Limit >= 0 && t.Limit <= 100*mostTrials, path+"Limit", t.Limit,
 		"a number of trials, or 0 for no limit")
 	if t.Poisson {

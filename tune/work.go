@@ -167,7 +167,7 @@ const scoreLine = "score"
 // ledger is that of one trial. It stays here and is forgotten with it.
 func (w *work) ledger(candidate int, of *accountant.Ledger) *accountant.Ledger {
 	b := w.config.Budget
-	b.Epsilon = w.costs[candidate].Upper*(1+1e-6) + 1e-12
+	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // only below is the limit, exactly; this is none
 	return accountant.NewLedger(b, accountant.WithUnit(of.Unit()),
 		accountant.WithPolicy(w.only(candidate)))
 }
