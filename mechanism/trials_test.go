@@ -64,8 +64,17 @@ func TestTrialsHaveTheirMean(t *testing.T) {
 		{Mean: 1}, {Mean: 20}, {Mean: 20, Shape: 1}, {Mean: 6, Shape: -0.5}, {Mean: 20, Poisson: true}} {
 		e.Event = accountant.Pure{Epsilon: 1}
 		sum := 0.0
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-6})
+		a, err := Begin(context.Background(), ledger).Reserve("search", e, n)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range n {
-			list, err := trialsOf(t, e).Trials(2, 0)
+			g, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := g.Trials(2, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
