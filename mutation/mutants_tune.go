@@ -2,9 +2,9 @@ package main
 
 // Searches: their price, their draws, what a trial may spend and what leaves.
 func tuneMutants() []mutant {
-	selected := at("accountant", "CurveOfASelection|Candidates|OneOf")
+	selected := at("accountant", "CurveOfASelection|Candidates|OneOf|RareOutcomes")
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)
-	search := at("tune", "Refuses|TheBest|Nothing|Failures|Spend|Steady|Cancelled|Cost|Replay|Scores")
+	search := at("tune", "Refuses|TheBest|Nothing|Failures|Spend|Steady|Cancelled|Cost")
 	return []mutant{
 		{Name: "accountant/one of several costs what the first does", In: "accountant", Tests: selected,
 			Old: "for _, p := range v.Events {\n\t\talts, err := reduce(p, c.relation)",
