@@ -124,17 +124,20 @@ func TestNothingElseLeaves(t *testing.T) {
 func TestFailuresRankLast(t *testing.T) {
 	broken := func(*toy, *synth.Run) error { return errToy }
 	panics := func(_ *toy, r *synth.Run) error { panic("a secret of record 7") }
-	second := 0
+	done := 0
 	sometimes := func(*toy, *synth.Run) error {
-		if second++; second > 1 {
+		if done++; done%2 == 1 {
 			return nil
 		}
 		return errToy
 	}
-	data, many := some(t, 9), tune.Trials{Mean: 1000, Shape: 1, Limit: 1000}
-	gen, err := search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data)
-	if err != nil || gen == nil || second < 2 {
-		t.Errorf("one failure of %d: %v", second, err)
+	data, many := some(t, 9), tune.Trials{Mean: 20, Shape: 1}
+	var err error
+	for range 40 { // half of the searches end with a failure
+		done = 0
+		if _, err = search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data); err != nil {
+			t.Fatalf("%d trials, of which every second one failed: %v", done, err)
+		}
 	}
 	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken,
 		"panics": panics} {
@@ -169,13 +172,14 @@ func TestTrialsSpendWhatWasPriced(t *testing.T) {
 			return err
 		}
 	}
-	tiny, own := accountant.Gaussian{NoiseMultiplier: 1e6}, accountant.Gaussian{NoiseMultiplier: 4}
+	const noise = 1e4 // so little is spent that no budget refuses it twice
+	tiny, own := accountant.Gaussian{NoiseMultiplier: 1e6}, accountant.Gaussian{NoiseMultiplier: noise}
 	for what, quirk := range map[string]func(*toy, *synth.Run) error{
 		"another line": reserve("more", tiny), "another event": reserve("count", tiny),
 		"its line twice":   reserve("count", own),
 		"the score's line": reserve("score", tiny),
 	} {
-		p := search(t, tune.Trials{Mean: 3}, &toy{noise: 4, quirk: quirk})
+		p := search(t, tune.Trials{Mean: 3}, &toy{noise: noise, quirk: quirk})
 		_, err := p.Fit(t.Context(), some(t, 9))
 		if !errors.Is(err, tune.ErrFailed) || drawn > 0 {
 			t.Errorf("%s: %v, %d drawn", what, err, drawn)
