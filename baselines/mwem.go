@@ -86,7 +86,7 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	}
 	s := rounds{truth: truth, scores: make([]int64, len(truth)), noise: noise,
 		choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
-	if err := s.released.restore(r.Saved(), len(truth)); err != nil {
+	if err := s.released.restore(r.Saved(), len(truth), m.Rounds); err != nil {
 		return nil, err
 	}
 	r.Keep(s.released.file)
@@ -178,7 +178,8 @@ func (m *measurements) file() (*synth.File, error) {
 		{Name: sectionAnswers, Data: synth.Floats64(numbers)}}}, err
 }
 
-func (m *measurements) restore(f *synth.File, queries int) error {
+// restore reads the answers, of which each round has given one at most.
+func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 	if f == nil {
 		return nil
 	}
@@ -188,6 +189,9 @@ func (m *measurements) restore(f *synth.File, queries int) error {
 	data, err := f.Section(sectionAnswers)
 	if err != nil {
 		return err
+	}
+	if len(data)/16 > rounds {
+		return malformed(fmt.Sprintf("%d answers of %d rounds", len(data)/16, rounds))
 	}
 	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
 	if err != nil {

@@ -154,15 +154,34 @@ func (c Config) own() Config {
 // parameters is the number of those of all networks together, and of the units of their state, 0
 // where the architecture does not say.
 func (c Config) parameters() int64 {
+	n := c.numbers()
+	if n > math.MaxInt32 {
+		return n
+	}
+	return n * int64(max(c.Cluster.K, 1))
+}
+
+// noise are the noise multipliers of all stages, 0 where one is to be found.
+func (c Config) noise() []float64 {
+	all := []float64{c.Train.NoiseMultiplier}
+	if c.clustered() {
+		all = append(all, c.Cluster.NoiseMultiplier)
+	}
+	if c.Marginals != nil {
+		all = append(all, c.Marginals.NoiseMultiplier)
+	}
+	return all
+}
+
+// numbers are the parameters of one network, or the numbers of its state where these are more; 0
+// where they are not known.
+func (c Config) numbers() int64 {
 	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {
 		return 0
 	}
-	n, state := s.Size(visible(c.Schema))
-	if n = max(n, state); n > math.MaxInt32 {
-		return n
-	}
-	return n * int64(max(c.Cluster.K, 1))
+	params, state := s.Size(visible(c.Schema))
+	return max(params, state)
 }
 
 // clustered reports whether there is a clustering stage.

@@ -26,7 +26,7 @@ type fileHeader struct {
 
 // Encode writes released state, and nothing else.
 func (m *Model) Encode() (*synth.File, error) {
-	if m.router == nil {
+	if m.known().router == nil {
 		return nil, errNoModel()
 	}
 	arch, err := models.MarshalDensity(m.arch)
@@ -94,7 +94,10 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 
 // tilts checks the shifts, one list for each network or none at all.
 func (h fileHeader) tilts() ([]tilt, error) {
-	if len(h.Tilts) != 0 && len(h.Tilts) != h.Networks {
+	if len(h.Tilts) == 0 {
+		return nil, nil // an empty list is none
+	}
+	if len(h.Tilts) != h.Networks {
 		return nil, malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
 	}
 	for _, t := range h.Tilts {

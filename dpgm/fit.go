@@ -186,8 +186,8 @@ const clusterFloor = 1
 
 // model is what is released: networks of its own, to which parameters and public state are copied.
 func (r *run) model() (synth.Model, error) {
-	c := r.config
-	m := &Model{schema: c.Schema, arch: c.Model, backend: r.Backend,
+	c, be := r.config, r.ReleaseBackend()
+	m := &Model{schema: c.Schema, arch: c.Model, backend: be,
 		router: &router{clusters: r.router.clusters}}
 	var err error
 	if c.clustered() {
@@ -195,18 +195,18 @@ func (r *run) model() (synth.Model, error) {
 			return nil, err
 		}
 	}
-	if m.nets, err = newNets(r.Backend, c); err != nil {
+	if m.nets, err = newNets(be, c); err != nil {
 		return nil, err
 	}
 	for i, net := range m.nets {
-		r.Backend.Apply(device.Identity, net.Params().Flat, r.released(i).Flat)
+		be.Apply(device.Identity, net.Params().Flat, r.released(i).Flat)
 		if s, ok := net.(models.Stateful); ok {
 			if err := s.SetState(r.nets[i].(models.Stateful).AppendState(nil)); err != nil {
 				return nil, err
 			}
 		}
 		if r.told != nil {
-			m.tilts = append(m.tilts, r.told[i].settle(r.Backend, net, c.Schema.Dim()))
+			m.tilts = append(m.tilts, r.told[i].settle(be, net, c.Schema.Dim()))
 		}
 	}
 	return m, nil

@@ -25,15 +25,23 @@ type Model struct {
 }
 
 // Schema is the schema of the synthetic records: that of the real ones without their labels.
-func (m *Model) Schema() records.Schema { return m.schema.WithoutLabels() }
+func (m *Model) Schema() records.Schema { return m.known().schema.WithoutLabels() }
+
+// known is the model, or the zero value in the place of nil.
+func (m *Model) known() *Model {
+	if m == nil {
+		return &Model{}
+	}
+	return m
+}
 
 // Clusters is the number of networks.
-func (m *Model) Clusters() int { return len(m.nets) }
+func (m *Model) Clusters() int { return len(m.known().nets) }
 
 // Weights are the probabilities with which clusters are sampled, from their
 // released noisy sizes.
 func (m *Model) Weights() []float64 {
-	if m.router == nil {
+	if m.known().router == nil {
 		return nil
 	}
 	return m.router.weights()
@@ -42,7 +50,7 @@ func (m *Model) Weights() []float64 {
 // Assign says which cluster a record would belong to: records of any origin, since
 // only released centres are used.
 func (m *Model) Assign(b device.Batch, dst []int32) {
-	if m.router == nil {
+	if m.known().router == nil {
 		clear(dst)
 		return
 	}
@@ -57,7 +65,7 @@ func errNoModel() error {
 // Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
 // probable level of each column instead of a drawn one.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
-	if m.router == nil {
+	if m.known().router == nil {
 		return synth.Sampler{}, errNoModel()
 	}
 	schema := m.Schema()

@@ -47,14 +47,11 @@ func (c Config) Plan() (*Plan, error) {
 // Errors: a plan that starts its clusters from public records, or in features
 // of another module's kernel, holds what JSON cannot.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p == nil {
-		return (*synth.Program)(nil).MarshalJSON()
-	}
-	if p.Config.Cluster.Init.Method == kmeans.FromPublic {
+	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
 			"cluster them first and start at their centres")
 	}
-	return p.Program.MarshalJSON()
+	return p.program().MarshalJSON()
 }
 
 // calibrate fills the noise multipliers that are zero: clustering first, from its

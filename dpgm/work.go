@@ -3,6 +3,7 @@ package dpgm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -122,6 +123,10 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		}
 	}
 	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(network.CheckNamed(saved, "the network", c.Model, c.numbers),
+		saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}
 	p, err := c.Plan()

@@ -219,13 +219,18 @@ func (c Config) validateNetworks() error {
 }
 
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
-	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
-		size := func() int64 { return sizer.CriticSize(c.Schema.Dim(), c.classes()) }
-		if err := network.CheckSize("gan.Config.Critic", c.Critic, size); err != nil {
-			return nil, err
-		}
+	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
+		return nil, err
 	}
 	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
+}
+
+// criticSize is the number of the critic's parameters; 0 where it is not known.
+func (c Config) criticSize() int64 {
+	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
+		return sizer.CriticSize(c.Schema.Dim(), c.classes())
+	}
+	return 0
 }
 
 func (c Config) newGenerator(be device.Backend) (models.Generator, error) {

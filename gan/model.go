@@ -23,7 +23,8 @@ type Model struct {
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
 // private labels.
 func (r *run) model() (synth.Model, error) {
-	net, err := r.config.newGenerator(r.Backend)
+	be := r.ReleaseBackend()
+	net, err := r.config.newGenerator(be)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (r *run) model() (synth.Model, error) {
 	}
 	c := r.config
 	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: r.Backend, net: net}, nil
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
 }
 
 // made refuses the zero value.
@@ -46,6 +47,9 @@ func (m *Model) made() error {
 // Schema is the schema of the synthetic records, with the real ones' labels if the networks know
 // them.
 func (m *Model) Schema() records.Schema {
+	if m == nil {
+		return records.Schema{}
+	}
 	if m.config.IgnoreLabels {
 		return m.config.Schema.WithoutLabels()
 	}
@@ -53,7 +57,12 @@ func (m *Model) Schema() records.Schema {
 }
 
 // Latent is the number of coordinates of a code, the label's not counted.
-func (m *Model) Latent() int { return m.config.Latent }
+func (m *Model) Latent() int {
+	if m == nil {
+		return 0
+	}
+	return m.config.Latent
+}
 
 // Sampler draws records, classes by the public ClassWeights. See [synth.Model].
 //

@@ -80,14 +80,11 @@ func (c Config) event(noiseMultiplier float64) accountant.Event {
 // Errors: *param.Error for the zero value; public records, which JSON is no place for; an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p == nil {
-		return nil, param.New("gan.Plan", nil, "a plan made by Config.Plan or read from a file")
-	}
-	if p.Config.Public != nil {
+	if p != nil && p.Config.Public != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written:" +
 			" write its other fields, and give them to it again")
 	}
-	return p.Program.MarshalJSON()
+	return p.program().MarshalJSON()
 }
 
 // work is what the system adds to a plan.
@@ -152,11 +149,21 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, malformed(err)
 	}
+	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
+		return nil, err
+	}
 	p, err := c.Plan()
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// checkNamed holds both networks to the limits of what is read.
+func (c Config) checkNamed(saved synth.SavedPlan) error {
+	critic := network.CheckNamed(saved, "the critic", c.Critic, c.criticSize)
+	return errors.Join(critic,
+		network.CheckNamedGenerator(saved, c.Generator, codeWidth(c.Latent, c.classes())))
 }
 
 // Judge refuses private records that are declared public, and networks that the backend or the

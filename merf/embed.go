@@ -3,6 +3,7 @@ package merf
 import (
 	"context"
 	"iter"
+	"maps"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -31,8 +32,9 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 // goes on from a checkpoint reads the whole stream again, as long as something is left to release.
 //
 // Units: a record must be in one piece only, and where the ledger protects users so must all of a
-// user: pieces do not name users, so that a user who is in two of them cannot be recognised and
-// counts twice. Pieces that state a smaller unit than the ledger's are refused.
+// user. Pieces do not name users, so that a user who is in two of them cannot be recognised: under
+// such a ledger a second piece is refused unless both state different parts of all users, by
+// records.WithPart. Pieces that state a smaller unit than the ledger's are refused.
 // Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
 // decides what its errors say about the records. A plan with Batches needs random access and is
 // refused.
@@ -87,6 +89,10 @@ func pieces(ctx context.Context,
 			if err := s.Add(ctx, data); err != nil {
 				return err
 			}
+			if err := records.CheckUnit("merf.stream (the pieces so far)", s.who, r.Ledger.Unit()); err !=
+				nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -97,7 +103,8 @@ func pieces(ctx context.Context,
 // first shard holds the records of all.
 //
 // Guarantee: that of Embed for the records of all shards together, each of which must be in one
-// shard once; where the ledger protects users, all of a user must be in one shard.
+// shard once; where the ledger protects users, all of a user must be in one shard, and shards, like
+// the pieces that are added to one, must state different parts of all users by records.WithPart.
 // Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed,
 // or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
@@ -131,7 +138,21 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
 		}
 	}
+	if who := together(shards); k.Err() == nil && ledger != nil && who != "" {
+		k.Add(records.CheckUnit("merf.Release.shards (together)", who, ledger.Unit()))
+	}
 	return k.Err()
+}
+
+// together is the unit that several shards keep, "" for none with records.
+func together(shards []*Partial) string {
+	var all Partial
+	for _, s := range shards {
+		if s != nil {
+			all.note(s.who, parts{s.parts.of, maps.Clone(s.parts.held)})
+		}
+	}
+	return all.who
 }
 
 // Refit trains the plan's generator against an embedding that was released before. It reads no

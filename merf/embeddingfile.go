@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -34,6 +35,9 @@ const (
 // kernel that is not package rff's own is left out and has to be given to LoadEmbedding. Errors are
 // the writer's.
 func (e *Embedding) Save(w io.Writer) error {
+	if e.known().features == nil {
+		return param.New("merf.Embedding", nil, "an embedding that a plan has released")
+	}
 	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal,
 		SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
 	if kernel, err := rff.MarshalEmbedding(e.config.Kernel); err == nil {

@@ -24,10 +24,18 @@ type Model struct {
 }
 
 // Schema is the schema of the synthetic records: that of the real ones, labels included.
-func (m *Model) Schema() records.Schema { return m.schema }
+func (m *Model) Schema() records.Schema {
+	if m == nil {
+		return records.Schema{}
+	}
+	return m.schema
+}
 
 // Proportions are the probabilities with which classes are generated where none is asked for.
 func (m *Model) Proportions() []float64 {
+	if m.made() != nil {
+		return nil
+	}
 	out := append([]float64(nil), m.shares...)
 	if m.generator.Labels == UniformLabels {
 		for i := range out {

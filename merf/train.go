@@ -44,7 +44,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		return nil, err
 	}
 	g = g.withDefaults()
-	t, err := newTraining(e, g, r.Backend)
+	t, err := newTraining(e, g, r.ReleaseBackend())
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 	}
 	r.Keep(nil)
 	t.finish()
-	return &Model{schema: e.config.Schema, generator: g, backend: r.Backend, net: t.net,
+	return &Model{schema: e.config.Schema, generator: g, backend: t.be, net: t.net,
 		shares: e.proportions()}, nil
 }
 

@@ -3,6 +3,7 @@ package merf
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -92,11 +93,15 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	g := j.Generator.withDefaults()
+	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
+		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err !=
+		nil {
+		return nil, err
+	}
 	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
 		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
-		Batches:   j.Batches,
-		Seed:      j.Seed,
-		Generator: j.Generator}.Plan()
+		Batches: j.Batches, Seed: j.Seed, Generator: j.Generator}.Plan()
 	if err != nil {
 		return nil, err
 	}

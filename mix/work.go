@@ -173,6 +173,13 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	noise := []float64{c.NoiseMultiplier}
+	if c.Centers.wanted() {
+		noise = append(noise, c.Centers.NoiseMultiplier)
+	}
+	if err := saved.Decided(noise...); err != nil {
+		return nil, err
+	}
 	p, err := c.Plan()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,11 @@ func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
+<<<<<<< HEAD
 		baselineMutants(), frameMutants(), durableMutants(), transactionMutants(), fixedPointMutants(),
 		tuneMutants())
+=======
+		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
+		fixedPointMutants(), edgeMutants(), gridMutants())
+>>>>>>> main
 }

@@ -126,6 +126,8 @@ type checkpointHeader struct {
 	Nonce string `json:"nonce"` // of this state of the file
 	Taken []int  `json:"taken"` // uses of each line
 	Unit  string `json:"unit"`  // whose presence the ledger protects
+	// The ledger in a store that the run is on, and its last line then; nil for one in memory.
+	Ledger *accountant.Kept `json:"ledger,omitempty"`
 	// Not empty where a run under this checkpoint was not private; the first reason.
 	NotPrivate string `json:"not_private,omitempty"`
 	// Classes of the noise of each line.
@@ -258,6 +260,9 @@ func (k *keeper) read(ctx context.Context) error {
 	if unit := k.run.Ledger.Unit(); h.Unit != unit {
 		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan,
 			h.Unit, unit)
+	}
+	if err := k.checkLedger(h.Ledger); err != nil {
+		return err
 	}
 	if len(h.Classes) != len(h.Taken) {
 		return fmt.Errorf("%w: lines without their noise classes", ErrFormat)
@@ -445,7 +450,7 @@ func (k *keeper) put() error {
 		}
 	}
 	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token(), Unit: k.run.Ledger.Unit(),
-		NotPrivate: k.run.Ledger.NotPrivate()}
+		Ledger: k.run.Ledger.Kept(), NotPrivate: k.run.Ledger.NotPrivate()}
 	for i := range k.lines {
 		h.Taken = append(h.Taken, k.lines[i].taken)
 		h.Classes = append(h.Classes, k.lines[i].noted())

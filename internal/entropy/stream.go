@@ -17,6 +17,7 @@ const Buffer = 512
 // safe for concurrent use.
 type Stream struct {
 	ctr  cipher.Stream
+	wide *counter // in place of ctr where the machine has vectors for it
 	buf  []byte
 	next int
 }
@@ -42,6 +43,10 @@ func (s *Stream) refill() {
 // Fill overwrites dst with keystream that has not been handed out before.
 // Words still waiting in the stream's own buffer stay there.
 func (s *Stream) Fill(dst []byte) {
+	if s.wide != nil {
+		s.wide.fill(dst)
+		return
+	}
 	for len(dst) > 0 {
 		n := min(len(dst), len(zeros))
 		s.ctr.XORKeyStream(dst[:n], zeros[:n])

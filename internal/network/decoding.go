@@ -77,6 +77,32 @@ func CheckSize(path string, a any, params func() int64) error {
 	return nil
 }
 
+// CheckNamed holds a network that a saved plan names to the limits of what is read, before it is
+// built. An architecture that is not sound is left to the plan, which says what is wrong with it.
+//
+// Errors: synth.ErrFormat.
+func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64) error {
+	if saved.Schema.Validate() != nil {
+		return nil
+	}
+	if v, ok := a.(interface{ Validate() error }); ok && v.Validate() != nil {
+		return nil
+	}
+	return saved.Network(what, numbers())
+}
+
+// CheckNamedGenerator is CheckNamed for the generator of records of the plan's schema.
+func CheckNamedGenerator(saved synth.SavedPlan, a models.GeneratorArchitecture, latent int) error {
+	return CheckNamed(saved, "the generator", a, func() int64 {
+		sizer, ok := a.(models.GeneratorSizer)
+		if !ok || latent < 1 {
+			return 0
+		}
+		params, state := sizer.GeneratorSize(latent, Heads(saved.Schema))
+		return max(params, params+state/4)
+	})
+}
+
 const (
 	sectionParams = "parameters"
 	sectionState  = "state"

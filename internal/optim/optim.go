@@ -84,9 +84,9 @@ func (c Config) Validate() error {
 // State is an optimiser at work on n parameters in host memory.
 type State struct {
 	cfg  Config
-	be   device.Backend // whose Adam kernel does the work
+	adam device.Adam // this step of it
 	m, v []float32
-	g    []float32 // scaled gradient, range by range
+	g    []float32 // scaled gradient, range by range, for the other rules
 	t    int
 	lr   float32 // of the step
 }
@@ -94,8 +94,13 @@ type State struct {
 // New starts an optimiser for n parameters. The configuration must be valid, or the zero value for
 // one that counts steps and moves nothing.
 func (c Config) New(n int) *State {
+<<<<<<< HEAD
 	s := &State{cfg: c, be: device.CPU(), lr: float32(c.LR)}
 	if c.Rule != Unset {
+=======
+	s := &State{cfg: c}
+	if c.Rule != Adam {
+>>>>>>> main
 		s.g = make([]float32, n)
 	}
 	if c.Rule == Momentum || c.Rule == Adam {
@@ -108,7 +113,12 @@ func (c Config) New(n int) *State {
 }
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
-func (s *State) BeginStep() { s.t++ }
+func (s *State) BeginStep() {
+	if s.t++; s.cfg.Rule == Adam {
+		s.adam = device.NewAdam(device.AdamStep{LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1),
+			Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
+	}
+}
 
 // SetRate sets the learning rate to a multiple of the configuration's, for the steps that come.
 func (s *State) SetRate(factor float64) { s.lr = float32(s.cfg.LR * factor) }
@@ -119,36 +129,48 @@ func (s *State) Step() int { return s.t }
 // UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
 // must be disjoint; they may be updated concurrently.
 func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
-	g := s.g[lo : lo+len(grad)]
+	hi := lo + len(grad)
+	if s.cfg.Rule == Adam {
+		s.adam.MoveSum(params[lo:hi], grad, s.m[lo:hi], s.v[lo:hi], scale)
+		return
+	}
+	g := s.g[lo:hi]
 	for i, x := range grad {
 		g[i] = float32(scale * x)
 	}
-	s.move(params[lo:lo+len(grad)], lo, g)
+	s.move(params[lo:hi], lo, g)
 }
 
 // UpdateRange32 is UpdateRange for gradients in single precision.
 func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale float32) {
-	g := s.g[lo : lo+len(grad)]
+	hi := lo + len(grad)
+	if s.cfg.Rule == Adam {
+		s.adam.Move(params[lo:hi], grad, s.m[lo:hi], s.v[lo:hi], scale)
+		return
+	}
+	g := s.g[lo:hi]
 	for i, x := range grad {
 		g[i] = scale * x
 	}
-	s.move(params[lo:lo+len(grad)], lo, g)
+	s.move(params[lo:hi], lo, g)
 }
 
 func (s *State) move(p []float32, lo int, g []float32) {
-	switch hi := lo + len(g); s.cfg.Rule {
+	switch s.cfg.Rule {
 	case SGD:
 		descend(p, g, s.lr)
 	case Momentum:
+<<<<<<< HEAD
 		momentum(p, s.m[lo:hi], g, s.lr, float32(s.cfg.Beta1))
 	case Adam:
 		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
 			LR: s.lr, Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
 			Eps: float32(s.cfg.Eps), T: s.t})
+=======
+		momentum(p, s.m[lo:lo+len(g)], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
+>>>>>>> main
 	}
 }
-
-func row(x []float32) device.Matrix { return device.HostMatrix(1, len(x), x) }
 
 func descend(p, g []float32, lr float32) {
 	p = p[:len(g)]

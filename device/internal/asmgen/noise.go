@@ -18,6 +18,7 @@ func noise() {
 		addSum(lanes, "addUnits", "sum *int32", VCVTDQ2PD)
 	}
 	steps()
+	stepsAhead()
 	wides.write()
 }
 
@@ -124,6 +125,32 @@ func steps() {
 	Doc("stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.",
 		"It may write to all of dst.")
 	Pragma("noescape")
+	stepsLoop(func() {})
+}
+
+// stepsAhead is steps that encrypts four counter blocks with every eight draws: a cipher's rounds
+// keep one port of the processor busy and draws the others.
+func stepsAhead() {
+	TEXT("stepsAheadVAES", NOSPLIT, "func(n int, dst *float64, words, layers *uint64, half, mask, "+
+		"edge, shift uint64, to *uint64, schedule *byte, first, number uint64) int")
+	Doc("stepsAheadVAES is stepsAVX512 that writes eight words of keystream to to for every eight words",
+		"that it looks at, the last of which it may not have decided.")
+	Pragma("noescape")
+	to, keys := pointer("to"), roundKeys(pointer("schedule"))
+	counter := counterBlocks()
+	stepsLoop(func() {
+		block := ZMM()
+		VPSHUFB(counterTable(2), counter, block)
+		VPADDQ(counterTable(1), counter, counter)
+		encrypt([]VecVirtual{block}, keys)
+		VMOVDQU64(block, Mem{Base: to})
+		ADDQ(U8(64), to)
+	})
+	writeCounterTables()
+}
+
+// stepsLoop does beside once for every eight words, before they are looked at.
+func stepsLoop(beside func()) {
 	n, dst, words, layers := pointer("n"), pointer("dst"), pointer("words"), pointer("layers")
 	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))
 	edge, shift := repeated(8, argument("edge")), repeated(8, argument("shift"))
@@ -135,6 +162,7 @@ func steps() {
 	CMPQ(at, n)
 	JGE(LabelRef("end"))
 	Label("loop")
+	beside()
 	word := ZMM()
 	VMOVDQU64(Mem{Base: words, Index: at, Scale: 8}, word)
 	width, inner := layer(words, at, layers)
@@ -180,9 +208,9 @@ func layer(words, at, layers GPVirtual) (width, inner VecVirtual) {
 		for i := range pairs {
 			first, second := offset(words, at, 4*i+odd), offset(words, at, 4*i+odd+2)
 			x := XMM()
-			VMOVDQU(Mem{Base: layers, Index: first, Scale: 1}, x)
+			VMOVDQU64(Mem{Base: layers, Index: first, Scale: 1}, x)
 			pairs[i] = YMM()
-			VINSERTI128(U8(1), Mem{Base: layers, Index: second, Scale: 1}, x.AsY(), pairs[i])
+			VINSERTI64X2(U8(1), Mem{Base: layers, Index: second, Scale: 1}, x.AsY(), pairs[i])
 		}
 		halves[odd] = ZMM()
 		VINSERTI64X4(U8(1), pairs[1], pairs[0].AsZ(), halves[odd])

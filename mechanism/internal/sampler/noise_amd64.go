@@ -29,3 +29,9 @@ func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid flo
 //
 //go:noescape
 func stepsAVX512(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64) int
+
+// stepsAheadVAES is stepsAVX512 that writes eight words of keystream to to for every eight words
+// that it looks at, the last of which it may not have decided.
+//
+//go:noescape
+func stepsAheadVAES(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64, to *uint64, schedule *byte, first uint64, number uint64) int

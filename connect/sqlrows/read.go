@@ -1,0 +1,175 @@
+package sqlrows
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Querier runs queries: *sql.DB, *sql.Tx and *sql.Conn.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// ReadFrame reads all records that a query yields.
+//
+// Errors: [records.ErrFormat] where the query yields no column of a name that the schema has, or
+// two; *[param.Error] for a schema that is not of tables; those of the database.
+func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
+	args ...any) (*records.Frame, error) {
+	const all = 1 << 62
+	for f, err := range Stream(ctx, db, s, all, query, args...) {
+		return f, err // the first piece is all there is
+	}
+	b, err := records.NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	return b.Frame(), nil
+}
+
+// Stream reads the records that a query yields in frames of the given number of rows, the last one
+// of what is left, in memory that does not grow with their number. It ends after the first error,
+// which is one of those of [ReadFrame].
+func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query string,
+	args ...any) iter.Seq2[*records.Frame, error] {
+	return func(yield func(*records.Frame, error) bool) {
+		in, err := open(ctx, db, s, rows, query, args)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer in.rows.Close()
+		for {
+			f, more, err := in.next(rows)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if f.Len() > 0 && !yield(f, nil) || !more {
+				return
+			}
+		}
+	}
+}
+
+// input is the result of a query on its way in.
+type input struct {
+	rows    *sql.Rows
+	builder *records.FrameBuilder
+	numbers []bool // which columns of the schema are numbers
+	bools   []bool // and which of them the database calls bools
+	places  []int  // of the schema's columns among the query's
+	cells   []any  // one for each of the query's columns
+	scan    []any  // where the cells are
+	values  []any  // in the schema's order
+}
+
+func open(ctx context.Context, db Querier, s records.Schema, rows int, query string,
+	args []any) (*input, error) {
+	if rows < 1 {
+		return nil, param.New("sqlrows.Stream rows", rows, "a positive number")
+	}
+	if db == nil {
+		return nil, param.New("sqlrows.Stream.db", nil, "a database")
+	}
+	builder, err := records.NewFrameBuilder(s)
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("sqlrows: %w", err)
+	}
+	in := &input{rows: found, builder: builder}
+	if err := in.place(s); err != nil {
+		found.Close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// place finds the schema's columns among those of the query.
+func (in *input) place(s records.Schema) error {
+	names, err := in.rows.Columns()
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	types, err := in.rows.ColumnTypes()
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	for _, c := range s.Columns() {
+		place := -1
+		for i, name := range names {
+			if name != c.Name() {
+				continue
+			}
+			if place >= 0 {
+				return malformed("two columns are named %q", name)
+			}
+			place = i
+		}
+		if place < 0 {
+			return malformed("no column is named %q; there are %s", c.Name(), strings.Join(names, ", "))
+		}
+		in.places, in.numbers = append(in.places, place), append(in.numbers, c.IsNumber())
+		in.bools = append(in.bools, strings.HasPrefix(strings.ToUpper(types[place].DatabaseTypeName()),
+			"BOOL"))
+	}
+	in.cells, in.scan = make([]any, len(names)), make([]any, len(names))
+	for i := range in.cells {
+		in.scan[i] = &in.cells[i]
+	}
+	in.values = make([]any, len(in.places))
+	return nil
+}
+
+// next is the frame of the next rows; more says that there may be others after them.
+func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
+	for in.builder.Len() < rows {
+		if !in.rows.Next() {
+			if err := in.rows.Err(); err != nil {
+				return nil, false, fmt.Errorf("sqlrows: %w", err)
+			}
+			return in.builder.Frame(), false, nil
+		}
+		if err := in.rows.Scan(in.scan...); err != nil {
+			return nil, false, fmt.Errorf("sqlrows: %w", err)
+		}
+		for j, place := range in.places {
+			in.values[j] = cell(in.cells[place], in.numbers[j], in.bools[j])
+		}
+		if err := in.builder.Append(in.values...); err != nil {
+			return nil, false, err
+		}
+	}
+	return in.builder.Frame(), true, nil
+}
+
+// cell is a value of a database as one of a record. Databases without a type for bools have 0 and 1
+// in their place.
+func cell(v any, number, isBool bool) any {
+	switch x := v.(type) {
+	case time.Time:
+		if number {
+			return float64(x.Unix()) + float64(x.Nanosecond())/1e9
+		}
+		return x.UTC().Format(time.RFC3339Nano)
+	case int64:
+		if isBool && (x == 0 || x == 1) {
+			return x == 1
+		}
+	}
+	return v
+}
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: sqlrows: %s", records.ErrFormat, fmt.Sprintf(format, args...))
+}

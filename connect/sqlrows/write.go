@@ -1,0 +1,145 @@
+package sqlrows
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Placeholder is how a database numbers the values of a statement.
+type Placeholder int
+
+// The placeholders.
+const (
+	Question Placeholder = iota // ?, as SQLite and MySQL have it
+	Dollar                      // $1, as PostgreSQL has it
+)
+
+// Insert adds records to a table that exists and has the schema's columns, all of them in one
+// transaction or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels as
+// TEXT, and missing values as NULL; the database converts them to the columns' own types.
+//
+// The name of the table is a plain name, or one with its schema ("public.people"). Names are quoted
+// as standard SQL has it.
+//
+// Errors: *[param.Error] for a schema that is not of tables, records of another schema, and a name
+// that is empty; the first error of the parts; those of the database.
+func Insert(ctx context.Context, db *sql.DB, p Placeholder, table string, s records.Schema,
+	parts iter.Seq2[records.Data, error]) (err error) {
+	if db == nil {
+		return param.New("sqlrows.Insert.db", nil, "a database")
+	}
+	text, err := statement(p, table, s)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback() // the first error says more
+		}
+	}()
+	insert, err := tx.PrepareContext(ctx, text)
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	defer insert.Close()
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		if err := add(ctx, insert, s, part); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	return nil
+}
+
+// statement is the INSERT of one record.
+func statement(p Placeholder, table string, s records.Schema) (string, error) {
+	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+		return "", err
+	}
+	if p != Question && p != Dollar {
+		return "", param.New("sqlrows.Insert.placeholder", p, "Question or Dollar")
+	}
+	var name []string
+	for part := range strings.SplitSeq(table, ".") {
+		if part == "" || strings.ContainsRune(part, 0) {
+			return "", param.New("sqlrows.Insert.table", table, "the name of a table")
+		}
+		name = append(name, quoted(part))
+	}
+	var columns, values []string
+	for i, c := range s.Columns() {
+		columns = append(columns, quoted(c.Name()))
+		if p == Question {
+			values = append(values, "?")
+		} else {
+			values = append(values, "$"+strconv.Itoa(i+1))
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", strings.Join(name, "."),
+		strings.Join(columns, ", "), strings.Join(values, ", ")), nil
+}
+
+// quoted is a name in SQL.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// add inserts the records of one part.
+func add(ctx context.Context, insert *sql.Stmt, s records.Schema, part records.Data) error {
+	if part == nil || !part.Schema().Equal(s) {
+		return param.New("sqlrows.Insert", "records of another schema", s.String())
+	}
+	f, ok := records.AsFrame(part)
+	if !ok {
+		joined, err := records.Concat(s, part)
+		if err != nil {
+			return err
+		}
+		if f, ok = records.AsFrame(joined); !ok {
+			return param.New("sqlrows.Insert", fmt.Sprintf("%T", part), "records of a table")
+		}
+	}
+	columns := s.Columns()
+	row := make([]any, len(columns))
+	for i := range f.Len() {
+		for j, c := range columns {
+			row[j] = value(f, c, i, j)
+		}
+		if _, err := insert.ExecContext(ctx, row...); err != nil {
+			return fmt.Errorf("sqlrows: %w", err)
+		}
+	}
+	return nil
+}
+
+// value is a cell as a database takes it.
+func value(f *records.Frame, c records.Column, row, column int) any {
+	if c.IsNumber() {
+		switch v := f.Number(row, column); {
+		case v != v:
+			return nil
+		case c.Kind() == records.IntegerColumn:
+			return int64(v)
+		default:
+			return v
+		}
+	}
+	if l := f.Level(row, column); l >= 0 {
+		return c.Levels()[l]
+	}
+	return nil
+}
