@@ -69,20 +69,13 @@ var policy = map[string][]string{
 	"store/storetest":   {"store", "accountant"},
 	"device/cuda":       {"device"},
 	"": {"synth", "baselines", "accountant", "mechanism", "records",
-<<<<<<< HEAD
 		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan",
 		"tune"},
-	"accountant/internal/pld":    {"accountant/internal/renyi"},
-	"accountant/internal/renyi":  {},
-	"demo":                       {"records"},
-=======
-		"device", "models", "rff", "kmeans", "sgd", "dpgm", "merf", "mix", "gan"},
 	"accountant/internal/pld":   {"accountant/internal/renyi"},
 	"accountant/internal/renyi": {},
 	"demo":                      {"records"},
 	"hostile": {"", "accountant", "baselines", "device", "dpgm", "draft", "gan", "kmeans", "merf",
 		"mix", "models", "records", "rff", "sgd", "synth"},
->>>>>>> main
 	"internal/enum":              {},
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",

@@ -88,14 +88,10 @@ func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.Wi
 // WithDecoding is WithArchitecture for generators that are trained on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
-<<<<<<< HEAD
-// Systems are the module's systems, baselines and searches included, for reading their files.
-=======
 // WithLimits bounds what the bytes of a generator or a plan may ask for: see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
-// Systems are the module's systems, baselines included, for reading their files.
->>>>>>> main
+// Systems are the module's systems, baselines and searches included, for reading their files.
 func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)

@@ -123,7 +123,7 @@ func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 			b.Dense.Row(7)[1], b.Dense.Row(9)[0] = float32(math.NaN()), float32(math.Inf(1))
 		}
 		all := blockSum(c.net, b, 1)
-		sum := make([]int32, len(all.Units))
+		sum, largest := make([]int32, len(all.Units)), 0.0
 		for i := range b.Rows {
 			one := blockSum(c.net, b.Slice(i, i+1), 1)
 			none := true
@@ -131,9 +131,21 @@ func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 				sum[j] += u
 				none = none && u == 0
 			}
+			for k := range one.Shapes {
+				units := one.Block(k).Units
+				norm := 0.0
+				for _, u := range units {
+					norm += float64(u) * float64(u)
+				}
+				rounded := 0.5 * math.Sqrt(float64(len(units)))
+				largest = max(largest, (math.Sqrt(norm)-rounded)*float64(one.Unit))
+			}
 			if b.Sparse == nil && (i == 7 || i == 9) && !none {
 				t.Errorf("%s: a record that is not finite adds something", name)
 			}
+		}
+		if largest > 1 || largest < 0.9 {
+			t.Errorf("%s: a block of a record measures %g, its clip norm is 1", name, largest)
 		}
 		if !slices.Equal(sum, all.Units) {
 			t.Errorf("%s: a record's part of the sum depends on others", name)

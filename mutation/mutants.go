@@ -7,11 +7,6 @@ func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
-<<<<<<< HEAD
-		baselineMutants(), frameMutants(), durableMutants(), transactionMutants(), fixedPointMutants(),
-		tuneMutants())
-=======
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-		fixedPointMutants(), edgeMutants(), gridMutants())
->>>>>>> main
+		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants())
 }

@@ -113,7 +113,7 @@ func tuneMutants() []mutant {
 			New: "dst[2*l][i], dst[2*l+1][i] = bounded(na[i])*d/2, d",
 			Why: "weights are clipped to more than their norm"},
 		{Name: "models/chains add blocks by the first one's weights", In: "models",
-			Tests: at("sgd", "PerLayer"),
+			Tests: at("models", "BlockSums"),
 			Old:   "be.AddFixedRows(weights[b][i:i+1], row, at)",
 			New:   "be.AddFixedRows(weights[0][i:i+1], row, at)",
 			Why:   "blocks are clipped to other norms than their own"},

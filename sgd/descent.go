@@ -47,8 +47,7 @@ func (d *Descent) Step(params, grad []float32, scale float32) {
 
 // begin begins a step.
 func (d *Descent) begin() {
-	d.state.BeginStep()
-	d.state.SetRate(d.schedule.Factor(d.state.Step()))
+	d.state.BeginStepAt(d.schedule.Factor(d.state.Step() + 1))
 }
 
 // update moves params[lo:lo+len(grad)] along −scale·grad, or takes that part of the gradient for

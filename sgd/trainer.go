@@ -144,16 +144,11 @@ func (t *Trainer) validate() error {
 // prepare allocates everything whose size does not depend on the records.
 func (t *Trainer) prepare() {
 	t.params = t.net.Params()
-<<<<<<< HEAD
 	t.opt = t.cfg.Optimizer.lasting(t.cfg.Steps).Descent(t.params.Len())
-	t.sink = t.absorb
-=======
-	t.opt = t.cfg.Optimizer.config.New(t.params.Len())
 	t.sink, t.part = t.absorb, t.gatherPart
 	if s, ok := t.be.(device.Sharing); ok {
 		t.share = s.Share
 	}
->>>>>>> main
 	t.master = t.params.Flat.Data
 	if t.params.Flat.Mem != nil {
 		t.master = make([]float32, t.params.Len())
@@ -341,14 +336,12 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	if err != nil {
 		return err
 	}
-<<<<<<< HEAD
+	if t.exact != nil {
+		t.exact.released()
+	}
 	if t.opt.own != nil {
 		t.opt.finish(t.master)
 		t.averageRange(0, len(t.master))
-=======
-	if t.exact != nil {
-		t.exact.released()
->>>>>>> main
 	}
 	if t.params.Flat.Mem != nil {
 		t.be.Upload(t.params.Flat, t.master)
@@ -378,7 +371,9 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 			lo, noisy = lo+n, noisy[n:]
 		}
 	}
-<<<<<<< HEAD
+	if t.exact != nil {
+		t.exact.clear(offset, hi)
+	}
 	if t.opt.own == nil { // which moves all parameters at once, later
 		t.averageRange(offset, lo)
 	}
@@ -392,16 +387,6 @@ func (t *Trainer) averageRange(lo, hi int) {
 	p := t.master[lo:hi]
 	for i, a := range t.average[lo:hi] {
 		t.average[lo+i] = a + t.mix*(p[i]-a)
-=======
-	if t.exact != nil {
-		t.exact.clear(offset, hi)
-	}
-	if t.average != nil {
-		p := t.master[offset:lo]
-		for i, a := range t.average[offset:lo] {
-			t.average[offset+i] = a + t.mix*(p[i]-a)
-		}
->>>>>>> main
 	}
 }
 

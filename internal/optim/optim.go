@@ -94,13 +94,8 @@ type State struct {
 // New starts an optimiser for n parameters. The configuration must be valid, or the zero value for
 // one that counts steps and moves nothing.
 func (c Config) New(n int) *State {
-<<<<<<< HEAD
-	s := &State{cfg: c, be: device.CPU(), lr: float32(c.LR)}
-	if c.Rule != Unset {
-=======
 	s := &State{cfg: c}
-	if c.Rule != Adam {
->>>>>>> main
+	if c.Rule != Adam && c.Rule != Unset {
 		s.g = make([]float32, n)
 	}
 	if c.Rule == Momentum || c.Rule == Adam {
@@ -113,15 +108,16 @@ func (c Config) New(n int) *State {
 }
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
-func (s *State) BeginStep() {
+func (s *State) BeginStep() { s.BeginStepAt(1) }
+
+// BeginStepAt is BeginStep at a multiple of the configuration's learning rate.
+func (s *State) BeginStepAt(factor float64) {
+	s.lr = float32(s.cfg.LR * factor)
 	if s.t++; s.cfg.Rule == Adam {
-		s.adam = device.NewAdam(device.AdamStep{LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1),
+		s.adam = device.NewAdam(device.AdamStep{LR: s.lr, Beta1: float32(s.cfg.Beta1),
 			Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
 	}
 }
-
-// SetRate sets the learning rate to a multiple of the configuration's, for the steps that come.
-func (s *State) SetRate(factor float64) { s.lr = float32(s.cfg.LR * factor) }
 
 // Step is the number of steps begun.
 func (s *State) Step() int { return s.t }
@@ -160,15 +156,7 @@ func (s *State) move(p []float32, lo int, g []float32) {
 	case SGD:
 		descend(p, g, s.lr)
 	case Momentum:
-<<<<<<< HEAD
-		momentum(p, s.m[lo:hi], g, s.lr, float32(s.cfg.Beta1))
-	case Adam:
-		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
-			LR: s.lr, Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
-			Eps: float32(s.cfg.Eps), T: s.t})
-=======
-		momentum(p, s.m[lo:lo+len(g)], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
->>>>>>> main
+		momentum(p, s.m[lo:lo+len(g)], g, s.lr, float32(s.cfg.Beta1))
 	}
 }
 
