@@ -49,8 +49,9 @@ type Trials struct {
 	Steady bool `json:"steady,omitempty"`
 }
 
-// mostTrials keeps a configuration from asking for absurd work.
-const mostTrials = 10000
+// mostTrials keeps a configuration from asking for absurd work, and mostCandidates a file: every
+// candidate is priced by itself.
+const mostTrials, mostCandidates = 10000, 100
 
 func (t Trials) check(k *param.Checker) {
 	const path = "tune.Trials."
@@ -87,8 +88,8 @@ func (c Config) Validate() error {
 	} else {
 		k.Add(c.Score.Validate(c.schema()))
 	}
-	k.OK(len(c.Candidates) > 0 && len(c.Candidates) <= mostTrials, "tune.Config.Candidates",
-		len(c.Candidates), "between 1 and 10000 plans")
+	k.OK(len(c.Candidates) > 0 && len(c.Candidates) <= mostCandidates, "tune.Config.Candidates",
+		len(c.Candidates), "between 1 and 100 plans")
 	for i, p := range c.Candidates {
 		path := fmt.Sprintf("tune.Config.Candidates[%d]", i)
 		if p == nil || len(p.Stages()) == 0 {

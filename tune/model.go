@@ -82,7 +82,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 	if err := json.Unmarshal(f.Header, &j); err != nil {
 		return nil, fmt.Errorf("%w: %w", synth.ErrFormat, err)
 	}
-	if j.Candidate < 0 || j.Candidate >= mostTrials || j.System == systemName {
+	if j.Candidate < 0 || j.Candidate >= mostCandidates || j.System == systemName {
 		return nil, fmt.Errorf("%w: a search's candidate %d of %.40q", synth.ErrFormat, j.Candidate,
 			j.System)
 	}

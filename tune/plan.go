@@ -165,7 +165,7 @@ func readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if c.Score, err = readScore(j.Score); err != nil {
 		return nil, err
 	}
-	if len(j.Candidates) > mostTrials {
+	if len(j.Candidates) > mostCandidates {
 		return nil, fmt.Errorf("%w: %d candidates", synth.ErrFormat, len(j.Candidates))
 	}
 	for _, text := range j.Candidates {
