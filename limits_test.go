@@ -3,6 +3,7 @@ package privgen_test
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			var limit *records.LimitError
 			if !errors.As(err, &limit) || limit.Limit != "Parameters" || !errors.Is(err, privgen.ErrFormat) {
-				t.Errorf("%s, %s units: %v", p.System(), width, err)
+				t.Fatalf("%s, %s units: %v", p.System(), width, err) // wider ones take hours
 			}
 			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 				t.Errorf("%s, %s units: %d bytes are allocated", p.System(), width, got)
@@ -65,5 +66,41 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 	}
 	if refused < 9 {
 		t.Errorf("only %d plans name networks", refused)
+	}
+}
+
+// TestPlansWithoutTheirNoise: a plan file in which a noise multiplier is missing or 0 is refused
+// before any price is worked out, which would take a search.
+func TestPlansWithoutTheirNoise(t *testing.T) {
+	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)
+	tried := 0
+	for _, p := range everyPlan(t, s, b) {
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan map[string]json.RawMessage
+		if err := json.Unmarshal(text, &plan); err != nil {
+			t.Fatal(err)
+		}
+		config := plan["config"]
+		if !slices.Contains([]string{"dpgm", "merf", "gan", "mix"}, p.System()) {
+			continue // the baselines always search, with few parameters
+		}
+		for _, without := range []string{`"noise_multiplier":0`, `"x":1`} {
+			tried++
+			plan["config"] = field.ReplaceAll(config, []byte(without))
+			less, err := json.Marshal(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := privgen.ReadPlan(less); !errors.Is(err, privgen.ErrFormat) {
+				t.Errorf("%s with %s: %v", p.System(), without, err)
+			}
+		}
+	}
+	if tried < 8 {
+		t.Errorf("only %d plans", tried)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -63,17 +64,20 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if r.keeper != nil {
 		defer r.keeper.close() // where fit panics; otherwise it is closed by then
 	}
+	defer r.over.Store(true) // where fit panics
 	m, err := fit(r)
 	if records.Failed(r.Data) {
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
 	}
+	r.over.Store(true)
 	if err != nil {
 		return nil, r.end(err)
 	}
 	if err := r.end(nil); err != nil {
 		return nil, err
 	}
-	return r.generator(m), nil
+	g := r.generator(m)
+	return g, r.ledTo(g)
 }
 
 // A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
@@ -144,6 +148,9 @@ type Run struct {
 	allowed map[string][]*mechanism.Allowance
 	keeper  *keeper         // nil without a checkpoint
 	real    map[string]bool // stages of Once whose sums are not exact
+	over    atomic.Bool     // fit has returned
+
+	transaction string // its ID on the ledger; empty where it has none
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
@@ -163,6 +170,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 			return errors.Join(err, r.keeper.lock.Close())
 		}
 	}
+	r.identify(&t)
 	allowances, err := mechanism.ReserveAll(ctx, r.Ledger, t)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.program.system, err)
@@ -200,10 +208,14 @@ func (r *Run) take(line int, spend func() error) error {
 }
 
 // failed is asked before every use, and again before noise is drawn: what was read of data that
-// fail is not released, since the records that were read in its place are none of theirs.
+// fail is not released, since the records that were read in its place are none of theirs. An
+// allowance that outlives its run draws no more.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
+	}
+	if r.over.Load() {
+		return errOver
 	}
 	return nil
 }
