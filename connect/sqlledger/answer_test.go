@@ -119,8 +119,8 @@ func (p *proxy) serve(client net.Conn) {
 	}
 }
 
-// TestServerThatForgets: synchronous_commit is off on the server, and the server is killed after the
-// answers: no line is lost, while one that is written by hand is.
+// TestServerThatForgets: synchronous_commit is off on the server, and the server is killed after
+// the answers: no line is lost, while one that is written by hand is.
 func TestServerThatForgets(t *testing.T) {
 	s := startPostgres(t, "synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off")
 	address := s.database(t)

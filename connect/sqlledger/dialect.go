@@ -21,9 +21,9 @@ type dialect struct {
 	// migrating keeps others from migrating until the transaction ends; "" where every transaction
 	// does.
 	migrating string
-	// head reads the ledger's last line and the schema's version, keeps others from adding a line until
-	// the transaction ends, makes the commit durable, and says "on" where the database keeps what it
-	// has called durable.
+	// head reads the ledger's last line and the schema's version, keeps others from adding a line
+	// until the transaction ends, makes the commit durable, and says "on" where the database keeps
+	// what it has called durable.
 	head string
 
 	openRead, openWrite func(create bool) (*database, error)

@@ -82,7 +82,8 @@ func (d *disk) powerOn(t *testing.T) {
 	}
 }
 
-// reserveSome makes reservations until one fails or there are n, and returns how many were answered.
+// reserveSome makes reservations until one fails or there are n, and returns how many were
+// answered.
 func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
 	for i := range n {
 		if _, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),

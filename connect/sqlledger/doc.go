@@ -22,9 +22,10 @@
 //
 // # Permissions
 //
-// On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse] lets
-// a role add lines but neither change nor remove one, so that it cannot compact a ledger either.
-// SQLite has the permissions of the file system: whoever can read the folder's files can audit.
+// On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse]
+// lets a role add lines but neither change nor remove one, so that it cannot compact a ledger
+// either. SQLite has the permissions of the file system: whoever can read the folder's files can
+// audit.
 //
 // # Limits
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestReplacedFile replaces and removes the file under an open ledger: it reserves nothing more, and
-// does not go on when the file is put back.
+// TestReplacedFile replaces and removes the file under an open ledger: it reserves nothing more,
+// and does not go on when the file is put back.
 func TestReplacedFile(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"replaced": func(path string) error {
@@ -79,8 +79,8 @@ func TestReplacedWhileWriting(t *testing.T) {
 	}
 }
 
-// TestMachinesWithOtherClocks has machines whose clocks are apart: what each of them reserves counts
-// for all, and one that is behind finds no more room in a window than the others.
+// TestMachinesWithOtherClocks has machines whose clocks are apart: what each of them reserves
+// counts for all, and one that is behind finds no more room in a window than the others.
 func TestMachinesWithOtherClocks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, place string) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -114,8 +114,8 @@ func (b *Backend) GrantRead(ctx context.Context, role string) error {
 		ON privgen_schema, privgen_ledgers, privgen_lines, privgen_history TO `)
 }
 
-// GrantUse lets a role of the PostgreSQL server create, read and use all ledgers, but neither change
-// nor remove a line; nor can it make the tables, which Migrate does.
+// GrantUse lets a role of the PostgreSQL server create, read and use all ledgers, but neither
+// change nor remove a line; nor can it make the tables, which Migrate does.
 //
 // Errors: errors.ErrUnsupported for SQLite; those of the database.
 func (b *Backend) GrantUse(ctx context.Context, role string) error {

@@ -120,7 +120,8 @@ func denied(t *testing.T, address string, statements ...string) {
 	}
 }
 
-// TestPasswordsStaySecret: an address that cannot be read is not quoted, and a place has no password.
+// TestPasswordsStaySecret: an address that cannot be read is not quoted, and a place has no
+// password.
 func TestPasswordsStaySecret(t *testing.T) {
 	_, err := PostgreSQL("postgres://me:hunter2@host:port:1/db")
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
