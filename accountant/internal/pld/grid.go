@@ -26,7 +26,8 @@ type gridder struct {
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
 // best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
 // cells are merged in shares whose joint loss falls exactly on the node between them. Merging
-// outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
+// outputs is post-processing, so the curve is below the truth; both errors are of second order in
+// h.
 func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float64,
 	lower bool) gridded {
 	g.nodes = grown(g.nodes, len(at))
@@ -97,9 +98,9 @@ func (g *gridder) merge(never float64) []float64 {
 
 // lifts are the shares of cells that are merged upwards. A share's deficit of P under e^{node}·Q is
 // made up for by the excess of what goes down to that node; over is the excess above the last node.
-// Balancing them exactly is a recursion that damps its own error only where masses grow, so it walks
-// down from the top and up from the bottom, to where the density is largest. There, and where a
-// share runs into its limits, some excess is left over.
+// Balancing them exactly is a recursion that damps its own error only where masses grow, so it
+// walks down from the top and up from the bottom, to where the density is largest. There, and where
+// a share runs into its limits, some excess is left over.
 func (g *gridder) lifts(over float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.lift = grown(g.lift, n)
