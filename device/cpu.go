@@ -74,7 +74,7 @@ func (c *cpu) job() *job {
 // done forgets the job's operands, which may be large, and returns it to the pool.
 func (c *cpu) done(j *job) {
 	j.owner = nil // the pool must not keep its owner alive by way of the team
-	j.do, j.op, j.w, j.sums, j.sparse = nil, nil, nil, nil, nil
+	j.do, j.op, j.w, j.sums, j.sparse, j.piece = nil, nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product, j.fixed = product{}, FixedBlock{}
 	c.jobs.put(j)

@@ -213,11 +213,11 @@ func (c *cpu) Adam(p, g, m, v Matrix, s AdamStep) {
 }
 
 func doAdamFlat(j *job, lo, hi int) {
-	j.kernels.adam(j.a.Data[lo:hi], j.b.Data[lo:hi], j.c.Data[lo:hi], j.d.Data[lo:hi], &j.adam)
+	j.kernels.adam(j.a.Data[lo:hi], j.b.Data[lo:hi], j.c.Data[lo:hi], j.d.Data[lo:hi], &j.adam, 1)
 }
 
 func doAdamRows(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		j.kernels.adam(j.a.Row(i), j.b.Row(i), j.c.Row(i), j.d.Row(i), &j.adam)
+		j.kernels.adam(j.a.Row(i), j.b.Row(i), j.c.Row(i), j.d.Row(i), &j.adam, 1)
 	}
 }

@@ -57,7 +57,7 @@ func avx512() *kernels {
 	k := avx2()
 	k.name = "avx512"
 	k.gemm = gemmKernels{
-		rows: 14, lanes: 16, deepNN: 512, deepTN: 256, copyTN: math.MaxInt,
+		rows: 14, lanes: 16, deepNN: 512, deepTN: 96, copyTN: math.MaxInt,
 		tile: [15][3]tileKernel{
 			1: {1: gemmAVX512_1x1, 2: gemmAVX512_1x2}, 2: {1: gemmAVX512_2x1, 2: gemmAVX512_2x2},
 			3: {1: gemmAVX512_3x1, 2: gemmAVX512_3x2},

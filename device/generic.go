@@ -18,7 +18,7 @@ func generic() *kernels {
 			Sigmoid: sigmoidGradient, Softplus: softplusGradient, Exp: expGradient, Log: logGradient,
 		},
 		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric,
-		mul: mulGeneric, sub: subGeneric, dot: dotGeneric,
+		mul: mulGeneric, sub: subGeneric, dot: dotGeneric, adamOfSum: adamOfSumGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
 		units: unitsGeneric, scaleOdd: scaleOddGeneric,
 	}
@@ -185,11 +185,24 @@ func (s AdamStep) rates() adamRates {
 	}
 }
 
-func adamGeneric(p, g, m, v []float32, r *adamRates) {
+func adamGeneric(p, g, m, v []float32, r *adamRates, scale float32) {
 	for i, x := range g {
+		x *= scale
 		m[i] = r.beta1*m[i] + r.rest1*x
 		v[i] = r.beta2*v[i] + r.rest2*(x*x)
 		p[i] -= r.step * m[i] / (float32(math.Sqrt(float64(v[i])))*r.root + r.eps)
+	}
+}
+
+// adamOfSumGeneric works in stretches that stay in the first cache.
+func adamOfSumGeneric(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
+	var narrow [256]float32
+	for lo := 0; lo < len(p); lo += len(narrow) {
+		hi := min(lo+len(narrow), len(p))
+		for i, x := range g[lo:hi] {
+			narrow[i] = float32(scale * x)
+		}
+		adamGeneric(p[lo:hi], narrow[:hi-lo], m[lo:hi], v[lo:hi], r, 1)
 	}
 }
 

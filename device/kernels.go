@@ -1,5 +1,9 @@
 package device
 
+import "unsafe"
+
+func first(s []float32) *float32 { return unsafe.SliceData(s) }
+
 // kernels is one way to do the inner loops. Operands of one call have equal lengths, possibly zero;
 // a destination may be the same slice as an operand but not overlap it otherwise.
 type kernels struct {
@@ -14,8 +18,13 @@ type kernels struct {
 	threshold func(dst, src []float32, t float32)
 	mul, sub  func(dst, a, b []float32)
 	dot       func(a, b []float32) float64
-	cosSin    func(cos, sin, src []float32, scale float32)
-	adam      func(p, g, m, v []float32, r *adamRates)
+	// squaresOfTwo is dot(a, a) and dot(b, b), to the bit; nil where there is nothing faster.
+	squaresOfTwo func(a, b []float32) (x, y float64)
+	cosSin       func(cos, sin, src []float32, scale float32)
+	// adam moves p along scale·g.
+	adam func(p, g, m, v []float32, r *adamRates, scale float32)
+	// adamOfSum is adam along float32(scale·g).
+	adamOfSum func(p []float32, g []float64, m, v []float32, r *adamRates, scale float64)
 	// gather adds the named rows of w (stride numbers apart) to dst.
 	gather func(dst, w []float32, stride int, items []uint32)
 	// scatter adds src to the named rows of c.

@@ -79,7 +79,10 @@ func dotAVX2(n int, a *float32, b *float32) float64
 func squaresAVX2(n int, a *float32) float64
 
 //go:noescape
-func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32)
+func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
+
+//go:noescape
+func adamOfSumAVX2(n int, theta *float32, grad *float64, m *float32, v *float32, rates *float32, scale float64)
 
 //go:noescape
 func gatherAVX2(n int, dst *float32, w *float32, stride int, items *uint32, count int)
@@ -116,3 +119,6 @@ func logGradientAVX512(n int, delta *float32, out *float32)
 
 //go:noescape
 func cosSinAVX512(n int, cos *float32, sin *float32, src *float32, scale float32)
+
+//go:noescape
+func squaresOfTwoAVX512(n int, a *float32, b *float32) (x float64, y float64)

@@ -2369,21 +2369,17 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
 	JL     behind2
 
 loop2:
-	VMOVUPS      (AX)(DX*1), Y4
-	VMOVUPS      32(AX)(DX*1), Y5
-	VEXTRACTF128 $0x01, Y4, X6
-	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X6, Y6
-	VFMADD231PD  Y4, Y4, Y0
-	VFMADD231PD  Y6, Y6, Y1
-	VEXTRACTF128 $0x01, Y5, X4
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y5, Y5, Y2
-	VFMADD231PD  Y4, Y4, Y3
-	ADDQ         $0x00000040, DX
-	SUBQ         $0x10, CX
-	JGE          loop2
+	VCVTPS2PD   (AX)(DX*1), Y4
+	VCVTPS2PD   16(AX)(DX*1), Y5
+	VFMADD231PD Y4, Y4, Y0
+	VFMADD231PD Y5, Y5, Y1
+	VCVTPS2PD   32(AX)(DX*1), Y4
+	VCVTPS2PD   48(AX)(DX*1), Y5
+	VFMADD231PD Y4, Y4, Y2
+	VFMADD231PD Y5, Y5, Y3
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x10, CX
+	JGE         loop2
 
 behind2:
 	ADDQ $0x10, CX
@@ -2391,15 +2387,13 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (AX)(DX*1), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y5
-	VFMADD231PD  Y4, Y4, Y0
-	VFMADD231PD  Y5, Y5, Y1
-	ADDQ         $0x00000020, DX
-	SUBQ         $0x08, CX
-	JGE          loop1
+	VCVTPS2PD   (AX)(DX*1), Y4
+	VCVTPS2PD   16(AX)(DX*1), Y5
+	VFMADD231PD Y4, Y4, Y0
+	VFMADD231PD Y5, Y5, Y1
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x08, CX
+	JGE         loop1
 
 behind1:
 	ADDQ         $0x08, CX
@@ -2427,116 +2421,259 @@ end:
 	VZEROUPPER
 	RET
 
-// func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32)
+// func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
 // Requires: AVX, FMA3
-TEXT ·adamAVX2(SB), NOSPLIT, $0-48
-	MOVQ         theta+8(FP), AX
-	MOVQ         grad+16(FP), CX
-	MOVQ         m+24(FP), DX
-	MOVQ         v+32(FP), BX
-	MOVQ         rates+40(FP), SI
-	VBROADCASTSS (SI), Y0
-	VBROADCASTSS 4(SI), Y1
-	VBROADCASTSS 8(SI), Y2
-	VBROADCASTSS 12(SI), Y3
-	VBROADCASTSS 16(SI), Y4
-	VBROADCASTSS 20(SI), Y5
-	VBROADCASTSS 24(SI), Y6
-	MOVQ         n+0(FP), SI
+TEXT ·adamAVX2(SB), NOSPLIT, $0-52
+	MOVQ         grad+16(FP), AX
+	MOVQ         rates+40(FP), CX
+	VBROADCASTSS scale+48(FP), Y0
+	MOVQ         theta+8(FP), DX
+	MOVQ         m+24(FP), BX
+	MOVQ         v+32(FP), SI
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS 4(CX), Y2
+	VBROADCASTSS 8(CX), Y3
+	VBROADCASTSS 12(CX), Y4
+	VBROADCASTSS 16(CX), Y5
+	VBROADCASTSS 20(CX), Y6
+	VBROADCASTSS 24(CX), Y7
+	MOVQ         n+0(FP), CX
 	XORQ         DI, DI
-	SUBQ         $0x10, SI
+	SUBQ         $0x10, CX
 	JL           behind2
 
 loop2:
-	VMOVUPS     (CX)(DI*1), Y7
-	VMOVUPS     32(CX)(DI*1), Y8
-	VMOVUPS     (DX)(DI*1), Y9
-	VMOVUPS     32(DX)(DI*1), Y10
+	VMOVUPS     (AX)(DI*1), Y8
+	VMOVUPS     32(AX)(DI*1), Y9
+	VMULPS      Y0, Y8, Y8
 	VMULPS      Y0, Y9, Y9
-	VMULPS      Y0, Y10, Y10
-	VMOVUPS     (BX)(DI*1), Y11
-	VMOVUPS     32(BX)(DI*1), Y12
-	VMULPS      Y2, Y11, Y11
-	VMULPS      Y2, Y12, Y12
-	VFMADD231PS Y1, Y7, Y9
-	VFMADD231PS Y1, Y8, Y10
-	VMULPS      Y7, Y7, Y7
+	VMOVUPS     (BX)(DI*1), Y10
+	VMOVUPS     32(BX)(DI*1), Y11
+	VMULPS      Y1, Y10, Y10
+	VMULPS      Y1, Y11, Y11
+	VMOVUPS     (SI)(DI*1), Y12
+	VMOVUPS     32(SI)(DI*1), Y13
+	VMULPS      Y3, Y12, Y12
+	VMULPS      Y3, Y13, Y13
+	VFMADD231PS Y2, Y8, Y10
+	VFMADD231PS Y2, Y9, Y11
 	VMULPS      Y8, Y8, Y8
-	VFMADD231PS Y3, Y7, Y11
-	VFMADD231PS Y3, Y8, Y12
-	VMOVUPS     Y9, (DX)(DI*1)
-	VMOVUPS     Y10, 32(DX)(DI*1)
-	VMOVUPS     Y11, (BX)(DI*1)
-	VMOVUPS     Y12, 32(BX)(DI*1)
-	VSQRTPS     Y11, Y11
+	VMULPS      Y9, Y9, Y9
+	VFMADD231PS Y4, Y8, Y12
+	VFMADD231PS Y4, Y9, Y13
+	VMOVUPS     Y10, (BX)(DI*1)
+	VMOVUPS     Y11, 32(BX)(DI*1)
+	VMOVUPS     Y12, (SI)(DI*1)
+	VMOVUPS     Y13, 32(SI)(DI*1)
 	VSQRTPS     Y12, Y12
-	VFMADD213PS Y6, Y5, Y11
-	VFMADD213PS Y6, Y5, Y12
-	VMULPS      Y4, Y9, Y9
-	VMULPS      Y4, Y10, Y10
-	VDIVPS      Y11, Y9, Y9
+	VSQRTPS     Y13, Y13
+	VFMADD213PS Y7, Y6, Y12
+	VFMADD213PS Y7, Y6, Y13
+	VMULPS      Y5, Y10, Y10
+	VMULPS      Y5, Y11, Y11
 	VDIVPS      Y12, Y10, Y10
-	VMOVUPS     (AX)(DI*1), Y7
-	VMOVUPS     32(AX)(DI*1), Y8
-	VSUBPS      Y9, Y7, Y7
+	VDIVPS      Y13, Y11, Y11
+	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     32(DX)(DI*1), Y9
 	VSUBPS      Y10, Y8, Y8
-	VMOVUPS     Y7, (AX)(DI*1)
-	VMOVUPS     Y8, 32(AX)(DI*1)
+	VSUBPS      Y11, Y9, Y9
+	VMOVUPS     Y8, (DX)(DI*1)
+	VMOVUPS     Y9, 32(DX)(DI*1)
 	ADDQ        $0x00000040, DI
-	SUBQ        $0x10, SI
+	SUBQ        $0x10, CX
 	JGE         loop2
 
 behind2:
-	ADDQ $0x10, SI
-	SUBQ $0x08, SI
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
 	JL   behind1
 
 loop1:
-	VMOVUPS     (CX)(DI*1), Y7
-	VMOVUPS     (DX)(DI*1), Y8
+	VMOVUPS     (AX)(DI*1), Y8
 	VMULPS      Y0, Y8, Y8
 	VMOVUPS     (BX)(DI*1), Y9
-	VMULPS      Y2, Y9, Y9
-	VFMADD231PS Y1, Y7, Y8
-	VMULPS      Y7, Y7, Y7
-	VFMADD231PS Y3, Y7, Y9
-	VMOVUPS     Y8, (DX)(DI*1)
+	VMULPS      Y1, Y9, Y9
+	VMOVUPS     (SI)(DI*1), Y10
+	VMULPS      Y3, Y10, Y10
+	VFMADD231PS Y2, Y8, Y9
+	VMULPS      Y8, Y8, Y8
+	VFMADD231PS Y4, Y8, Y10
 	VMOVUPS     Y9, (BX)(DI*1)
-	VSQRTPS     Y9, Y9
-	VFMADD213PS Y6, Y5, Y9
-	VMULPS      Y4, Y8, Y8
-	VDIVPS      Y9, Y8, Y8
-	VMOVUPS     (AX)(DI*1), Y7
-	VSUBPS      Y8, Y7, Y7
-	VMOVUPS     Y7, (AX)(DI*1)
+	VMOVUPS     Y10, (SI)(DI*1)
+	VSQRTPS     Y10, Y10
+	VFMADD213PS Y7, Y6, Y10
+	VMULPS      Y5, Y9, Y9
+	VDIVPS      Y10, Y9, Y9
+	VMOVUPS     (DX)(DI*1), Y8
+	VSUBPS      Y9, Y8, Y8
+	VMOVUPS     Y8, (DX)(DI*1)
 	ADDQ        $0x00000020, DI
-	SUBQ        $0x08, SI
+	SUBQ        $0x08, CX
 	JGE         loop1
 
 behind1:
-	ADDQ        $0x08, SI
-	TESTQ       SI, SI
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
 	JZ          end
 	LEAQ        tailMask<>+32(SB), R8
-	NEGQ        SI
-	VMOVUPS     (R8)(SI*4), Y7
-	VMASKMOVPS  (CX)(DI*1), Y7, Y8
-	VMASKMOVPS  (DX)(DI*1), Y7, Y9
+	NEGQ        CX
+	VMOVUPS     (R8)(CX*4), Y8
+	VMASKMOVPS  (AX)(DI*1), Y8, Y9
 	VMULPS      Y0, Y9, Y0
-	VMASKMOVPS  (BX)(DI*1), Y7, Y9
-	VMULPS      Y2, Y9, Y2
-	VFMADD231PS Y1, Y8, Y0
+	VMASKMOVPS  (BX)(DI*1), Y8, Y9
+	VMULPS      Y1, Y9, Y1
+	VMASKMOVPS  (SI)(DI*1), Y8, Y9
+	VMULPS      Y3, Y9, Y3
+	VFMADD231PS Y2, Y0, Y1
+	VMULPS      Y0, Y0, Y0
+	VFMADD231PS Y4, Y0, Y3
+	VMASKMOVPS  Y1, Y8, (BX)(DI*1)
+	VMASKMOVPS  Y3, Y8, (SI)(DI*1)
+	VSQRTPS     Y3, Y3
+	VFMADD213PS Y7, Y6, Y3
+	VMULPS      Y5, Y1, Y1
+	VDIVPS      Y3, Y1, Y1
+	VMASKMOVPS  (DX)(DI*1), Y8, Y0
+	VSUBPS      Y1, Y0, Y0
+	VMASKMOVPS  Y0, Y8, (DX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func adamOfSumAVX2(n int, theta *float32, grad *float64, m *float32, v *float32, rates *float32, scale float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·adamOfSumAVX2(SB), NOSPLIT, $0-56
+	MOVQ         grad+16(FP), AX
+	MOVQ         rates+40(FP), CX
+	VBROADCASTSD scale+48(FP), Y0
+	MOVQ         theta+8(FP), DX
+	MOVQ         m+24(FP), BX
+	MOVQ         v+32(FP), SI
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS 4(CX), Y2
+	VBROADCASTSS 8(CX), Y3
+	VBROADCASTSS 12(CX), Y4
+	VBROADCASTSS 16(CX), Y5
+	VBROADCASTSS 20(CX), Y6
+	VBROADCASTSS 24(CX), Y7
+	MOVQ         n+0(FP), CX
+	XORQ         DI, DI
+	SUBQ         $0x10, CX
+	JL           behind2
+
+loop2:
+	VMULPD      (AX)(DI*2), Y0, Y10
+	VMULPD      32(AX)(DI*2), Y0, Y11
+	VCVTPD2PSY  Y10, X8
+	VCVTPD2PSY  Y11, X9
+	VINSERTF128 $0x01, X9, Y8, Y8
+	VMULPD      64(AX)(DI*2), Y0, Y10
+	VMULPD      96(AX)(DI*2), Y0, Y11
+	VCVTPD2PSY  Y10, X9
+	VCVTPD2PSY  Y11, X10
+	VINSERTF128 $0x01, X10, Y9, Y9
+	VMOVUPS     (BX)(DI*1), Y10
+	VMOVUPS     32(BX)(DI*1), Y11
+	VMULPS      Y1, Y10, Y10
+	VMULPS      Y1, Y11, Y11
+	VMOVUPS     (SI)(DI*1), Y14
+	VMOVUPS     32(SI)(DI*1), Y15
+	VMULPS      Y3, Y14, Y14
+	VMULPS      Y3, Y15, Y15
+	VFMADD231PS Y2, Y8, Y10
+	VFMADD231PS Y2, Y9, Y11
 	VMULPS      Y8, Y8, Y8
-	VFMADD231PS Y3, Y8, Y2
-	VMASKMOVPS  Y0, Y7, (DX)(DI*1)
-	VMASKMOVPS  Y2, Y7, (BX)(DI*1)
-	VSQRTPS     Y2, Y2
-	VFMADD213PS Y6, Y5, Y2
-	VMULPS      Y4, Y0, Y0
-	VDIVPS      Y2, Y0, Y0
-	VMASKMOVPS  (AX)(DI*1), Y7, Y1
-	VSUBPS      Y0, Y1, Y0
-	VMASKMOVPS  Y0, Y7, (AX)(DI*1)
+	VMULPS      Y9, Y9, Y9
+	VFMADD231PS Y4, Y8, Y14
+	VFMADD231PS Y4, Y9, Y15
+	VMOVUPS     Y10, (BX)(DI*1)
+	VMOVUPS     Y11, 32(BX)(DI*1)
+	VMOVUPS     Y14, (SI)(DI*1)
+	VMOVUPS     Y15, 32(SI)(DI*1)
+	VSQRTPS     Y14, Y14
+	VSQRTPS     Y15, Y15
+	VFMADD213PS Y7, Y6, Y14
+	VFMADD213PS Y7, Y6, Y15
+	VMULPS      Y5, Y10, Y10
+	VMULPS      Y5, Y11, Y11
+	VDIVPS      Y14, Y10, Y10
+	VDIVPS      Y15, Y11, Y11
+	VMOVUPS     (DX)(DI*1), Y14
+	VMOVUPS     32(DX)(DI*1), Y15
+	VSUBPS      Y10, Y14, Y10
+	VSUBPS      Y11, Y15, Y11
+	VMOVUPS     Y10, (DX)(DI*1)
+	VMOVUPS     Y11, 32(DX)(DI*1)
+	ADDQ        $0x00000040, DI
+	SUBQ        $0x10, CX
+	JGE         loop2
+
+behind2:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   behind1
+
+loop1:
+	VMULPD      (AX)(DI*2), Y0, Y8
+	VMULPD      32(AX)(DI*2), Y0, Y9
+	VCVTPD2PSY  Y8, X12
+	VCVTPD2PSY  Y9, X8
+	VINSERTF128 $0x01, X8, Y12, Y12
+	VMOVUPS     (BX)(DI*1), Y8
+	VMULPS      Y1, Y8, Y8
+	VMOVUPS     (SI)(DI*1), Y9
+	VMULPS      Y3, Y9, Y9
+	VFMADD231PS Y2, Y12, Y8
+	VMULPS      Y12, Y12, Y12
+	VFMADD231PS Y4, Y12, Y9
+	VMOVUPS     Y8, (BX)(DI*1)
+	VMOVUPS     Y9, (SI)(DI*1)
+	VSQRTPS     Y9, Y9
+	VFMADD213PS Y7, Y6, Y9
+	VMULPS      Y5, Y8, Y8
+	VDIVPS      Y9, Y8, Y8
+	VMOVUPS     (DX)(DI*1), Y9
+	VSUBPS      Y8, Y9, Y8
+	VMOVUPS     Y8, (DX)(DI*1)
+	ADDQ        $0x00000020, DI
+	SUBQ        $0x08, CX
+	JGE         loop1
+
+behind1:
+	ADDQ         $0x08, CX
+	TESTQ        CX, CX
+	JZ           end
+	LEAQ         tailMask<>+32(SB), R8
+	NEGQ         CX
+	VMOVUPS      (R8)(CX*4), Y8
+	VEXTRACTF128 $0x00, Y8, X9
+	VPMOVSXDQ    X9, Y9
+	VMASKMOVPD   (AX)(DI*2), Y9, Y9
+	VMULPD       Y0, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X10
+	VPMOVSXDQ    X10, Y10
+	VMASKMOVPD   32(AX)(DI*2), Y10, Y10
+	VMULPD       Y0, Y10, Y10
+	VCVTPD2PSY   Y9, X13
+	VCVTPD2PSY   Y10, X0
+	VINSERTF128  $0x01, X0, Y13, Y13
+	VMASKMOVPS   (BX)(DI*1), Y8, Y0
+	VMULPS       Y1, Y0, Y0
+	VMASKMOVPS   (SI)(DI*1), Y8, Y1
+	VMULPS       Y3, Y1, Y1
+	VFMADD231PS  Y2, Y13, Y0
+	VMULPS       Y13, Y13, Y13
+	VFMADD231PS  Y4, Y13, Y1
+	VMASKMOVPS   Y0, Y8, (BX)(DI*1)
+	VMASKMOVPS   Y1, Y8, (SI)(DI*1)
+	VSQRTPS      Y1, Y1
+	VFMADD213PS  Y7, Y6, Y1
+	VMULPS       Y5, Y0, Y0
+	VDIVPS       Y1, Y0, Y0
+	VMASKMOVPS   (DX)(DI*1), Y8, Y1
+	VSUBPS       Y0, Y1, Y0
+	VMASKMOVPS   Y0, Y8, (DX)(DI*1)
 
 end:
 	VZEROUPPER
@@ -4354,6 +4491,83 @@ behind1:
 	VMOVUPS      Z15, K1, (DX)(SI*1)
 
 end:
+	VZEROUPPER
+	RET
+
+// func squaresOfTwoAVX512(n int, a *float32, b *float32) (x float64, y float64)
+// Requires: AVX, AVX512F, AVX512VL, SSE2
+TEXT ·squaresOfTwoAVX512(SB), NOSPLIT, $0-40
+	MOVQ   a+8(FP), AX
+	MOVQ   b+16(FP), DX
+	MOVQ   n+0(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	SUBQ   $0x10, CX
+	JL     behind2
+
+loop2:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD Z4, Z4, Z0
+	VCVTPS2PD   (DX), Z4
+	VFMADD231PD Z4, Z4, Z2
+	VCVTPS2PD   32(AX), Z4
+	VFMADD231PD Z4, Z4, Z1
+	VCVTPS2PD   32(DX), Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, DX
+	SUBQ        $0x10, CX
+	JGE         loop2
+
+behind2:
+	ADDQ $0x10, CX
+	SUBQ $0x08, CX
+	JL   behind1
+
+loop1:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD Z4, Z4, Z0
+	VCVTPS2PD   (DX), Z4
+	VFMADD231PD Z4, Z4, Z2
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, DX
+	SUBQ        $0x08, CX
+	JGE         loop1
+
+behind1:
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JZ          end
+	MOVL        $-1, BX
+	SHLL        CL, BX
+	NOTL        BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (AX), K1, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z0
+	VMOVUPS.Z   (DX), K1, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z2
+
+end:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, x+24(FP)
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VADDSD        X0, X2, X2
+	MOVSD         X2, y+32(FP)
 	VZEROUPPER
 	RET
 

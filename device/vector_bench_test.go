@@ -31,7 +31,7 @@ func BenchmarkVector(b *testing.B) {
 	b.Run("dot", func(b *testing.B) { perNumber(b, n, func() { k.dot(x, y) }) })
 	rates := AdamStep{LR: 1e-9, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: 1}.rates()
 	b.Run("adam", func(b *testing.B) {
-		perNumber(b, n, func() { clear(v); k.adam(y, x, z, v, &rates) })
+		perNumber(b, n, func() { clear(v); k.adam(y, x, z, v, &rates, 1) })
 	})
 }
 

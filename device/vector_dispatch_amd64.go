@@ -47,8 +47,11 @@ func useVectors(k *kernels) {
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
 		cosSinVector(cos, sin, src, scale, false)
 	}
-	k.adam = func(p, g, m, v []float32, r *adamRates) {
-		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1)
+	k.adam = func(p, g, m, v []float32, r *adamRates, scale float32) {
+		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1, scale)
+	}
+	k.adamOfSum = func(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
+		adamOfSumAVX2(len(p), first(p), unsafe.SliceData(g), first(m), first(v), &r.beta1, scale)
 	}
 	k.gather = gatherVector
 	k.scatter = scatterVector
@@ -59,8 +62,6 @@ func useVectors(k *kernels) {
 		scaleOddAVX2(len(dst), w, first(dst), first(src))
 	}
 }
-
-func first(s []float32) *float32 { return unsafe.SliceData(s) }
 
 func dotVector(a, b []float32) float64 {
 	if first(a) == first(b) {
@@ -100,6 +101,9 @@ func useWideVectors(k *kernels) {
 	}
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
 		cosSinVector(cos, sin, src, scale, true)
+	}
+	k.squaresOfTwo = func(a, b []float32) (x, y float64) {
+		return squaresOfTwoAVX512(len(a), first(a), first(b))
 	}
 }
 

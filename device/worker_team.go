@@ -31,7 +31,7 @@ type parking struct {
 }
 
 // patience is how long a helper polls for the next job before it parks.
-const patience = 50 * time.Microsecond
+const patience = 200 * time.Microsecond
 
 func newTeam(workers int) *team {
 	t := &team{helpers: workers - 1}
@@ -163,4 +163,5 @@ type job struct {
 	window  Window
 	block   int
 	fixed   FixedBlock
+	piece   func(piece int)
 }

@@ -43,7 +43,7 @@ func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.a.run.source, g.a.chunks = source, &parallel{kernels: k}
+		g.a.run.source, g.a.chunks = source, newParallel(k)
 		sum := make([]float32, 20*chunk+777)
 		rng := rand.New(fixedBits(26))
 		for j := range sum {

@@ -17,19 +17,22 @@ type Gradient struct {
 	Unit            float64
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
-	// goroutines, at least one; they change neither the noise nor the guarantee
+	// Workers is how many pieces of work there are to share out, at least one. It changes neither the
+	// noise nor the guarantee.
 	Workers int
+	// Share runs those pieces, several at a time if it can, and returns when all are done; nil stands
+	// for a goroutine each. A piece that begins late finds the work of the others done.
+	Share func(pieces int, do func(piece int))
 }
 
 // gradientBits is the grid's distance below the sensitivity, or below the noise
 // where that is the smaller: 2^-24 to 2^-25 of it.
 const gradientBits = 24
 
-// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
-// the noisy sum to sink, once for each chunk of fixed size, from several
-// goroutines at a time; chunks do not overlap. noisy holds the sum's coordinates
-// from offset on and is valid during the call only. sink must neither retain it,
-// nor draw from the same allowance, nor let anything private but noisy out.
+// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
+// sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
+// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only. sink
+// must neither retain it, nor draw from the same allowance, nor let anything private but noisy out.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
 // continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever

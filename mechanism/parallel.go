@@ -9,9 +9,12 @@ import (
 )
 
 // chunk is how many coordinates one sub-stream serves: fixed, so that the noise
-// does not depend on the number of workers, and small enough that a chunk stays
-// in the cache while sink averages it and the optimiser takes its step.
+// does not depend on the number of workers.
 const chunk = 8192
+
+// block is how many coordinates are drawn and handed to sink at a time: few enough that they, their
+// share of the sum and the optimiser's moments stay in the first cache together.
+const block = entropy.Buffer
 
 // parallel makes the noise of one sum in chunks. Everything it needs is kept
 // from release to release. Chunk i draws from the allowance's sub-stream i,
@@ -20,6 +23,7 @@ type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
 	kernels *sampler.Kernels
+	piece   func(i int) // made once: what is shared out allocates nothing
 
 	spec          Gradient
 	normal        *sampler.Normal
@@ -29,10 +33,16 @@ type parallel struct {
 	wait          sync.WaitGroup
 }
 
+func newParallel(k *sampler.Kernels) *parallel {
+	p := &parallel{kernels: k}
+	p.piece = func(i int) { p.workers[i].work() }
+	return p
+}
+
 // parallel prepares a release; the caller holds mu.
 func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *parallel {
 	if a.chunks == nil {
-		a.chunks = &parallel{kernels: sampler.Fastest()}
+		a.chunks = newParallel(sampler.Fastest())
 	}
 	p := a.chunks
 	p.spec, p.normal, p.grid, p.inverse = spec, l, grid, 1/grid
@@ -42,8 +52,7 @@ func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *pa
 	return p
 }
 
-// run hands every chunk to sink, from the caller's goroutine and as many more as
-// are wanted and useful.
+// run hands every chunk to sink, on as many goroutines as are wanted and useful.
 func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
@@ -52,14 +61,16 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	}
 	p.sink = sink
 	p.next.Store(0)
+	defer func() { p.spec, p.sink = Gradient{}, nil }()
+	if share := p.spec.Share; share != nil {
+		share(workers, p.piece)
+		return
+	}
 	p.wait.Add(workers - 1)
 	for _, w := range p.workers[1:workers] {
 		go w.start()
 	}
-	defer func() {
-		p.wait.Wait()
-		p.spec, p.sink = Gradient{}, nil
-	}()
+	defer p.wait.Wait()
 	p.workers[0].work()
 }
 
@@ -70,12 +81,15 @@ type worker struct {
 	start func() // made once: a goroutine started from it allocates nothing
 	lane  *entropy.Stream
 	next  int
-	noisy [chunk]float64
-	words [entropy.Buffer]uint64
+	noisy [block]float64
+	words []uint64      // what is being read
+	other []uint64      // room for what comes next
+	ahead entropy.Ahead // what of it is being made
 }
 
 func newWorker(job *parallel) *worker {
-	w := &worker{job: job}
+	w := &worker{job: job, words: make([]uint64, entropy.Buffer),
+		other: make([]uint64, entropy.Buffer)}
 	w.start = func() {
 		defer job.wait.Done()
 		w.work()
@@ -91,10 +105,13 @@ func (w *worker) work() {
 		if lo >= p.spec.dim() {
 			return
 		}
-		w.lane, w.next = p.lanes[i], len(w.words)
-		hi := min(lo+chunk, p.spec.dim())
-		w.fill(w.noisy[:hi-lo], lo)
-		p.sink(lo, w.noisy[:hi-lo])
+		w.lane, w.next, w.ahead = p.lanes[i], len(w.words), entropy.Ahead{}
+		for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
+			noisy := w.noisy[:min(block, hi-lo)]
+			w.drawSteps(p.normal, noisy)
+			p.add(noisy, lo)
+			p.sink(lo, noisy)
+		}
 	}
 }
 
@@ -108,17 +125,15 @@ func (w *worker) Uint64() uint64 {
 }
 
 func (w *worker) refill() {
-	w.lane.FillWords(w.words[:])
 	w.next = 0
-}
-
-// fill writes sum + noise on the grid, from coordinate lo on.
-func (w *worker) fill(noisy []float64, lo int) {
-	for len(noisy) > 0 {
-		n := min(len(w.words), len(noisy))
-		w.drawSteps(w.job.normal, noisy[:n])
-		w.job.add(noisy[:n], lo)
-		noisy, lo = noisy[n:], lo+n
+	if w.ahead.Words == nil {
+		w.lane.FillWords(w.words)
+	} else {
+		w.lane.Finish(&w.ahead)
+		w.words, w.other = w.other, w.words
+	}
+	if w.job.kernels.StepsAhead != nil {
+		w.ahead = w.lane.Ahead(w.other)
 	}
 }
 
@@ -139,7 +154,7 @@ func (p *parallel) add(noisy []float64, lo int) {
 func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 	for len(dst) > 0 {
 		n := min(len(w.words)-w.next, len(dst))
-		done := w.job.kernels.Steps(l, dst[:n], w.words[w.next:])
+		done := w.draw(l, dst[:n], w.words[w.next:])
 		w.next += done
 		if done < n {
 			word := w.Uint64()
@@ -149,5 +164,14 @@ func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 			w.refill()
 		}
 		dst = dst[done:]
+	}
+}
+
+// draw draws as many leading steps as one word each decides, and returns how many.
+func (w *worker) draw(l *sampler.Normal, dst []float64, words []uint64) int {
+	if k := w.job.kernels; w.ahead.Words == nil {
+		return k.Steps(l, dst, words)
+	} else {
+		return k.StepsAhead(l, dst, words, &w.ahead)
 	}
 }

@@ -491,8 +491,12 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 		}
 		a := &Allowance{run: &Run{source: source}, id: 77}
 		job := a.parallel(Gradient{Sum: sum}, l, grid)
+		var lanes [3]*stock // by chunk, whose pieces come one after another
+		for i := range lanes {
+			lanes[i] = &stock{lane: source.Stream(entropy.Chunked, 77, uint32(i))}
+		}
 		job.run(2, func(lo int, noisy []float64) {
-			words := &stock{lane: source.Stream(entropy.Chunked, 77, uint32(lo/chunk))}
+			words := lanes[lo/chunk]
 			for i, got := range noisy {
 				want := (sampler.RoundToGrid(float64(sum[lo+i]), 1/grid) + float64(l.Draw(words))) * grid
 				if got != want {

@@ -28,6 +28,15 @@ type Data interface {
 	Range(lo, hi int, b *device.Batch)
 }
 
+// Divided is data whose Gather can be cut into parts for several cores: BeginGather and then
+// GatherPart for ranges that together are all rows, in any order and several at a time, leave in b
+// what Gather leaves there.
+type Divided interface {
+	Data
+	BeginGather(rows []int32, b *device.Batch)
+	GatherPart(rows []int32, b *device.Batch, lo, hi int)
+}
+
 // resize gives s length n, keeping its buffer where that is large enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 

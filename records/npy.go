@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/npy"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -64,7 +64,7 @@ func readNPY(in *input, s Schema) (*Table, error) {
 // Errors: those of [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
 	in := &input{limits: lastOf(limits), read: size}
-	if err := in.limits.validate(); err != nil {
+	if err := in.limits.Validate(); err != nil {
 		return nil, err
 	}
 	zr, err := zip.NewReader(r, size)
@@ -124,14 +124,6 @@ func readLabelArray(in *input) ([]int32, error) {
 	return labels, nil
 }
 
-// npyHeader is what the header of an .npy file says.
-type npyHeader struct {
-	order binary.ByteOrder
-	kind  byte // f, i, u or b
-	size  int  // bytes of one element
-	shape []int
-}
-
 func readArray(in *input, s Schema, dim int, what string) (values []float32, levels []uint8,
 	err error) {
 	h, err := readNPYHeader(in, what)
@@ -142,7 +134,7 @@ func readArray(in *input, s Schema, dim int, what string) (values []float32, lev
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.kind == 'u' && h.size == 1 && s.kind == GreyImage {
+	if h.Kind == 'u' && h.Size == 1 && s.kind == GreyImage {
 		levels, err = readBytes(in, n*dim, what)
 	} else {
 		values, err = h.read(in, n*dim, what)
@@ -153,81 +145,24 @@ func readArray(in *input, s Schema, dim int, what string) (values []float32, lev
 	return values, levels, atEnd(in, what)
 }
 
-// maxNPYHeader is far above any honest header.
-const maxNPYHeader = 1 << 16
-
 func readNPYHeader(r io.Reader, what string) (npyHeader, error) {
-	var fixed [8]byte
-	if _, err := io.ReadFull(r, fixed[:]); err != nil {
-		return npyHeader{}, truncated(what, err)
+	h, err := npy.ReadHeader(r)
+	if errors.Is(err, npy.ErrHeader) {
+		return npyHeader{}, malformed("%s is %v", what, err)
 	}
-	if string(fixed[:6]) != "\x93NUMPY" || fixed[6] < 1 || fixed[6] > 3 {
-		return npyHeader{}, malformed("%s is not in npy format", what)
-	}
-	length, err := npyHeaderLength(r, fixed[6])
 	if err != nil {
 		return npyHeader{}, truncated(what, err)
 	}
-	if length > maxNPYHeader {
-		return npyHeader{}, malformed("%s has an oversized header", what)
-	}
-	text, err := readBytes(r, int(length), what)
-	if err != nil {
-		return npyHeader{}, err
-	}
-	h, ok := parseNPYHeader(string(text))
-	if !ok {
-		return npyHeader{}, malformed("%s has a header that is not understood", what)
-	}
-	return h, nil
+	return npyHeader{h}, nil
 }
 
-func npyHeaderLength(r io.Reader, version byte) (uint32, error) {
-	if version == 1 {
-		var short uint16
-		err := binary.Read(r, binary.LittleEndian, &short)
-		return uint32(short), err
-	}
-	var long uint32
-	err := binary.Read(r, binary.LittleEndian, &long)
-	return long, err
-}
-
-// parseNPYHeader reads the Python dictionary that the header is.
-func parseNPYHeader(text string) (h npyHeader, ok bool) {
-	find := func(pattern string) string {
-		if m := regexp.MustCompile(pattern).FindStringSubmatch(text); m != nil {
-			return m[1]
-		}
-		return ""
-	}
-	descr := find(`'descr'\s*:\s*'([<>|=]?[fiub][1248])'`)
-	if descr == "" || find(`'fortran_order'\s*:\s*(False)`) == "" {
-		return h, false
-	}
-	h.order = binary.LittleEndian
-	if descr[0] == '>' {
-		h.order = binary.BigEndian
-	}
-	h.kind, h.size = descr[len(descr)-2], int(descr[len(descr)-1]-'0')
-	for axis := range strings.SplitSeq(find(`'shape'\s*:\s*\(([0-9, ]*)\)`), ",") {
-		axis = strings.TrimSpace(axis)
-		if axis == "" {
-			continue
-		}
-		size, err := strconv.Atoi(axis)
-		if err != nil {
-			return h, false
-		}
-		h.shape = append(h.shape, size)
-	}
-	return h, len(h.shape) > 0 && h.element() != nil
-}
+// npyHeader is the header of an array of records.
+type npyHeader struct{ npy.Header }
 
 // rows is the number of records of dim elements.
 func (h npyHeader) rows(dim int, what string) (int, error) {
 	product := 1
-	for _, size := range h.shape[1:] {
+	for _, size := range h.Shape[1:] {
 		if size == 0 || size > maxDim/product {
 			return 0, malformed("%s does not have the schema's shape", what)
 		}
@@ -236,54 +171,27 @@ func (h npyHeader) rows(dim int, what string) (int, error) {
 	if product != dim {
 		return 0, malformed("%s does not have the schema's shape", what)
 	}
-	if h.shape[0] > min(maxRows, math.MaxInt/8/dim) {
+	if h.Shape[0] > min(maxRows, math.MaxInt/8/dim) {
 		return 0, malformed("%s announces more records than a table holds", what)
 	}
-	return h.shape[0], nil
-}
-
-// element decodes one element, nil for a type that is not supported.
-func (h npyHeader) element() func([]byte) float32 {
-	switch fmt.Sprintf("%c%d", h.kind, h.size) {
-	case "f4":
-		return func(b []byte) float32 { return math.Float32frombits(h.order.Uint32(b)) }
-	case "f8":
-		return func(b []byte) float32 { return float32(math.Float64frombits(h.order.Uint64(b))) }
-	case "u1", "b1":
-		return func(b []byte) float32 { return float32(b[0]) }
-	case "i1":
-		return func(b []byte) float32 { return float32(int8(b[0])) }
-	case "u2":
-		return func(b []byte) float32 { return float32(h.order.Uint16(b)) }
-	case "i2":
-		return func(b []byte) float32 { return float32(int16(h.order.Uint16(b))) }
-	case "u4":
-		return func(b []byte) float32 { return float32(h.order.Uint32(b)) }
-	case "i4":
-		return func(b []byte) float32 { return float32(int32(h.order.Uint32(b))) }
-	case "u8":
-		return func(b []byte) float32 { return float32(h.order.Uint64(b)) }
-	case "i8":
-		return func(b []byte) float32 { return float32(int64(h.order.Uint64(b))) }
-	}
-	return nil
+	return h.Shape[0], nil
 }
 
 // read decodes n elements, growing as they arrive.
 func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 	const piece = 1 << 16
-	decode := h.element()
-	buf := make([]byte, min(n, piece)*h.size)
+	decode := h.Element()
+	buf := make([]byte, min(n, piece)*h.Size)
 	var out []float32
 	for len(out) < n {
-		part := buf[:min(n-len(out), piece)*h.size]
+		part := buf[:min(n-len(out), piece)*h.Size]
 		if _, err := io.ReadFull(in, part); err != nil {
 			return nil, truncated(what, err)
 		}
-		if err := in.spend(len(part) / h.size); err != nil {
+		if err := in.spend(len(part) / h.Size); err != nil {
 			return nil, err
 		}
-		for ; len(part) > 0; part = part[h.size:] {
+		for ; len(part) > 0; part = part[h.Size:] {
 			out = push(out, decode(part))
 		}
 	}
@@ -333,7 +241,7 @@ func WriteNPZ(w io.Writer, t *Table) error {
 
 func writeArray(w io.Writer, descr, shape string, n int, row func(dst []byte, i int) []byte) error {
 	bw := bufio.NewWriter(w)
-	bw.Write(npyPreamble(descr, shape))
+	bw.Write(npy.Preamble(descr, shape))
 	var buf []byte
 	for i := range n {
 		buf = row(buf[:0], i)
@@ -345,14 +253,4 @@ func writeArray(w io.Writer, descr, shape string, n int, row func(dst []byte, i 
 		return fmt.Errorf("records: writing: %w", err)
 	}
 	return nil
-}
-
-// npyPreamble is everything before the elements, padded to a multiple of 64
-// bytes as the format asks.
-func npyPreamble(descr, shape string) []byte {
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
-	pad := (64 - (10+len(text)+1)%64) % 64
-	text += strings.Repeat(" ", pad) + "\n"
-	out := append([]byte("\x93NUMPY\x01\x00"), byte(len(text)), byte(len(text)>>8))
-	return append(out, text...)
 }

@@ -165,13 +165,23 @@ func (t *Table) clone() *Table {
 //
 // Shapes: b.Dense is len(rows)×Dim.
 func (t *Table) Gather(rows []int32, b *device.Batch) {
-	dim := t.schema.dim
-	data := denseBuffer(b, len(rows), dim)
-	for k, i := range rows {
-		t.encodeRow(data[k*dim:(k+1)*dim], int(i))
-	}
+	t.BeginGather(rows, b)
+	t.GatherPart(rows, b, 0, len(rows))
+}
+
+// BeginGather does everything that Gather does but copy the rows.
+func (t *Table) BeginGather(rows []int32, b *device.Batch) {
+	denseBuffer(b, len(rows), t.schema.dim)
 	t.labels.gather(rows, b)
 	indexRows(b, rows)
+}
+
+// GatherPart copies rows lo … hi-1 of those that BeginGather was given.
+func (t *Table) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
+	dim := t.schema.dim
+	for k := lo; k < hi; k++ {
+		t.encodeRow(b.Dense.Data[k*dim:(k+1)*dim], int(rows[k]))
+	}
 }
 
 // Range copies rows lo … hi-1, clamped into the schema.

@@ -3,8 +3,6 @@ package sgd_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -21,7 +19,7 @@ import (
 //
 //	go test ./sgd -run '^$' -bench Step
 func BenchmarkStep(b *testing.B) {
-	for _, batch := range []int{64, 600} {
+	for _, batch := range []int{64, 600, 1024} {
 		b.Run(fmt.Sprintf("batch=%d/plain", batch), func(b *testing.B) { benchmarkPlain(b, batch) })
 		b.Run(fmt.Sprintf("batch=%d/private", batch), func(b *testing.B) { benchmarkPrivate(b, batch) })
 	}
@@ -77,26 +75,7 @@ func benchmarkPrivate(b *testing.B, batch int) {
 }
 
 func benchmarkPlain(b *testing.B, batch int) {
-	be, net, data := device.CPU(), benchVAE(b), benchData(b)
-	sum := device.NewParams(be, net.Params().Shapes...)
-	opt := optim.Config{Rule: optim.Adam, LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}.New(sum.Len())
-	rng := rand.New(rand.NewPCG(2, 2))
-	rows, ones := make([]int32, batch), make([]float32, batch)
-	var in device.Batch
-	in.Keys = make([]uint64, batch)
-	for i := range ones {
-		ones[i] = 1
-	}
-	step := func() {
-		for i := range rows {
-			rows[i], in.Keys[i] = int32(rng.IntN(benchRows)), rng.Uint64()
-		}
-		data.Gather(rows, &in)
-		be.Fill(sum.Flat, 0)
-		net.Gradients(in).AddWeightedSum(sum, ones)
-		opt.BeginStep()
-		plainUpdate(opt, net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
-	}
+	step := plainSteps(b, batch, benchData(b))
 	for range 20 {
 		step()
 	}
@@ -107,17 +86,11 @@ func benchmarkPlain(b *testing.B, batch int) {
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// plainUpdate runs the optimiser on all cores in chunks.
-func plainUpdate(opt *optim.State, params, grad []float32, scale float32) {
-	const chunk = 8192
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for lo := w * chunk; lo < len(grad); lo += workers * chunk {
-				opt.UpdateRange32(params, lo, grad[lo:min(lo+chunk, len(grad))], scale)
-			}
-		})
-	}
-	wg.Wait()
+// plainUpdate runs the optimiser on all cores in pieces.
+func plainUpdate(be device.Sharing, opt *optim.State, params, grad []float32, scale float32) {
+	const piece = 8192
+	be.Share((len(grad)+piece-1)/piece, func(i int) {
+		lo, hi := i*piece, min((i+1)*piece, len(grad))
+		opt.UpdateRange32(params, lo, grad[lo:hi], scale)
+	})
 }

@@ -37,6 +37,7 @@ type fixedSum struct {
 	shrink  float64
 	carry   []float64
 	carried bool
+	dirty   bool // whether a unit may not be zero
 
 	reported, measured []float64   // squared norm of one record's gradient
 	ones               [][]float32 // a weight of 1 for each block
@@ -78,12 +79,22 @@ func (f *fixedSum) shrinkage(bound float64) float64 {
 // begin clears the sum for a step of the given sensitivity.
 func (f *fixedSum) begin(bound float64) {
 	f.plan(bound)
-	clear(f.sum.Units)
+	if f.dirty {
+		clear(f.sum.Units)
+	}
+	f.dirty = true
 	if f.carried {
 		clear(f.carry)
 	}
 	f.rows, f.carried, f.sum.Carry = 0, false, nil
 }
+
+// clear forgets units lo to hi−1, which have been released, while they are in the cache. Once all
+// have been it is up to released to say so.
+func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
+
+// released says that every unit was cleared.
+func (f *fixedSum) released() { f.dirty = false }
 
 // room carries the sum over if it cannot take that many more records.
 func (f *fixedSum) room(records int) {

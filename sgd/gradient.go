@@ -109,8 +109,24 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 // gather reads the micro-batch that starts at sampled record lo.
 func (t *Trainer) gather(data records.Data, lo int) {
 	hi := min(lo+t.microBatch(), len(t.index))
-	data.Gather(t.index[lo:hi], &t.batch)
+	t.rows = t.index[lo:hi]
+	if d, ok := data.(records.Divided); ok && t.share != nil {
+		d.BeginGather(t.rows, &t.batch)
+		t.divided = d
+		t.share((len(t.rows)+partRows-1)/partRows, t.part)
+		t.divided = nil
+	} else {
+		data.Gather(t.rows, &t.batch)
+	}
 	t.batch.Keys = t.keys[lo:hi]
+}
+
+// partRows is how many rows one core reads at a time.
+const partRows = 16
+
+func (t *Trainer) gatherPart(piece int) {
+	lo := piece * partRows
+	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
 // addClipped clips with norms of these very gradients, not with those of a first

@@ -29,6 +29,7 @@ type Trainer struct {
 	relation accountant.Relation
 	be       device.Backend
 	workers  int
+	share    func(pieces int, do func(piece int)) // the backend's; nil where it shares nothing
 	purpose  string
 	decay    float64
 	lossy    bool
@@ -44,13 +45,27 @@ type Trainer struct {
 	params  device.Params
 	master  []float32 // the parameters on the host
 	average []float32
-	mix     float32   // weight of this step's parameters in the average
-	exact   *fixedSum // the sum in fixed point, or
+	mix     float32 // weight of this step's parameters in the average
 	finish  models.FixedFinisher
-	sum     device.Params // where there is none, in floating point
-	hostSum []float32
 	sink    func(offset int, noisy []float64)
 
+	*hiddenStep
+}
+
+// hiddenStep keeps what a step knows of the records two references away: see Format.
+type hiddenStep struct {
+	*stepRecords
+}
+
+// stepRecords are the records of a step and what comes of them before noise.
+type stepRecords struct {
+	exact   *fixedSum     // the sum in fixed point, or
+	sum     device.Params // where there is none, in floating point
+	hostSum []float32
+
+	rows    []int32 // of the micro-batch in hand
+	divided records.Divided
+	part    func(piece int)
 	batch   device.Batch
 	index   []int32
 	keys    []uint64
@@ -64,7 +79,8 @@ type Trainer struct {
 // Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {
-	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
+	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step",
+		hiddenStep: &hiddenStep{new(stepRecords)}}
 	for _, apply := range opts {
 		if apply != nil {
 			apply(t)
@@ -126,7 +142,10 @@ func (t *Trainer) validate() error {
 func (t *Trainer) prepare() {
 	t.params = t.net.Params()
 	t.opt = t.cfg.Optimizer.config.New(t.params.Len())
-	t.sink = t.absorb
+	t.sink, t.part = t.absorb, t.gatherPart
+	if s, ok := t.be.(device.Sharing); ok {
+		t.share = s.Share
+	}
 	t.master = t.params.Flat.Data
 	if t.params.Flat.Mem != nil {
 		t.master = make([]float32, t.params.Len())
@@ -297,7 +316,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // whatever the other examples are.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
-		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers}
+		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
+		Share: t.share}
 	if t.exact != nil {
 		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
 	} else {
@@ -313,6 +333,9 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	if err != nil {
 		return err
 	}
+	if t.exact != nil {
+		t.exact.released()
+	}
 	if t.params.Flat.Mem != nil {
 		t.be.Upload(t.params.Flat, t.master)
 	}
@@ -327,7 +350,7 @@ func (t *Trainer) averageWeight() float32 {
 // absorb divides one chunk of the noised sum and updates its parameters; chunks
 // are disjoint and come from several goroutines.
 func (t *Trainer) absorb(offset int, noisy []float64) {
-	lo := offset
+	lo, hi := offset, offset+len(noisy)
 	spans := t.spans
 	if t.groups != nil {
 		spans = t.groups.spans
@@ -337,6 +360,9 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 			t.opt.UpdateRange(t.master, lo, t.public.added(lo, noisy[:n], s.scale), s.scale)
 			lo, noisy = lo+n, noisy[n:]
 		}
+	}
+	if t.exact != nil {
+		t.exact.clear(offset, hi)
 	}
 	if t.average != nil {
 		p := t.master[offset:lo]

@@ -243,6 +243,10 @@ func (p *Program) once(purpose string) bool {
 	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
 
+// ReleaseBackend is a backend for the networks of what is released: that of the run, or one like it
+// where scratch memory of the run's own holds private rows. See device.Fresh.
+func (r *Run) ReleaseBackend() device.Backend { return device.Fresh(r.Backend) }
+
 // Allowance is what a stage of one part and one lane may draw.
 func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 	if a := r.allowed[purpose]; len(a) > 0 {

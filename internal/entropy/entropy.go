@@ -32,6 +32,7 @@ const (
 // Source is one run's key.
 type Source struct {
 	block  cipher.Block
+	keys   *schedule // of the same key; nil where the machine has no use for it
 	seeded bool
 	number func(row int) int // of a test; nil where rows go by their own numbers
 }
@@ -74,11 +75,12 @@ func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
 
 func fromKey(key [32]byte) (*Source, error) {
 	block, err := aes.NewCipher(key[:])
+	keys := expandKey(&key)
 	clear(key[:])
 	if err != nil {
 		return nil, fmt.Errorf("entropy: %w", err)
 	}
-	return &Source{block: block}, nil
+	return &Source{block: block, keys: keys}, nil
 }
 
 // Seeded reports whether the source came from a seed.
@@ -103,6 +105,9 @@ func counterBlock(b *[aes.BlockSize]byte, p Purpose, id uint64, chunk uint32) {
 func (s *Source) Stream(p Purpose, id uint64, chunk uint32) *Stream {
 	var iv [aes.BlockSize]byte
 	counterBlock(&iv, p, id, chunk)
+	if s.keys != nil {
+		return &Stream{wide: newCounter(s.keys, &iv)}
+	}
 	return &Stream{ctr: cipher.NewCTR(s.block, iv[:])}
 }
 

@@ -17,6 +17,7 @@ const Buffer = 512
 // safe for concurrent use.
 type Stream struct {
 	ctr  cipher.Stream
+	wide *counter // in place of ctr where the machine has vectors for it
 	buf  []byte
 	next int
 }
@@ -42,6 +43,10 @@ func (s *Stream) refill() {
 // Fill overwrites dst with keystream that has not been handed out before.
 // Words still waiting in the stream's own buffer stay there.
 func (s *Stream) Fill(dst []byte) {
+	if s.wide != nil {
+		s.wide.fill(dst)
+		return
+	}
 	for len(dst) > 0 {
 		n := min(len(dst), len(zeros))
 		s.ctr.XORKeyStream(dst[:n], zeros[:n])
@@ -55,7 +60,9 @@ var zeros [8 * Buffer]byte
 // FillWords overwrites dst with fresh keystream. The byte order is the machine's,
 // which for independent uniform words makes no difference.
 func (s *Stream) FillWords(dst []uint64) {
-	if len(dst) > 0 {
-		s.Fill(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*len(dst)))
-	}
+	s.Fill(bytesOf(dst))
+}
+
+func bytesOf(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

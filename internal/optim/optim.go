@@ -84,15 +84,18 @@ func (c Config) Validate() error {
 // State is an optimiser at work on n parameters in host memory.
 type State struct {
 	cfg  Config
-	be   device.Backend // whose Adam kernel does the work
+	adam device.Adam // this step of it
 	m, v []float32
-	g    []float32 // scaled gradient, range by range
+	g    []float32 // scaled gradient, range by range, for the other rules
 	t    int
 }
 
 // New starts an optimiser for n parameters. The configuration must be valid.
 func (c Config) New(n int) *State {
-	s := &State{cfg: c, be: device.CPU(), g: make([]float32, n)}
+	s := &State{cfg: c}
+	if c.Rule != Adam {
+		s.g = make([]float32, n)
+	}
 	if c.Rule == Momentum || c.Rule == Adam {
 		s.m = make([]float32, n)
 	}
@@ -103,7 +106,12 @@ func (c Config) New(n int) *State {
 }
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
-func (s *State) BeginStep() { s.t++ }
+func (s *State) BeginStep() {
+	if s.t++; s.cfg.Rule == Adam {
+		s.adam = device.NewAdam(device.AdamStep{LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1),
+			Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
+	}
+}
 
 // Step is the number of steps begun.
 func (s *State) Step() int { return s.t }
@@ -111,36 +119,40 @@ func (s *State) Step() int { return s.t }
 // UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
 // must be disjoint; they may be updated concurrently.
 func (s *State) UpdateRange(params []float32, lo int, grad []float64, scale float64) {
-	g := s.g[lo : lo+len(grad)]
+	hi := lo + len(grad)
+	if s.cfg.Rule == Adam {
+		s.adam.MoveSum(params[lo:hi], grad, s.m[lo:hi], s.v[lo:hi], scale)
+		return
+	}
+	g := s.g[lo:hi]
 	for i, x := range grad {
 		g[i] = float32(scale * x)
 	}
-	s.move(params[lo:lo+len(grad)], lo, g)
+	s.move(params[lo:hi], lo, g)
 }
 
 // UpdateRange32 is UpdateRange for gradients in single precision.
 func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale float32) {
-	g := s.g[lo : lo+len(grad)]
+	hi := lo + len(grad)
+	if s.cfg.Rule == Adam {
+		s.adam.Move(params[lo:hi], grad, s.m[lo:hi], s.v[lo:hi], scale)
+		return
+	}
+	g := s.g[lo:hi]
 	for i, x := range grad {
 		g[i] = scale * x
 	}
-	s.move(params[lo:lo+len(grad)], lo, g)
+	s.move(params[lo:hi], lo, g)
 }
 
 func (s *State) move(p []float32, lo int, g []float32) {
-	switch hi := lo + len(g); s.cfg.Rule {
+	switch s.cfg.Rule {
 	case SGD:
 		descend(p, g, float32(s.cfg.LR))
 	case Momentum:
-		momentum(p, s.m[lo:hi], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
-	case Adam:
-		s.be.Adam(row(p), row(g), row(s.m[lo:hi]), row(s.v[lo:hi]), device.AdamStep{
-			LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
-			Eps: float32(s.cfg.Eps), T: s.t})
+		momentum(p, s.m[lo:lo+len(g)], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
 	}
 }
-
-func row(x []float32) device.Matrix { return device.HostMatrix(1, len(x), x) }
 
 func descend(p, g []float32, lr float32) {
 	p = p[:len(g)]

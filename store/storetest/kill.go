@@ -23,8 +23,8 @@ type Load struct {
 	Kills        int // at random moments
 	Processes    int // at once
 	Reservations int // that each process makes
-	// Disturb, where it is set, is called once for every ten kills, as to end a server and to start
-	// it again. Processes then ask again for what failed.
+	// Disturb, where it is set, is called at random moments besides, one for every ten kills, as to
+	// end a server and to start it again. Processes then ask again for what failed.
 	Disturb func()
 }
 

@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 
 import duckdb
+import numpy
 import pandas
 import pyarrow
 import pyarrow.parquet as parquet
+import safetensors.numpy as safetensors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -63,3 +65,19 @@ with tempfile.TemporaryDirectory() as folder:
     compare("written by duckdb", [json.loads(l) for l in go("-read", path).splitlines()], want)
     pandas.DataFrame(want).astype({"n": "Int64"}).to_parquet(path)
     compare("written by pandas", [json.loads(l) for l in go("-read", path).splitlines()], want)
+
+    want = {"0.weight": numpy.exp(3.0 * numpy.arange(6) - 10).astype("f4").reshape(3, 2),
+            "0.bias": numpy.exp(3.0 * numpy.arange(6, 8) - 10).astype("f4")}
+    for name, got in [("safetensors", safetensors.load_file(f"{folder}/net.safetensors")),
+                      ("numpy", numpy.load(f"{folder}/net.npz"))]:
+        assert sorted(got.keys()) == sorted(want), f"{name}: {list(got.keys())}"
+        for key, right in want.items():
+            assert got[key].dtype == numpy.float32 and numpy.array_equal(got[key], right), name
+        print(f"{name}: every parameter the same")
+    expected = go("-weights", f"{folder}/net.safetensors")
+    safetensors.save_file(want, f"{folder}/back.safetensors")
+    numpy.savez_compressed(f"{folder}/back.npz", **want)
+    numpy.savez(f"{folder}/wide.npz", **{k: v.astype(">f8") for k, v in want.items()})
+    for name in ["back.safetensors", "back.npz", "wide.npz"]:
+        assert go("-weights", f"{folder}/{name}") == expected, name
+        print(f"{name}, written in Python: every parameter the same")

@@ -1,11 +1,13 @@
 // Command formats writes a table in every format of the library, or reads one back, so that
 // programs in Python can be asked whether they see the same values: see check.py.
 //
-//	go run . -write FOLDER    writes table.jsonl and table.parquet
-//	go run . -read FILE       prints the records of a Parquet file as lines of JSON
+//	go run . -write FOLDER     writes table.jsonl, table.parquet, net.safetensors and net.npz
+//	go run . -read FILE        prints the records of a Parquet file as lines of JSON
+//	go run . -weights FILE     prints the parameters of a safetensors or .npz file
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -20,6 +22,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
+	net := flag.String("weights", "", "safetensors or .npz file")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -30,10 +33,13 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if *file != "" {
+	switch {
+	case *net != "":
+		err = showWeights(*net)
+	case *file != "":
 		err = show(*file, schema)
-	} else {
-		err = write(*folder, schema)
+	default:
+		err = errors.Join(write(*folder, schema), writeWeights(*folder))
 	}
 	if err != nil {
 		log.Fatal(err)

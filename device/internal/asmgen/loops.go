@@ -310,6 +310,21 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
+// doubles widens the next eight numbers of an operand. Where none is masked it reads them by
+// halves, which saves moving the upper one down.
+func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
+	if l.mask != nil {
+		x := YMM()
+		VMASKMOVPS(l.element(base, i), l.mask, x)
+		return toDoubles(x)
+	}
+	a, b, m := YMM(), YMM(), l.element(base, i)
+	VCVTPS2PD(m, a)
+	m.Disp += 16
+	VCVTPS2PD(m, b)
+	return [2]VecVirtual{a, b}
+}
+
 // total adds up the doubles of four registers in a fixed order.
 func total(sums []VecVirtual) {
 	VADDPD(sums[2], sums[0], sums[0])
@@ -358,8 +373,8 @@ func squares() {
 	a := pointer("a")
 	sums := zeroedSums()
 	over(func(l lanes) {
-		for i, u := range l.load(a) {
-			x := toDoubles(u)
+		for i := range width {
+			x := l.doubles(a, i)
 			VFMADD231PD(x[0], x[0], sums[2*i])
 			VFMADD231PD(x[1], x[1], sums[2*i+1])
 		}
@@ -367,18 +382,122 @@ func squares() {
 	total(sums)
 }
 
-// adam takes its rates as seven numbers: beta1, rest1, beta2, rest2, step, root, eps.
+// squaresOfTwo is squares of two vectors at a time: one alone waits for its own sums. Lanes of
+// eight doubles are the pairs of registers of squares, so the bits are the same.
+func squaresOfTwo() {
+	begin("squaresOfTwo", "func(n int, a, b *float32) (x, y float64)")
+	rows := [2]GPVirtual{pointer("a"), pointer("b")}
+	n := pointer("n")
+	var sums [2][2]VecVirtual
+	for r := range sums {
+		for i := range sums[r] {
+			sums[r][i] = ZMM()
+			VPXORQ(sums[r][i], sums[r][i], sums[r][i])
+		}
+	}
+	add := func(i int, k *OpmaskVirtual) {
+		for r, row := range rows {
+			x := ZMM()
+			if k != nil {
+				y := YMM()
+				VMOVUPS_Z(Mem{Base: row}, *k, y)
+				VCVTPS2PD(y, x)
+			} else {
+				VCVTPS2PD(Mem{Base: row, Disp: 32 * i}, x)
+			}
+			VFMADD231PD(x, x, sums[r][i])
+		}
+	}
+	step := func(bytes int) {
+		for _, row := range rows {
+			ADDQ(U8(bytes), row)
+		}
+	}
+	for _, w := range []int{2, 1} {
+		label, behind := fmt.Sprintf("loop%d", w), fmt.Sprintf("behind%d", w)
+		SUBQ(U8(8*w), n)
+		JL(LabelRef(behind))
+		Label(label)
+		for i := range w {
+			add(i, nil)
+		}
+		step(32 * w)
+		SUBQ(U8(8*w), n)
+		JGE(LabelRef(label))
+		Label(behind)
+		ADDQ(U8(8*w), n)
+	}
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	k := tailBits(n)
+	add(0, &k)
+	Label("end")
+	for r := range rows {
+		VADDPD(sums[r][1], sums[r][0], sums[r][0])
+		whole, low, half, high := sums[r][0].AsY(), sums[r][0].AsX(), YMM(), XMM()
+		VEXTRACTF64X4(U8(1), sums[r][0], half)
+		VADDPD(half, whole, whole)
+		VEXTRACTF128(U8(1), whole, high)
+		VADDPD(high, low, low)
+		VPERMILPD(U8(1), low, high)
+		VADDSD(high, low, low)
+		Store(low, ReturnIndex(r))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// adam takes its rates as seven numbers: beta1, rest1, beta2, rest2, step, root, eps. Gradients are
+// multiplied by scale first.
 func adam() {
-	begin("adam", "func(n int, theta, grad, m, v, rates *float32)")
-	p, g, m, v, rates := pointer("theta"), pointer("grad"), pointer("m"), pointer("v"),
-		pointer("rates")
+	begin("adam", "func(n int, theta, grad, m, v, rates *float32, scale float32)")
+	g, rates, scale := pointer("grad"), pointer("rates"), single("scale")
+	adamLoop(rates, func(l lanes) bundle { return mul(l.load(g), scale) })
+}
+
+// adamOfSum is adam for gradients in float64, whose scale is in float64 too.
+func adamOfSum() {
+	begin("adamOfSum",
+		"func(n int, theta *float32, grad *float64, m, v, rates *float32, scale float64)")
+	g, rates := pointer("grad"), pointer("rates")
+	scale := YMM()
+	VBROADCASTSD(argument("scale"), scale)
+	adamLoop(rates, func(l lanes) bundle {
+		x := fresh()
+		for i := range x {
+			var half [2]VecVirtual
+			for h := range half {
+				half[h] = YMM()
+				at := Mem{Base: g, Index: l.at, Scale: 2, Disp: 64*i + 32*h}
+				if l.mask == nil {
+					VMULPD(at, scale, half[h])
+					continue
+				}
+				some := XMM()
+				VEXTRACTF128(U8(h), l.mask, some)
+				keep := YMM()
+				VPMOVSXDQ(some, keep)
+				VMASKMOVPD(at, keep, half[h])
+				VMULPD(scale, half[h], half[h])
+			}
+			high := XMM()
+			VCVTPD2PSY(half[0], x[i].AsX())
+			VCVTPD2PSY(half[1], high)
+			VINSERTF128(U8(1), high, x[i], x[i])
+		}
+		return x
+	})
+}
+
+func adamLoop(rates GPVirtual, gradient func(l lanes) bundle) {
+	p, m, v := pointer("theta"), pointer("m"), pointer("v")
 	var rate [7]VecVirtual
 	for i := range rate {
 		rate[i] = YMM()
 		VBROADCASTSS(Mem{Base: rates, Disp: 4 * i}, rate[i])
 	}
 	loop(func(l lanes) {
-		x := l.load(g)
+		x := gradient(l)
 		first, second := mul(l.load(m), rate[0]), mul(l.load(v), rate[2])
 		emit(VFMADD231PS, rate[1], x, first)
 		emit(VMULPS, x, x, x)

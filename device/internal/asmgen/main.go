@@ -1,5 +1,5 @@
-// Asmgen writes the assembly of packages device and mechanism/internal/sampler. It is a module of
-// its own so that users of the library never download the assembler generator.
+// Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
+// It is a module of its own so that users of the library never download the assembler generator.
 //
 // Run it by go generate in the folder of the package.
 package main
@@ -13,9 +13,10 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector or noise")
+	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, noise or aes")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
+		"aes": aes,
 	}
 	flag.Parse()
 	write, ok := parts[*part]

@@ -16,6 +16,7 @@ func TestCheckedIn(t *testing.T) {
 		{"thin", "device", "../.."},
 		{"vector", "device", "../.."},
 		{"noise", "sampler", "../../../mechanism/internal/sampler"},
+		{"aes", "entropy", "../../../internal/entropy"},
 	} {
 		dir := t.TempDir()
 		asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")

@@ -40,6 +40,7 @@ func vector() {
 	dot()
 	squares()
 	adam()
+	adamOfSum()
 	gather()
 	scatter()
 	units()
@@ -53,6 +54,7 @@ func vector() {
 	gradient("softplus", softplusGradient)
 	gradient("log", func(d, y bundle) { emit(VMULPS, exp(negate(y)), d, d) })
 	cosSin()
+	squaresOfTwo()
 	wide = false
 	c.write()
 	writeTailMask()

@@ -2,7 +2,13 @@
 
 package sampler
 
-import has "golang.org/x/sys/cpu"
+import (
+	"math"
+
+	has "golang.org/x/sys/cpu"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
 
 //go:generate go -C ../../../device/internal/asmgen run . -part noise -out ../../../mechanism/internal/sampler/noise_amd64.s -stubs ../../../mechanism/internal/sampler/noise_amd64.go -pkg sampler
 
@@ -18,15 +24,21 @@ func Available() []*Kernels {
 	if !has.X86.HasAVX2 || !has.X86.HasFMA {
 		return levels
 	}
-	levels = append(levels,
-		&Kernels{"avx2", inVectors(addSumAVX2, addSum), inVectors(addUnitsAVX2, addUnits),
-			(*Normal).fastRun})
+	levels = append(levels, &Kernels{Name: "avx2", AddSum: inVectors(addSumAVX2, addSum),
+		AddUnits: unitsInVectors(addUnitsAVX2, addWholeAVX2), Steps: (*Normal).fastRun})
 	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
-		wide := &Kernels{"avx512", inVectors(addSumAVX512, addSum), inVectors(addUnitsAVX512, addUnits),
-			(*Normal).fastRun}
-		levels = append(levels, wide)
+		wide := Kernels{Name: "avx512", AddSum: inVectors(addSumAVX512, addSum),
+			AddUnits: unitsInVectors(addUnitsAVX512, addWholeAVX512), Steps: (*Normal).fastRun}
+		levels = append(levels, &wide)
 		if has.X86.HasAVX512IFMA {
-			levels = append(levels, &Kernels{"avx512ifma", wide.AddSum, wide.AddUnits, (*Normal).wideRun})
+			ifma := wide
+			ifma.Name, ifma.Steps = "avx512ifma", (*Normal).wideRun
+			levels = append(levels, &ifma)
+			if has.X86.HasAVX512VAES {
+				vaes := ifma
+				vaes.Name, vaes.StepsAhead = "avx512vaes", (*Normal).wideRunAhead
+				levels = append(levels, &vaes)
+			}
 		}
 	}
 	return levels
@@ -48,19 +60,36 @@ func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float6
 	}
 }
 
+// unitsInVectors takes the shorter kernel, whole, where units are whole steps that need no limit: a
+// power of two up to 2^19 steps, times 31 bits, stays below 2^50.
+func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) func([]float64,
+	[]int32, float64, float64) {
+	slow, fast := inVectors(any, addUnits), inVectors(whole, addUnits)
+	return func(noisy []float64, sum []int32, inverse, grid float64) {
+		if inverse >= 1 && inverse <= 0x1p19 && inverse == math.Trunc(inverse) {
+			fast(noisy, sum, inverse, grid)
+		} else {
+			slow(noisy, sum, inverse, grid)
+		}
+	}
+}
+
 // wideRun is fastRun eight words at a time. Vectors decide by the sampler's
 // coarse form; a word they leave open, and those around it, fastRun looks at.
 func (l *Normal) wideRun(dst []float64, words []uint64) int {
+	return l.wideRunAhead(dst, words, &entropy.Ahead{})
+}
+
+// wideRunAhead is wideRun that makes words ahead as long as there are any to make.
+func (l *Normal) wideRunAhead(dst []float64, words []uint64, ahead *entropy.Ahead) int {
 	words = words[:len(dst)]
-	c := &l.coarse
-	if c.edge == 0 {
+	if l.coarse.edge == 0 {
 		return l.fastRun(dst, words)
 	}
 	done := 0
 	for done < len(dst) {
 		if whole := (len(dst) - done) &^ (lanes - 1); whole > 0 {
-			done += stepsAVX512(whole, &dst[done], &words[done], &l.layers[0].width, c.half, c.mask,
-				c.edge, c.shift)
+			done += l.vectors(dst[done:done+whole], words[done:], ahead)
 		}
 		some := min(lanes, len(dst)-done)
 		n := l.fastRun(dst[done:done+some], words[done:])
@@ -70,4 +99,21 @@ func (l *Normal) wideRun(dst []float64, words []uint64) int {
 		}
 	}
 	return done
+}
+
+// vectors draws what leading words decide, all of them or as many as there are words to make ahead.
+func (l *Normal) vectors(dst []float64, words []uint64, ahead *entropy.Ahead) int {
+	c, done := &l.coarse, 0
+	if left := len(ahead.Words) - ahead.Made; left > 0 {
+		n := min(len(dst), left)
+		done = stepsAheadVAES(n, &dst[0], &words[0], &l.layers[0].width, c.half, c.mask, c.edge,
+			c.shift, &ahead.Words[ahead.Made], ahead.Schedule, ahead.First,
+			ahead.Number+uint64(ahead.Made/2))
+		ahead.Made += min(done/lanes*lanes+lanes, n)
+		if done < n || n == len(dst) {
+			return done
+		}
+	}
+	return done + stepsAVX512(len(dst)-done, &dst[done], &words[done], &l.layers[0].width, c.half,
+		c.mask, c.edge, c.shift)
 }

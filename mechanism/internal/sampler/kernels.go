@@ -1,5 +1,7 @@
 package sampler
 
+import "github.com/seed7ba64551/privgen/internal/entropy"
+
 // Kernels is one way to do the inner loops of a gradient's noise. All ways give
 // the same bits from the same words, so the noise does not depend on the machine.
 type Kernels struct {
@@ -11,6 +13,9 @@ type Kernels struct {
 	// Steps draws as many leading steps as one word each decides, and returns how
 	// many. It may write to all of dst.
 	Steps func(l *Normal, dst []float64, words []uint64) int
+	// StepsAhead is Steps that makes the words to come on the way, or some of them; nil where that
+	// saves nothing.
+	StepsAhead func(l *Normal, dst []float64, words []uint64, ahead *entropy.Ahead) int
 }
 
 // portable is the ways' model, in Go.

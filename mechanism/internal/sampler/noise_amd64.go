@@ -14,6 +14,11 @@ func addSumAVX2(n int, noisy *float64, sum *float32, inverse float64, grid float
 //go:noescape
 func addUnitsAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
+// addWholeAVX2 is addWhole for n numbers, a multiple of 4.
+//
+//go:noescape
+func addWholeAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+
 // addSumAVX512 is addSum for n numbers, a multiple of 8.
 //
 //go:noescape
@@ -24,8 +29,19 @@ func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid flo
 //go:noescape
 func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
+// addWholeAVX512 is addWhole for n numbers, a multiple of 8.
+//
+//go:noescape
+func addWholeAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+
 // stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.
 // It may write to all of dst.
 //
 //go:noescape
 func stepsAVX512(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64) int
+
+// stepsAheadVAES is stepsAVX512 that writes eight words of keystream to to for every eight words
+// that it looks at, the last of which it may not have decided.
+//
+//go:noescape
+func stepsAheadVAES(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64, to *uint64, schedule *byte, first uint64, number uint64) int

@@ -186,6 +186,59 @@ behind1:
 	VZEROUPPER
 	RET
 
+// func addWholeAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX, FMA3
+TEXT ·addWholeAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Y0
+	VBROADCASTSD grid+32(FP), Y1
+	SUBQ         $0x10, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD   (DX), Y2
+	VFMADD213PD (CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, (CX)
+	VCVTDQ2PD   16(DX), Y2
+	VFMADD213PD 32(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 32(CX)
+	VCVTDQ2PD   32(DX), Y2
+	VFMADD213PD 64(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 64(CX)
+	VCVTDQ2PD   48(DX), Y2
+	VFMADD213PD 96(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 96(CX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x10, AX
+	JGE         loop4
+
+behind4:
+	ADDQ $0x10, AX
+	SUBQ $0x04, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD   (DX), Y2
+	VFMADD213PD (CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, (CX)
+	ADDQ        $0x00000010, DX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x04, AX
+	JGE         loop1
+
+behind1:
+	ADDQ $0x04, AX
+	VZEROUPPER
+	RET
+
 // func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 // Requires: AVX, AVX512F
 TEXT ·addSumAVX512(SB), NOSPLIT, $0-40
@@ -358,8 +411,61 @@ behind1:
 	VZEROUPPER
 	RET
 
+// func addWholeAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX, AVX512F
+TEXT ·addWholeAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Z0
+	VBROADCASTSD grid+32(FP), Z1
+	SUBQ         $0x20, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD   (DX), Z2
+	VFMADD213PD (CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, (CX)
+	VCVTDQ2PD   32(DX), Z2
+	VFMADD213PD 64(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 64(CX)
+	VCVTDQ2PD   64(DX), Z2
+	VFMADD213PD 128(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 128(CX)
+	VCVTDQ2PD   96(DX), Z2
+	VFMADD213PD 192(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 192(CX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x20, AX
+	JGE         loop4
+
+behind4:
+	ADDQ $0x20, AX
+	SUBQ $0x08, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD   (DX), Z2
+	VFMADD213PD (CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, (CX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x08, AX
+	JGE         loop1
+
+behind1:
+	ADDQ $0x08, AX
+	VZEROUPPER
+	RET
+
 // func stepsAVX512(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64) int
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512IFMA
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL
 TEXT ·stepsAVX512(SB), NOSPLIT, $0-72
 	MOVQ         n+0(FP), AX
 	MOVQ         dst+8(FP), CX
@@ -383,16 +489,16 @@ loop:
 	MOVL         16(DX)(SI*8), R8
 	SHLL         $0x04, R8
 	ANDL         $0x00001ff0, R8
-	VMOVDQU      (BX)(DI*1), X7
-	VINSERTI128  $0x01, (BX)(R8*1), Y7, Y8
+	VMOVDQU64    (BX)(DI*1), X7
+	VINSERTI64X2 $0x01, (BX)(R8*1), Y7, Y8
 	MOVL         32(DX)(SI*8), DI
 	SHLL         $0x04, DI
 	ANDL         $0x00001ff0, DI
 	MOVL         48(DX)(SI*8), R8
 	SHLL         $0x04, R8
 	ANDL         $0x00001ff0, R8
-	VMOVDQU      (BX)(DI*1), X7
-	VINSERTI128  $0x01, (BX)(R8*1), Y7, Y9
+	VMOVDQU64    (BX)(DI*1), X7
+	VINSERTI64X2 $0x01, (BX)(R8*1), Y7, Y9
 	VINSERTI64X4 $0x01, Y9, Z8, Z9
 	MOVL         8(DX)(SI*8), DI
 	SHLL         $0x04, DI
@@ -400,16 +506,16 @@ loop:
 	MOVL         24(DX)(SI*8), R8
 	SHLL         $0x04, R8
 	ANDL         $0x00001ff0, R8
-	VMOVDQU      (BX)(DI*1), X7
-	VINSERTI128  $0x01, (BX)(R8*1), Y7, Y8
+	VMOVDQU64    (BX)(DI*1), X7
+	VINSERTI64X2 $0x01, (BX)(R8*1), Y7, Y8
 	MOVL         40(DX)(SI*8), DI
 	SHLL         $0x04, DI
 	ANDL         $0x00001ff0, DI
 	MOVL         56(DX)(SI*8), R8
 	SHLL         $0x04, R8
 	ANDL         $0x00001ff0, R8
-	VMOVDQU      (BX)(DI*1), X7
-	VINSERTI128  $0x01, (BX)(R8*1), Y7, Y10
+	VMOVDQU64    (BX)(DI*1), X7
+	VINSERTI64X2 $0x01, (BX)(R8*1), Y7, Y10
 	VINSERTI64X4 $0x01, Y10, Z8, Z10
 	VPUNPCKLQDQ  Z10, Z9, Z11
 	VPUNPCKHQDQ  Z10, Z9, Z9
@@ -443,6 +549,158 @@ end:
 	VZEROUPPER
 	RET
 
+// func stepsAheadVAES(n int, dst *float64, words *uint64, layers *uint64, half uint64, mask uint64, edge uint64, shift uint64, to *uint64, schedule *byte, first uint64, number uint64) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, VAES
+TEXT ·stepsAheadVAES(SB), NOSPLIT, $0-104
+	MOVQ            to+64(FP), AX
+	MOVQ            schedule+72(FP), CX
+	VBROADCASTI32X4 (CX), Z0
+	VBROADCASTI32X4 16(CX), Z1
+	VBROADCASTI32X4 32(CX), Z2
+	VBROADCASTI32X4 48(CX), Z3
+	VBROADCASTI32X4 64(CX), Z4
+	VBROADCASTI32X4 80(CX), Z5
+	VBROADCASTI32X4 96(CX), Z6
+	VBROADCASTI32X4 112(CX), Z7
+	VBROADCASTI32X4 128(CX), Z8
+	VBROADCASTI32X4 144(CX), Z9
+	VBROADCASTI32X4 160(CX), Z10
+	VBROADCASTI32X4 176(CX), Z11
+	VBROADCASTI32X4 192(CX), Z12
+	VBROADCASTI32X4 208(CX), Z13
+	VBROADCASTI32X4 224(CX), Z14
+	VMOVQ           first+80(FP), X15
+	VMOVQ           number+88(FP), X16
+	VPUNPCKLQDQ     X16, X15, X15
+	VSHUFI32X4      $0x00, Z15, Z15, Z15
+	VPADDQ          counterTables<>+0(SB), Z15, Z15
+	MOVQ            n+0(FP), CX
+	MOVQ            dst+8(FP), DX
+	MOVQ            words+16(FP), BX
+	MOVQ            layers+24(FP), SI
+	VBROADCASTSD    half+32(FP), Z16
+	VBROADCASTSD    mask+40(FP), Z17
+	VBROADCASTSD    edge+48(FP), Z18
+	VBROADCASTSD    shift+56(FP), Z19
+	VBROADCASTSD    wideConstants<>+104(SB), Z20
+	VPXORQ          Z21, Z21, Z21
+	XORQ            DI, DI
+	CMPQ            DI, CX
+	JGE             end
+
+loop:
+	VPSHUFB      counterTables<>+128(SB), Z15, Z22
+	VPADDQ       counterTables<>+64(SB), Z15, Z15
+	VPXORQ       Z0, Z22, Z22
+	VAESENC      Z1, Z22, Z22
+	VAESENC      Z2, Z22, Z22
+	VAESENC      Z3, Z22, Z22
+	VAESENC      Z4, Z22, Z22
+	VAESENC      Z5, Z22, Z22
+	VAESENC      Z6, Z22, Z22
+	VAESENC      Z7, Z22, Z22
+	VAESENC      Z8, Z22, Z22
+	VAESENC      Z9, Z22, Z22
+	VAESENC      Z10, Z22, Z22
+	VAESENC      Z11, Z22, Z22
+	VAESENC      Z12, Z22, Z22
+	VAESENC      Z13, Z22, Z22
+	VAESENCLAST  Z14, Z22, Z22
+	VMOVDQU64    Z22, (AX)
+	ADDQ         $0x40, AX
+	VMOVDQU64    (BX)(DI*8), Z22
+	MOVL         (BX)(DI*8), R8
+	SHLL         $0x04, R8
+	ANDL         $0x00001ff0, R8
+	MOVL         16(BX)(DI*8), R9
+	SHLL         $0x04, R9
+	ANDL         $0x00001ff0, R9
+	VMOVDQU64    (SI)(R8*1), X23
+	VINSERTI64X2 $0x01, (SI)(R9*1), Y23, Y24
+	MOVL         32(BX)(DI*8), R8
+	SHLL         $0x04, R8
+	ANDL         $0x00001ff0, R8
+	MOVL         48(BX)(DI*8), R9
+	SHLL         $0x04, R9
+	ANDL         $0x00001ff0, R9
+	VMOVDQU64    (SI)(R8*1), X23
+	VINSERTI64X2 $0x01, (SI)(R9*1), Y23, Y25
+	VINSERTI64X4 $0x01, Y25, Z24, Z25
+	MOVL         8(BX)(DI*8), R8
+	SHLL         $0x04, R8
+	ANDL         $0x00001ff0, R8
+	MOVL         24(BX)(DI*8), R9
+	SHLL         $0x04, R9
+	ANDL         $0x00001ff0, R9
+	VMOVDQU64    (SI)(R8*1), X23
+	VINSERTI64X2 $0x01, (SI)(R9*1), Y23, Y24
+	MOVL         40(BX)(DI*8), R8
+	SHLL         $0x04, R8
+	ANDL         $0x00001ff0, R8
+	MOVL         56(BX)(DI*8), R9
+	SHLL         $0x04, R9
+	ANDL         $0x00001ff0, R9
+	VMOVDQU64    (SI)(R8*1), X23
+	VINSERTI64X2 $0x01, (SI)(R9*1), Y23, Y26
+	VINSERTI64X4 $0x01, Y26, Z24, Z26
+	VPUNPCKLQDQ  Z26, Z25, Z27
+	VPUNPCKHQDQ  Z26, Z25, Z25
+	VPCMPUQ      $0x01, Z25, Z22, K1
+	VPSRLQ       $0x0c, Z22, Z25
+	VPSRLQ       $0x0b, Z27, Z27
+	VMOVDQA64    Z16, Z26
+	VPMADD52HUQ  Z27, Z25, Z26
+	VPANDQ       Z17, Z26, Z25
+	VPCMPUQ      $0x01, Z18, Z25, K1, K1
+	VPSRLVQ      Z19, Z26, Z26
+	VPTESTMQ     Z20, Z22, K2
+	VPSUBQ       Z26, Z21, K2, Z26
+	VCVTQQ2PD    Z26, Z26
+	VMOVUPD      Z26, (DX)(DI*8)
+	KMOVB        K1, R8
+	CMPL         R8, $0x000000ff
+	JNE          stop
+	ADDQ         $0x08, DI
+	CMPQ         DI, CX
+	JL           loop
+	JMP          end
+
+stop:
+	NOTL R8
+	BSFL R8, R8
+	ADDQ R8, DI
+
+end:
+	MOVQ DI, ret+96(FP)
+	VZEROUPPER
+	RET
+
+DATA counterTables<>+0(SB)/8, $0x0000000000000000
+DATA counterTables<>+8(SB)/8, $0x0000000000000000
+DATA counterTables<>+16(SB)/8, $0x0000000000000000
+DATA counterTables<>+24(SB)/8, $0x0000000000000001
+DATA counterTables<>+32(SB)/8, $0x0000000000000000
+DATA counterTables<>+40(SB)/8, $0x0000000000000002
+DATA counterTables<>+48(SB)/8, $0x0000000000000000
+DATA counterTables<>+56(SB)/8, $0x0000000000000003
+DATA counterTables<>+64(SB)/8, $0x0000000000000000
+DATA counterTables<>+72(SB)/8, $0x0000000000000004
+DATA counterTables<>+80(SB)/8, $0x0000000000000000
+DATA counterTables<>+88(SB)/8, $0x0000000000000004
+DATA counterTables<>+96(SB)/8, $0x0000000000000000
+DATA counterTables<>+104(SB)/8, $0x0000000000000004
+DATA counterTables<>+112(SB)/8, $0x0000000000000000
+DATA counterTables<>+120(SB)/8, $0x0000000000000004
+DATA counterTables<>+128(SB)/8, $0x0706050403020100
+DATA counterTables<>+136(SB)/8, $0x08090a0b0c0d0e0f
+DATA counterTables<>+144(SB)/8, $0x0706050403020100
+DATA counterTables<>+152(SB)/8, $0x08090a0b0c0d0e0f
+DATA counterTables<>+160(SB)/8, $0x0706050403020100
+DATA counterTables<>+168(SB)/8, $0x08090a0b0c0d0e0f
+DATA counterTables<>+176(SB)/8, $0x0706050403020100
+DATA counterTables<>+184(SB)/8, $0x08090a0b0c0d0e0f
+GLOBL counterTables<>(SB), RODATA|NOPTR, $192
+
 DATA wideConstants<>+0(SB)/8, $0xc320000000000000
 DATA wideConstants<>+8(SB)/8, $0x4320000000000000
 DATA wideConstants<>+16(SB)/8, $0x4338000000000000
@@ -456,4 +714,5 @@ DATA wideConstants<>+72(SB)/8, $0xc320000000000000
 DATA wideConstants<>+80(SB)/8, $0x4320000000000000
 DATA wideConstants<>+88(SB)/8, $0x4338000000000000
 DATA wideConstants<>+96(SB)/8, $0x0000000000000200
-GLOBL wideConstants<>(SB), RODATA|NOPTR, $104
+DATA wideConstants<>+104(SB)/8, $0x0000000000000200
+GLOBL wideConstants<>(SB), RODATA|NOPTR, $112

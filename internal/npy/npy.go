@@ -1,0 +1,141 @@
+// Package npy reads and writes the headers of NumPy's .npy files.
+package npy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Header is what the header of a file says of its array.
+type Header struct {
+	Order binary.ByteOrder
+	Kind  byte // f, i, u or b
+	Size  int  // bytes of one element
+	Shape []int
+}
+
+// ErrHeader: a header is malformed, or its array is of a type or in an order that is not read.
+var ErrHeader = errors.New("not understood")
+
+// maxHeader is far above any honest header.
+const maxHeader = 1 << 16
+
+// ReadHeader reads up to the first element.
+//
+// Errors: ErrHeader; the reader's, and io.ErrUnexpectedEOF.
+func ReadHeader(r io.Reader) (Header, error) {
+	var fixed [8]byte
+	if _, err := io.ReadFull(r, fixed[:]); err != nil {
+		return Header{}, err
+	}
+	if string(fixed[:6]) != "\x93NUMPY" || fixed[6] < 1 || fixed[6] > 3 {
+		return Header{}, fmt.Errorf("%w: it is not in npy format", ErrHeader)
+	}
+	length, err := headerLength(r, fixed[6])
+	if err != nil {
+		return Header{}, err
+	}
+	if length > maxHeader {
+		return Header{}, fmt.Errorf("%w: its header is oversized", ErrHeader)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return Header{}, err
+	}
+	h, ok := parse(string(text))
+	if !ok {
+		return Header{}, fmt.Errorf("%w: its header names another type or order", ErrHeader)
+	}
+	return h, nil
+}
+
+func headerLength(r io.Reader, version byte) (uint32, error) {
+	if version == 1 {
+		var short uint16
+		err := binary.Read(r, binary.LittleEndian, &short)
+		return uint32(short), err
+	}
+	var long uint32
+	err := binary.Read(r, binary.LittleEndian, &long)
+	return long, err
+}
+
+var (
+	descrPattern = regexp.MustCompile(`'descr'\s*:\s*'([<>|=]?[fiub][1248])'`)
+	orderPattern = regexp.MustCompile(`'fortran_order'\s*:\s*(False)`)
+	shapePattern = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
+)
+
+// parse reads the Python dictionary that the header is.
+func parse(text string) (h Header, ok bool) {
+	find := func(pattern *regexp.Regexp) string {
+		if m := pattern.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	descr := find(descrPattern)
+	if descr == "" || find(orderPattern) == "" {
+		return h, false
+	}
+	h.Order = binary.LittleEndian
+	if descr[0] == '>' {
+		h.Order = binary.BigEndian
+	}
+	h.Kind, h.Size = descr[len(descr)-2], int(descr[len(descr)-1]-'0')
+	for axis := range strings.SplitSeq(find(shapePattern), ",") {
+		axis = strings.TrimSpace(axis)
+		if axis == "" {
+			continue
+		}
+		size, err := strconv.Atoi(axis)
+		if err != nil {
+			return h, false
+		}
+		h.Shape = append(h.Shape, size)
+	}
+	return h, len(h.Shape) > 0 && h.Element() != nil
+}
+
+// Element decodes one element, nil for a type that is not supported.
+func (h Header) Element() func([]byte) float32 {
+	switch fmt.Sprintf("%c%d", h.Kind, h.Size) {
+	case "f4":
+		return func(b []byte) float32 { return math.Float32frombits(h.Order.Uint32(b)) }
+	case "f8":
+		return func(b []byte) float32 { return float32(math.Float64frombits(h.Order.Uint64(b))) }
+	case "u1", "b1":
+		return func(b []byte) float32 { return float32(b[0]) }
+	case "i1":
+		return func(b []byte) float32 { return float32(int8(b[0])) }
+	case "u2":
+		return func(b []byte) float32 { return float32(h.Order.Uint16(b)) }
+	case "i2":
+		return func(b []byte) float32 { return float32(int16(h.Order.Uint16(b))) }
+	case "u4":
+		return func(b []byte) float32 { return float32(h.Order.Uint32(b)) }
+	case "i4":
+		return func(b []byte) float32 { return float32(int32(h.Order.Uint32(b))) }
+	case "u8":
+		return func(b []byte) float32 { return float32(h.Order.Uint64(b)) }
+	case "i8":
+		return func(b []byte) float32 { return float32(int64(h.Order.Uint64(b))) }
+	}
+	return nil
+}
+
+// Preamble is what comes before the elements of an array, whose type and shape are given as Python
+// writes them.
+func Preamble(descr, shape string) []byte {
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
+	pad := (64 - (10+len(text)+1)%64) % 64
+	text += strings.Repeat(" ", pad) + "\n"
+	out := append([]byte("\x93NUMPY\x01\x00"), byte(len(text)), byte(len(text)>>8))
+	return append(out, text...)
+}

@@ -1,0 +1,112 @@
+package sgd_test
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// BenchmarkRatio says what privacy costs: private and plain steps of BenchmarkStep take turns, so
+// that whatever else the machine does disturbs both alike. The ratio is the median over pairs of
+// neighbouring steps; beside it stand medians and fifth percentiles of both, the latter for busy
+// machines.
+//
+//	go test ./sgd -run '^$' -bench Ratio -cpu 1,2 -benchtime 500x
+func BenchmarkRatio(b *testing.B) {
+	for _, batch := range []int{64, 600, 1024} {
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { benchmarkRatio(b, batch) })
+	}
+}
+
+func benchmarkRatio(b *testing.B, batch int) {
+	data := benchData(b)
+	private, stop := privateSteps(b, batch, data)
+	defer stop()
+	plain := plainSteps(b, batch, data)
+	for range 20 { // warm up
+		private()
+		plain()
+	}
+	var ofPrivate, ofPlain, ratios []float64
+	b.ResetTimer()
+	for range b.N {
+		x, y := seconds(private), seconds(plain)
+		ofPrivate, ofPlain, ratios = append(ofPrivate, x), append(ofPlain, y), append(ratios, x/y)
+	}
+	b.ReportMetric(0, "ns/op")
+	for _, q := range []struct {
+		name string
+		at   float64
+	}{{"p5", 0.05}, {"median", 0.5}} {
+		x, y := quantile(ofPrivate, q.at), quantile(ofPlain, q.at)
+		b.ReportMetric(1e6*y, "plain-"+q.name+"-µs")
+		b.ReportMetric(1e6*x, "private-"+q.name+"-µs")
+		b.ReportMetric(x/y, "ratio-of-"+q.name)
+	}
+	b.ReportMetric(quantile(ratios, 0.5), "median-ratio")
+}
+
+func seconds(step func()) float64 {
+	begin := time.Now()
+	step()
+	return time.Since(begin).Seconds()
+}
+
+func quantile(x []float64, q float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[int(q*float64(len(x)-1)+0.5)]
+}
+
+// privateSteps is one private step a call.
+func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()) {
+	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
+	trainer, err := sgd.New(cfg, benchVAE(b), ledger)
+	if err != nil {
+		b.Fatal(err)
+	}
+	next, stop := iter.Pull2(trainer.Steps(b.Context(), data))
+	return func() {
+		if _, err, ok := next(); err != nil || !ok {
+			b.Fatal(err)
+		}
+	}, stop
+}
+
+// plainSteps is the same without clipping and noise: same sampling of rows, same gradients summed,
+// same optimiser on all cores.
+func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
+	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
+	sum := device.NewParams(be, net.Params().Shapes...)
+	opt := optim.Config{Rule: optim.Adam, LR: 1e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}.New(sum.Len())
+	rng := rand.New(rand.NewPCG(2, 2))
+	rows, ones := make([]int32, batch), make([]float32, batch)
+	var in device.Batch
+	in.Keys = make([]uint64, batch)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return func() {
+		for i := range rows {
+			rows[i], in.Keys[i] = int32(rng.IntN(benchRows)), rng.Uint64()
+		}
+		d.BeginGather(rows, &in)
+		be.(device.Sharing).Share((batch+15)/16, func(i int) {
+			d.GatherPart(rows, &in, 16*i, min(16*(i+1), batch))
+		})
+		be.Fill(sum.Flat, 0)
+		net.Gradients(in).AddWeightedSum(sum, ones)
+		opt.BeginStep()
+		plainUpdate(be.(device.Sharing), opt, net.Params().Flat.Data, sum.Flat.Data, 1/float32(batch))
+	}
+}
