@@ -49,7 +49,7 @@ func (j *listed) Place() string { return "a test" }
 func (j *listed) Close() error  { return nil }
 
 // long makes a journal of so many lines without asking what they cost.
-func long(t testing.TB, lines int, transactions, snapshots bool) *listed {
+func long(t testing.TB, lines int, transactions bool) *listed {
 	j := &listed{}
 	l, err := CreateLedger(context.Background(), j,
 		Terms{Name: "people", Budget: Budget{Epsilon: 1000, Delta: 1e-6}})
@@ -86,9 +86,6 @@ func long(t testing.TB, lines int, transactions, snapshots bool) *listed {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if snapshots {
-			kept.snapshotIfDue(l)
-		}
 	}
 	return j
 }
@@ -96,16 +93,15 @@ func long(t testing.TB, lines int, transactions, snapshots bool) *listed {
 // TestLongJournal reports what many lines cost: opening, a price, and memory.
 func TestLongJournal(t *testing.T) {
 	for _, c := range []struct {
-		name                    string
-		lines                   int
-		transactions, snapshots bool
-	}{{"mixed", 100_000, false, true}, {"mixed, never a snapshot", 10_000, false, false},
-		{"transactions with IDs", 10_000, true, true}} {
+		name         string
+		lines        int
+		transactions bool
+	}{{"mixed", 100_000, false}, {"transactions with IDs", 10_000, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() {
 				c.lines /= 10
 			}
-			j := long(t, c.lines, c.transactions, c.snapshots)
+			j := long(t, c.lines, c.transactions)
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
@@ -143,7 +139,7 @@ func TestLongJournal(t *testing.T) {
 
 // TestSnapshotIsTheLines opens a journal from its last snapshot and from its first line.
 func TestSnapshotIsTheLines(t *testing.T) {
-	j := long(t, 4000, true, true)
+	j := long(t, 4000, true)
 	if !slices.ContainsFunc(j.lines, func(l JournalLine) bool { return l.Snapshot }) {
 		t.Fatal("no snapshot")
 	}

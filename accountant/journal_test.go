@@ -455,3 +455,13 @@ func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 		t.Errorf("decided %d times: %v", decided, err)
 	}
 }
+
+// TestJournalStuck: a journal that says there is another line, and does not show it, is an error.
+func TestJournalStuck(t *testing.T) {
+	j := &faulty{listed: &listed{}}
+	l := created(t, j)
+	j.write = ErrConflict
+	if err := l.Spend("count", journalEvent); !errors.Is(err, ErrConflict) {
+		t.Errorf("%v", err)
+	}
+}

@@ -203,20 +203,30 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 		return err
 	}
 	defer unlock()
-	for {
+	var last Position
+	for stuck := 0; ; {
 		head, err := j.current(root)
 		if err != nil {
 			return err
+		}
+		if stuck++; head != last {
+			last, stuck = head, 0
 		}
 		if err := c.decide(); err != nil {
 			return err
 		}
 		err = j.append(root, c, head)
+		if stuck > maxStuck {
+			return err
+		}
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}
 }
+
+// maxStuck is how often a journal may say that there is another line, and not show it.
+const maxStuck = 100
 
 func (j *journaled) writable(root *Ledger) error {
 	root.shared.state.Lock()

@@ -3,7 +3,7 @@ package main
 // Ledgers that outlive their process: the journal, the claims, the file.
 func storeMutants() []mutant {
 	const acct = "accountant"
-	journal := at(acct, "Journal")
+	journal := at(acct, "^TestJournal")
 	contract := at("store", "Contract")
 	power := at("store", "Power|Failed|Durable")
 	damaged := at("store", "Damaged")
@@ -30,7 +30,7 @@ func storeMutants() []mutant {
 			Why: "a changed line is believed"},
 		{Name: "accountant/journal: a snapshot is believed unseen", In: acct,
 			Tests: journal,
-			Old:   "if !bytes.Equal(a, b) {", New: "if false {",
+			Old:   "if !bytes.Equal(a, b) {", New: "if !bytes.Equal(a, b) && false {",
 			Why: "a snapshot can make the total smaller"},
 		{Name: "accountant/journal: a snapshot may shrink", In: acct,
 			Tests: journal,

@@ -166,8 +166,8 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 	if t.Skip != "" {
 		args = append(args, "-skip", t.Skip)
 	}
-	c := exec.CommandContext(ctx, "go", append(args, "./"+t.Package)...)
-	c.Dir, c.WaitDelay = s.root, 5*time.Second
+	c := exec.CommandContext(ctx, "go", append(args, ".")...)
+	c.Dir, c.WaitDelay = filepath.Join(s.root, t.Package), 5*time.Second // of whichever module
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
 	err := c.Run()

@@ -108,8 +108,8 @@ func (h *Handler) routes() []route {
 	}
 }
 
-const timedOut = `{"error":{"code":"timeout","message":"the request takes too long; what it asked ` +
-	`for may have been done: ask again with the same transaction ID"}}`
+const timedOut = `{"error":{"code":"timeout","message":"the request takes too long; what it ` +
+	`asked for may have been done: ask again with the same transaction ID"}}`
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,25 @@
+//go:build unix
+
+package sqlledger
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// BenchmarkReserve is one durable reservation, by the only process on a file.
+func BenchmarkReserve(b *testing.B) {
+	s := store.New(SQLite(filepath.Join(b.TempDir(), "ledgers.db")))
+	l, err := s.Create(b.Context(), "people", terms)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	for b.Loop() {
+		if _, err := l.Reserve("count", quiet, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package sqlledger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// TestReplacedFile replaces and removes the file under an open ledger: it reserves nothing more,
+// and does not go on when the file is put back.
+func TestReplacedFile(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"replaced": func(path string) error {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(path+".copy", text, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".copy", path)
+		},
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ledgers.db")
+			l, err := store.New(SQLite(path)).Create(t.Context(), "people", terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if _, err := l.Reserve("count", event, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(path, path+".kept"); err != nil {
+				t.Skip(err)
+			}
+			if err := change(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
+				t.Errorf("the ledger reserves in a file that is gone: %v", err)
+			}
+			if err := os.Rename(path+".kept", path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Reserve("count", event, 1); !errors.Is(err, accountant.ErrRolledBack) {
+				t.Errorf("the ledger goes on: %v", err)
+			}
+		})
+	}
+}
+
+// TestReplacedWhileWriting replaces the file between the ledger's reading and its answer.
+func TestReplacedWhileWriting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledgers.db")
+	b := SQLite(path)
+	j, err := b.Journal(t.Context(), "people", store.Create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	text := []byte(`{"line":1}`)
+	line := accountant.JournalLine{Position: accountant.Position{Line: 1,
+		Hash: accountant.ChainHash("", text)}, Text: text}
+	err = j.Append(t.Context(), accountant.Position{}, []accountant.JournalLine{line})
+	if !errors.Is(err, accountant.ErrRolledBack) {
+		t.Errorf("a line in a file that is gone is answered with %v", err)
+	}
+}
+
+// TestMachinesWithOtherClocks has machines whose clocks are apart: what each of them reserves
+// counts for all, and one that is behind finds no more room in a window than the others.
+func TestMachinesWithOtherClocks(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		two, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: 2}, 1e-6,
+			accountant.AddOrRemoveOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limited := terms
+		limited.Limits = []accountant.Limit{{Epsilon: 1.01 * two.Upper, Window: 24 * time.Hour}}
+		machine := func(apart time.Duration) accountant.LedgerOption {
+			return accountant.WithClock(func() time.Time { return now.Add(apart) })
+		}
+		a, err := store.New(mustOpen(t, place)).Create(t.Context(), "people", limited, machine(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		behind, err := store.New(mustOpen(t, place)).Open(t.Context(), "people",
+			machine(-40*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer behind.Close()
+		for i, step := range []struct {
+			on   *accountant.Ledger
+			wait time.Duration
+			want bool
+		}{{a, 0, true}, {behind, time.Hour, true}, {a, time.Hour, false}, {behind, time.Hour, false},
+			{behind, 30 * time.Hour, false}, {a, 0, true}, {behind, 0, true}, {behind, 0, false}} {
+			now = now.Add(step.wait)
+			if err := step.on.Spend("daily", event); (err == nil) != step.want {
+				t.Errorf("step %d: %v", i, err)
+			}
+		}
+		for _, l := range []*accountant.Ledger{a, behind} {
+			if e := l.Entries(); len(e) != 1 || e[0].Reserved != 4 {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}

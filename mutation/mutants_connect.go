@@ -1,0 +1,80 @@
+package main
+
+// Ledgers in databases. Tests that need a server are skipped where none is installed, and their
+// mutants survive there.
+func sqlMutants() []mutant {
+	const sqll = "connect/sqlledger"
+	contract := at(sqll, "ContractSQLite")
+	forgets := at(sqll, "ServerThatForgets")
+	return []mutant{
+		{Name: "connect/sqlledger/adds after any line", In: sqll, Tests: contract,
+			Old: "if head != after {", New: "if head.Line+1 != lines[0].Line {",
+			Why: "two lines are decided on beside the same total"},
+		{Name: "connect/sqlledger/the last line is locked by nothing", In: sqll, Tests: contract,
+			Old: "h.name = $1`,\n\t\topenRead:", New: "h.name = $1 AND false`,\n\t\topenRead:",
+			Why: "the transaction compares with nothing"},
+		{Name: "connect/sqlledger/an auditor's journal is written", In: sqll, Tests: contract,
+			Old: "if j.mode == store.Read {\n\t\treturn accountant.ErrReadOnly\n\t}\n\tif len(lines)",
+			New: "if len(lines)",
+			Why: "what is opened for reading can spend"},
+		{Name: "connect/sqlledger/another line at the position is believed", In: sqll, Tests: contract,
+			Old: "l.Line == r.after.Line && l.Hash != r.after.Hash", New: "false",
+			Why: "a restored backup that has grown again goes unnoticed"},
+		{Name: "connect/sqlledger/a shorter journal is believed", In: sqll,
+			Tests: contract,
+			Old:   "case r.head.Line < r.after.Line:", New: "case false:",
+			Why: "a restored backup is not told from damage"},
+		{Name: "connect/sqlledger/lines may be missing at the end", In: sqll,
+			Tests: at(sqll, "ChangedTables/.*/SQLite"),
+			Old:   "case r.last != r.head:", New: "case false:",
+			Why: "the total is that of the lines that are left"},
+		{Name: "connect/sqlledger/a newer schema is written", In: sqll,
+			Tests: at(sqll, "NewerSchemaIsRefused/SQLite"),
+			Old:   "case err == nil:\n\t\terr = j.fits(version)", New: "case err == nil:",
+			Why: "what a later version added is not kept"},
+		{Name: "connect/sqlledger/a file that was replaced is read", In: sqll,
+			Tests: at(sqll, "Replaced"),
+			Old:   "if f.info == nil || os.SameFile(f.info, info) {", New: "if true {",
+			Why: "two files hold one budget each"},
+		{Name: "connect/sqlledger/an answer from a file that was replaced", In: sqll,
+			Tests: at(sqll, "ReplacedWhileWriting"),
+			Old:   "err = j.db.check() // what", New: "err = nil // what",
+			Why: "the line of a yes is gone"},
+		{Name: "connect/sqlledger/the log is not synchronised", In: sqll,
+			Tests: contract,
+			Old:   "_synchronous=FULL", New: "_synchronous=OFF",
+			Why: "a power failure takes answered lines"},
+		{Name: "connect/sqlledger/a server may answer before it writes", In: sqll, Tests: forgets,
+			Old: "NOT IN ('on', 'remote_apply')", New: "NOT IN ('on', 'remote_apply', 'off')",
+			Why: "a crash takes answered lines"},
+		{Name: "connect/sqlledger/a server without fsync", In: sqll,
+			Tests: at(sqll, "ServerWithoutFsync"),
+			Old:   `durable != "on"`, New: `durable == ""`,
+			Why: "a power failure takes answered lines"},
+	}
+}
+
+// Ledgers over HTTP.
+func httpMutants() []mutant {
+	const web = "connect/httpledger"
+	leave := at(web, "NothingIsExposedWithoutLeave")
+	return []mutant{
+		{Name: "connect/httpledger/leave is not asked for", In: web, Tests: leave,
+			Old: `r.PathValue("ledger")); err != nil {`,
+			New: `r.PathValue("ledger")); false && err != nil {`,
+			Why: "anybody reads and reserves"},
+		{Name: "connect/httpledger/an auditor's leave reserves", In: web, Tests: leave,
+			Old: `{id}", Reserve, h.reserve}`, New: `{id}", Audit, h.reserve}`,
+			Why: "who may read may spend"},
+		{Name: "connect/httpledger/no authoriser is needed", In: web, Tests: leave,
+			Old: "k.OK(c.Authorise != nil,", New: "k.OK(true,",
+			Why: "a forgotten setting exposes everything"},
+		{Name: "connect/httpledger/a transaction has no ID", In: web, Tests: at(web, "AskedAgain"),
+			Old: "\tt.ID = r.PathValue(\"id\")\n",
+			New: "\tt.ID = r.PathValue(\"id\")\n\tdefer func() { t.ID = \"\" }()\n",
+			Why: "a retry after a lost answer is charged twice"},
+		{Name: "connect/httpledger/any body is read", In: web, Tests: at(web, "HostileRequests"),
+			Old: "http.MaxBytesReader(w, r.Body, h.config.MaxBody)", New: "r.Body",
+			Why: "a request costs what it likes"},
+	}
+}
