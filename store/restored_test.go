@@ -170,6 +170,7 @@ func TestRestoredWithoutFiles(t *testing.T) {
 		if !gone(err) && !errors.Is(err, store.ErrExists) {
 			t.Errorf("created anew without its %s: %v", name, err)
 		}
+		p.refused(t, true, true)
 	}
 	p := newPeople(t, true)
 	if err := os.RemoveAll(filepath.Dir(p.path("journal"))); err != nil {
