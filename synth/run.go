@@ -76,7 +76,8 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if err := r.end(nil); err != nil {
 		return nil, err
 	}
-	return r.generator(m), nil
+	g := r.generator(m)
+	return g, r.ledTo(g)
 }
 
 // A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
@@ -145,9 +146,12 @@ type Run struct {
 	start   time.Time
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
-	keeper  *keeper         // nil without a checkpoint
-	real    map[string]bool // stages of Once whose sums are not exact
-	over    atomic.Bool     // fit has returned
+	keeper  *keeper // nil without a checkpoint
+
+	transaction string // its ID on the ledger; empty where it has none
+
+	real map[string]bool // stages of Once whose sums are not exact
+	over atomic.Bool     // fit has returned
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
@@ -167,6 +171,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 			return errors.Join(err, r.keeper.lock.Close())
 		}
 	}
+	r.identify(&t)
 	allowances, err := mechanism.ReserveAll(ctx, r.Ledger, t)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.program.system, err)
