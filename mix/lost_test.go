@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -229,7 +229,8 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	}
 }
 
-// TestMoreMixturesThanThePlanHas: a checkpoint that holds rows nobody has drawn is refused.
+// TestMoreMixturesThanThePlanHas: a checkpoint of an interrupted run that holds rows nobody has
+// drawn, more than the plan has beside those that are left to draw, is refused.
 func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	data := striped(t, 60, 2)
 	p, err := together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60)
@@ -237,33 +238,45 @@ func TestMoreMixturesThanThePlanHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "run")
-	if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1), synth.OnProgress(func(at synth.Progress) {
+		if 3*at.Step > at.Of {
+			cancel()
+		}
+	})); err == nil {
+		t.Fatal("the run was not interrupted")
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, times := range []int{1, 2} {
+	held := regexp.MustCompile(`"rows":([0-9]+)`)
+	for _, forged := range []bool{false, true} {
 		f, err := synth.DecodeFile(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Header = bytes.Replace(f.Header, []byte(`"rows":600`),
-			fmt.Appendf(nil, `"rows":%d`, times*600), 1)
-		for i, s := range f.Sections {
-			f.Sections[i].Data = bytes.Repeat(s.Data, times)
+		rows, err := strconv.Atoi(string(held.FindSubmatch(f.Header)[1]))
+		if err != nil || rows < 100 || rows > 500 {
+			t.Fatalf("%d rows of 600: %v", rows, err)
 		}
-		var forged bytes.Buffer
-		if err := f.Write(&forged); err != nil {
+		if forged { // as many as fit the plan, so that only those that are left give it away
+			f.Header = held.ReplaceAll(f.Header, []byte(`"rows":600`))
+			for i, s := range f.Sections {
+				row := len(s.Data) / rows
+				f.Sections[i].Data = bytes.Repeat(s.Data, 6)[:600*row]
+			}
+		}
+		var file bytes.Buffer
+		if err := f.Write(&file); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, forged.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); (times > 1) !=
+		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); forged !=
 			errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%d times the rows: %v", times, err)
+			t.Errorf("forged %v: %v", forged, err)
 		}
 	}
 }

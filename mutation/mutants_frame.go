@@ -320,7 +320,7 @@ func fixedPointMutants() []mutant {
 			New:   "p.origin, p.chain = int(math.Float32bits(sum.origin())), 4*sum.Chain",
 			Why:   "sums of a chain are rounded, by other records' terms"},
 		{Name: "device/any unit", In: in,
-			Tests: all,
+			Tests: at(in, "UnitsArePowers"),
 			Old:   "f != 0.5 || e < -100 || e > 100 || b.Chain < 1 {",
 			New:   "f < 0 && e < 0 || b.Chain < 1 {",
 			Why:   "a unit that is no power of two rounds twice"},
