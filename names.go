@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -86,6 +87,9 @@ func WithArchitecture(a models.DensityArchitecture) LoadOption { return synth.Wi
 // WithDecoding is WithArchitecture for generators that are trained on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.WithDecoding(a) }
 
+// WithLimits bounds what the bytes of a generator or a plan may ask for: see synth.WithLimits.
+func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
+
 // Systems are the module's systems, baselines included, for reading their files.
 func Systems() synth.Systems {
 	return append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
@@ -105,4 +109,6 @@ func LoadFile(path string, opts ...LoadOption) (*Generator, error) {
 // ReadPlan reads the JSON of any system's plan and works out its bill again.
 //
 // Errors: ErrFormat; those of the system's Plan.
-func ReadPlan(text []byte) (Plan, error) { return Systems().ReadPlan(text) }
+func ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
+	return Systems().ReadPlan(text, opts...)
+}

@@ -24,6 +24,9 @@ func (l *Ledger) Affords(e Event) error {
 	if err != nil {
 		return err
 	}
+	if err := l.shared.refresh(); err != nil {
+		return err
+	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	root := l.shared.root

@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -39,10 +40,12 @@ func ExampleLedger() {
 		return
 	}
 	fmt.Printf("%.3f\n", ledger.Epsilon().Upper)
-	fmt.Println(ledger.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1}))
+	err = ledger.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1})
+	var refused *accountant.Refusal
+	fmt.Println(errors.Is(err, accountant.ErrBudgetExceeded), errors.As(err, &refused))
 	// Output:
 	// 0.341
-	// accountant: "all of it": accountant: privacy budget exceeded
+	// true true
 }
 
 func ExampleAttackBounds() {

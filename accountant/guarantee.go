@@ -25,6 +25,8 @@ type Guarantee struct {
 	NotCovered []string         `json:"not_covered"`
 	// not empty: there is no guarantee at all
 	NotPrivate string `json:"not_private,omitempty"`
+	// where the ledger is kept; nil for one in memory
+	Kept *Kept `json:"kept,omitempty"`
 }
 
 // GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so
@@ -38,16 +40,23 @@ type GuaranteeEntry struct {
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
 	// reserved, at least in part, after something had been released
 	Late bool `json:"late,omitempty"`
+	// of the journal that the ledger is kept in, those that set it aside
+	Lines *LineSpan `json:"lines,omitempty"`
 }
 
 // Guarantee states what the ledger can promise about everything set aside so far.
 func (l *Ledger) Guarantee() Guarantee {
+	unread := l.shared.refresh()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
+	if unread != nil { // what other processes have set aside is not known
+		r, err = priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, unread
+	}
 	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
 		Unit: l.shared.root.unitName(), Lower: r.Lower,
-		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.root.notPrivate}
+		Budget: l.budget.Epsilon, Accountant: r.engine, NotPrivate: l.shared.notPrivate(),
+		Kept: l.shared.journal.kept()}
 	if err != nil {
 		g.Accountant = "none: " + err.Error()
 	}
@@ -80,7 +89,7 @@ func (g *Guarantee) collect(l *Ledger, prefix string, found map[string]bool,
 		}
 		g.Entries = append(g.Entries,
 			GuaranteeEntry{prefix + en.purpose, Describe(en.event), json.RawMessage(en.key),
-				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late})
+				en.reserved, en.spent, append([]NoiseClass(nil), en.notes...), en.late, en.lines.copied()})
 	}
 	for _, p := range l.groups {
 		for i, c := range p.children {
@@ -140,6 +149,9 @@ func (g Guarantee) String() string {
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
 	line("unit", "one %s", g.Unit)
+	if g.Kept != nil {
+		line("ledger", "%s", g.Kept)
+	}
 	line("budget", "ε = %.6g at the same δ (%s used)", g.Budget, percent(g.Epsilon, g.Budget))
 	switch m := g.Margin(); {
 	case math.IsInf(m, 1):
@@ -182,6 +194,9 @@ func (e GuaranteeEntry) lines() string {
 		e.Description, e.Spent)
 	for _, c := range e.NoiseClass {
 		fmt.Fprintf(&b, "; noise: %s", c)
+	}
+	if e.Lines != nil {
+		fmt.Fprintf(&b, "; %s", e.Lines)
 	}
 	b.WriteByte('\n')
 	return b.String()

@@ -1,7 +1,10 @@
 package accountant
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/param"
@@ -23,13 +26,18 @@ type Ledger struct {
 	index   map[string]*entry
 
 	transactions []*placedTransaction // those with an ID, in order
+	named        map[string]*placedTransaction
 
 	notPrivate string
 	unit       string // whose presence is protected; empty for a record's
 	joined     int    // ledgers merged into this one
 	policy     Policy
-	filter     float64 // order of the Rényi filter; 0 when off
-	spending   bool    // something has been taken
+	approve    Approval // of the outermost ledger
+	filter     float64  // order of the Rényi filter; 0 when off
+	spending   bool     // something has been taken
+
+	parent *Ledger // of a part; nil otherwise
+	place  partOf  // in the parent
 
 	version   uint64 // grows whenever what is set aside changes
 	published cachedBound
@@ -44,20 +52,26 @@ type ledgerShared struct {
 	reserve sync.Mutex // one reservation at a time, held while the policy is asked
 	state   sync.Mutex // every field of every ledger of the family
 	root    *Ledger
+	journal *journaled // nil where the ledger lives in memory
+	events  eventMemo  // of lines that were read; under the state lock
 }
 
 type entry struct {
 	purpose string
 	// the ledger's own copy, never handed out: what is priced cannot be changed from outside
-	event Event
-	key   string // of the event
-	spent int
+	event  Event
+	key    string // of the event
+	number int    // among the ledger's entries
+	spent  int
 	// reserved never shrinks.
 	reserved int
 	late     bool
 	notes    []NoiseClass
 
 	owned, ownedSpent int // of reserved and spent, those of transactions with an ID
+
+	ahead int       // of spent, and of no transaction with an ID: those not handed out yet
+	lines *LineSpan // of the journal; nil without one
 }
 
 // copied is the event for somebody else's hands.
@@ -141,10 +155,17 @@ const defaultUnit = "record"
 func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
-		if !(order > 1.01) || order > 1e6 {
-			l.fault = param.New("accountant.WithFilter.order", order, "a number above 1.01, at most 1e6")
+		if err := checkFilter("accountant.WithFilter.order", order); err != nil {
+			l.fault = err
 		}
 	}
+}
+
+func checkFilter(path string, order float64) error {
+	if !(order > 1.01) || order > 1e6 {
+		return param.New(path, order, "a number above 1.01, at most 1e6")
+	}
+	return nil
 }
 
 // NewLedger opens a ledger with nothing set aside. An invalid budget makes every Reserve and Spend
@@ -184,34 +205,37 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-
-	id := purpose + "\x00" + key
-	own, err := l.own(id, key, count)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.allow(own, key, count); err != nil {
-		return nil, fmt.Errorf("accountant: %q: %w", purpose, err)
-	}
-	if err := l.ask(purpose, key, count); err != nil {
-		return nil, err
-	}
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
-	return l.setAside(purpose, id, own, key, count), nil
+	return l.reserveOf(purpose, key, count, 0)
 }
 
-// ask asks the policy about count uses of the event with this key. The policy is shown a copy of
-// what is priced, so that it can change neither that nor the caller's event.
-func (l *Ledger) ask(purpose, key string, count int) error {
-	if l.policy == nil {
-		return nil
-	}
-	e, err := UnmarshalEvent([]byte(key))
-	if err != nil {
-		return err
-	}
-	return l.policy(Request{purpose, e, count, l.Relation()})
+// reserveOf sets count uses of the event with this key aside, of which so many are taken at once.
+// The caller holds the reserve lock.
+func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservation, err error) {
+	var own Event
+	a := asking{ledger: l}
+	id := purpose + "\x00" + key
+	err = l.shared.commit(operation{
+		decide: func() error {
+			if own, err = l.own(id, key, count); err != nil {
+				return err
+			}
+			if err := l.allow(purpose, own, key, count); err != nil {
+				return err
+			}
+			return a.ask(usesOf(purpose, own, count), purpose, Request{purpose, own, count, l.Relation()})
+		},
+		lines: func() []*change {
+			return []*change{{At: l.path(), ApprovedBy: a.names, Reserve: &changeReserve{
+				l.Relation(), purpose, json.RawMessage(key), count, taken}}}
+		},
+		do: func() {
+			r = l.setAside(purpose, id, own, key, count)
+			r.entry.take(l, taken)
+			r.remaining -= taken
+		},
+		uses: func(p string) Event { return usesOf(purpose, own, count)(p) },
+	})
+	return r, err
 }
 
 // own is the ledger's copy of the event with this key, whose lists nobody else can change.
@@ -228,25 +252,38 @@ func (l *Ledger) own(id, key string, count int) (Event, error) {
 }
 
 // allow checks the budget of the whole family with count more e in this ledger.
-func (l *Ledger) allow(e Event, key string, count int) error {
+func (l *Ledger) allow(purpose string, e Event, key string, count int) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	root := l.shared.root
 	if root.fault != nil {
 		return root.fault
 	}
-	return root.headroom.allow(l, e, key, count)
+	if l.shared.journal != nil {
+		if err := checkPurpose("accountant.Ledger.Reserve.purpose", purpose); err != nil {
+			return err
+		}
+	}
+	err := root.headroom.allow(l, e, key, count)
+	if err == ErrBudgetExceeded {
+		return root.overBudget(l, purpose, e, count)
+	}
+	if err != nil {
+		return fmt.Errorf("accountant: %q: %w", purpose, err)
+	}
+	return nil
 }
 
 func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *Reservation {
 	en := l.index[id]
 	if en == nil {
-		en = &entry{purpose: purpose, event: e, key: key}
+		en = &entry{purpose: purpose, event: e, key: key, number: len(l.entries)}
 		l.index[id] = en
 		l.entries = append(l.entries, en)
 	}
 	en.late = en.late || l.shared.root.spending
 	en.reserved += count
+	l.shared.journal.name(en)
 	root := l.shared.root
 	root.headroom.took(l, key, count, root.version)
 	root.version++
@@ -255,11 +292,21 @@ func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *R
 
 // Spend reserves one e and takes it.
 func (l *Ledger) Spend(purpose string, e Event) error {
-	r, err := l.Reserve(purpose, e, 1)
+	if l.shared.journal == nil {
+		r, err := l.Reserve(purpose, e, 1)
+		if err != nil {
+			return err
+		}
+		return r.Spend()
+	}
+	key, err := eventKey(e)
 	if err != nil {
 		return err
 	}
-	return r.Spend()
+	l.shared.reserve.Lock()
+	defer l.shared.reserve.Unlock()
+	_, err = l.reserveOf(purpose, key, 1, 1) // in one line
+	return err
 }
 
 // Resume hands back what a purpose had set aside and not taken, for a run that continues after its
@@ -274,13 +321,16 @@ func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.shared.refresh(); err != nil {
+		return nil, err
+	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	en := l.index[purpose+"\x00"+key]
 	if en == nil {
 		return nil, ErrReservationExhausted
 	}
-	left := en.reserved - en.spent - (en.owned - en.ownedSpent) // those are asked for by their ID
+	left := en.left() + en.ahead // those of transactions are asked for by their ID
 	if left <= 0 {
 		return nil, ErrReservationExhausted
 	}
@@ -298,6 +348,9 @@ type Reservation struct {
 // Spend takes one use, in constant time. Call it before the noise is drawn.
 // Errors: ErrReservationExhausted when none is left.
 func (r *Reservation) Spend() error {
+	if j := r.ledger.shared.journal; j != nil {
+		return j.spend(r)
+	}
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
 	if r.remaining <= 0 || r.entry.spent >= r.entry.reserved {
@@ -344,18 +397,22 @@ func (r *Reservation) Spent() int {
 // Note records the class of the noise that is drawn for this entry; the guarantee names every
 // class.
 func (r *Reservation) Note(class NoiseClass) {
-	r.ledger.shared.state.Lock()
-	defer r.ledger.shared.state.Unlock()
-	r.entry.note(class)
+	s := r.ledger.shared
+	s.state.Lock()
+	isNew := !slices.Contains(r.entry.notes, class)
+	if s.journal == nil {
+		r.entry.note(class)
+	}
+	s.state.Unlock()
+	if isNew && s.journal != nil { // it is noted when the line is there
+		s.note(&change{At: r.ledger.path(), Note: &changeNote{r.entry.number, class}})
+	}
 }
 
 func (en *entry) note(class NoiseClass) {
-	for _, c := range en.notes {
-		if c == class {
-			return
-		}
+	if !slices.Contains(en.notes, class) {
+		en.notes = append(en.notes, class)
 	}
-	en.notes = append(en.notes, class)
 }
 
 // Entry is one line of the bill.
@@ -371,6 +428,7 @@ type Entry struct {
 // Entries lists what was set aside, in order of first reservation. Entries of child ledgers are not
 // included; see Children.
 func (l *Ledger) Entries() []Entry {
+	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))
@@ -383,7 +441,12 @@ func (l *Ledger) Entries() []Entry {
 
 // Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is
 // published.
+//
+// Of a ledger in a journal that cannot be read, it is infinite.
 func (l *Ledger) Epsilon() Bound {
+	if l.shared.refresh() != nil {
+		return Bound{0, math.Inf(1), math.Inf(1)}
+	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, _ := l.priceFull()
@@ -393,15 +456,37 @@ func (l *Ledger) Epsilon() Bound {
 // MarkNotPrivate records that this run is not private at all, for example because its noise was
 // deterministic. It cannot be undone.
 func (l *Ledger) MarkNotPrivate(reason string) {
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
 	if reason == "" {
 		reason = "unspecified"
 	}
-	root := l.shared.root
-	if root.notPrivate == "" {
+	s := l.shared
+	s.state.Lock()
+	isNew := s.notPrivate() == ""
+	if s.journal == nil {
+		l.markNotPrivate(reason)
+	} else if isNew {
+		reason = lineText(reason)
+		s.journal.marked = reason // at once, whatever becomes of the line
+	}
+	s.state.Unlock()
+	if isNew && s.journal != nil {
+		s.note(&change{NotPrivate: reason})
+	}
+}
+
+// markNotPrivate keeps the first reason; the caller holds the state lock.
+func (l *Ledger) markNotPrivate(reason string) {
+	if root := l.shared.root; root.notPrivate == "" {
 		root.notPrivate = reason
 	}
+}
+
+// notPrivate is why the family's runs are not private; the caller holds the state lock.
+func (s *ledgerShared) notPrivate() string {
+	if s.root.notPrivate == "" && s.journal != nil {
+		return s.journal.marked
+	}
+	return s.root.notPrivate
 }
 
 // Unit is whose presence or content the ledger's guarantee protects: see WithUnit.
@@ -422,5 +507,5 @@ func (l *Ledger) unitName() string {
 func (l *Ledger) NotPrivate() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	return l.shared.root.notPrivate
+	return l.shared.notPrivate()
 }

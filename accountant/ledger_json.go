@@ -30,6 +30,7 @@ type savedEntry struct {
 	Spent    int             `json:"spent"`
 	Late     bool            `json:"late,omitempty"`
 	Notes    []NoiseClass    `json:"notes,omitempty"`
+	Lines    *LineSpan       `json:"lines,omitempty"` // of the journal
 }
 
 type savedParts struct {
@@ -39,13 +40,16 @@ type savedParts struct {
 
 // snapshot is the saved form of a ledger and its children.
 func (l *Ledger) snapshot() (savedLedger, error) {
+	if err := l.shared.refresh(); err != nil {
+		return savedLedger{}, err
+	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if l.shared.root.fault != nil {
 		return savedLedger{}, l.shared.root.fault
 	}
 	s, err := l.save()
-	s.NotPrivate, s.Unit = l.shared.root.notPrivate, l.shared.root.unit
+	s.NotPrivate, s.Unit = l.shared.notPrivate(), l.shared.root.unit
 	s.Version = ledgerVersion
 	return s, err
 }
@@ -54,7 +58,8 @@ func (l *Ledger) save() (savedLedger, error) {
 	s := savedLedger{Budget: l.budget, FilterOrder: l.filter, Entries: []savedEntry{}}
 	for _, en := range l.entries {
 		s.Entries = append(s.Entries,
-			savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes})
+			savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes,
+				en.lines})
 	}
 	for _, g := range l.groups {
 		p := savedParts{Purpose: g.purpose, Ledgers: []savedLedger{}}
@@ -119,6 +124,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	if err := l.restore(s, 0, true); err != nil {
 		return nil, err
 	}
+	l.shared.events.forget()
 	return l, nil
 }
 
@@ -151,7 +157,7 @@ func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 						"the budget and the filter of the ledger they belong to, and no version"))
 				continue
 			}
-			c := l.child()
+			c := l.child(partOf{len(l.groups), len(g.children)})
 			g.children = append(g.children, c)
 			errs = append(errs, c.restore(sc, depth+1, fresh))
 		}
@@ -165,21 +171,19 @@ func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 }
 
 func (l *Ledger) restoreEntry(s savedEntry) error {
-	e, err := UnmarshalEvent(s.Event)
+	d, err := l.shared.events.decode(s.Event)
 	if err != nil {
 		return err
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return err
-	}
+	e, key := d.event, d.key
 	if s.Reserved < 1 || s.Reserved > maxCount || s.Spent < 0 || s.Spent > s.Reserved {
 		return param.New("accountant.Entry.Spent", s.Spent, "between 0 and a positive number reserved")
 	}
 	id := s.Purpose + "\x00" + key
 	en := l.index[id]
 	if en == nil {
-		en = &entry{purpose: s.Purpose, event: e, key: key, late: s.Late}
+		en = &entry{purpose: s.Purpose, event: e, key: key, late: s.Late, number: len(l.entries),
+			lines: s.Lines}
 		l.index[id] = en
 		l.entries = append(l.entries, en)
 	}

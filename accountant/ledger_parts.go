@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -25,22 +26,42 @@ func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
 		return nil, err
 	}
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
-	if l.shared.root.fault != nil {
-		return nil, l.shared.root.fault
+	l.shared.reserve.Lock()
+	defer l.shared.reserve.Unlock()
+	var g *partGroup
+	err := l.shared.commit(operation{
+		decide: func() error {
+			l.shared.state.Lock()
+			defer l.shared.state.Unlock()
+			if err := l.shared.root.fault; err != nil || l.shared.journal == nil {
+				return err
+			}
+			return l.checkGroup(purpose, n)
+		},
+		lines: func() []*change {
+			return []*change{{At: l.path(), Disjoint: &changeDisjoint{purpose, n}}}
+		},
+		do: func() { g = l.openGroup(purpose, n) },
+	})
+	if err != nil {
+		return nil, err
 	}
-	g := &partGroup{purpose: purpose}
-	for range n {
-		g.children = append(g.children, l.child())
-	}
-	l.groups = append(l.groups, g)
-	return append([]*Ledger(nil), g.children...), nil
+	return slices.Clone(g.children), nil
 }
 
-func (l *Ledger) child() *Ledger {
+// openGroup adds child ledgers; the caller holds the state lock.
+func (l *Ledger) openGroup(purpose string, n int) *partGroup {
+	g := &partGroup{purpose: purpose}
+	for i := range n {
+		g.children = append(g.children, l.child(partOf{len(l.groups), i}))
+	}
+	l.groups = append(l.groups, g)
+	return g
+}
+
+func (l *Ledger) child(at partOf) *Ledger {
 	return &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
-		index: map[string]*entry{}}
+		parent: l, place: at, index: map[string]*entry{}}
 }
 
 // PartGroup is what was opened by one call of Disjoint.
@@ -51,6 +72,7 @@ type PartGroup struct {
 
 // Children lists the child ledgers, in order of opening.
 func (l *Ledger) Children() []PartGroup {
+	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	var out []PartGroup

@@ -5,6 +5,7 @@ import "math"
 // Event is everything set aside in this ledger and its children, as one event that any query of the
 // package accepts.
 func (l *Ledger) Event() Event {
+	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return frozen(l.event(nil, nil, 0))
@@ -26,17 +27,29 @@ func frozen(e Event) Event {
 // event is everything set aside in this ledger and its children, with extra more uses of e in the
 // ledger at.
 func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
+	var more Event
+	if extra > 0 {
+		more = Repeated{e, extra}
+	}
+	return l.eventFor("", at, more)
+}
+
+// eventFor is what was set aside for one purpose, for all where it is empty, in this ledger and its
+// children, with more in the ledger at, where more is not nil.
+func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 	var all []Event
 	for _, en := range l.entries {
-		all = append(all, Repeated{en.event, en.reserved})
+		if purpose == "" || en.purpose == purpose {
+			all = append(all, Repeated{en.event, en.reserved})
+		}
 	}
-	if l == at && extra > 0 {
-		all = append(all, Repeated{e, extra})
+	if l == at && more != nil {
+		all = append(all, more)
 	}
 	for _, g := range l.groups {
 		parts := make([]Event, len(g.children))
 		for i, c := range g.children {
-			parts[i] = c.event(at, e, extra)
+			parts[i] = c.eventFor(purpose, at, more)
 		}
 		all = append(all, Disjoint{Parts: parts})
 	}

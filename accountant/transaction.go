@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/param"
@@ -37,6 +38,7 @@ type Line struct {
 
 // placedTransaction is a transaction that a ledger holds.
 type placedTransaction struct {
+	ledger *Ledger
 	id     string
 	groups []int // of the ledger, one for each of the transaction's
 	lines  []*placedLine
@@ -48,7 +50,10 @@ type placedLine struct {
 	key    string
 	entry  *entry
 	ledger *Ledger
+	of     *placedTransaction
+	number int // among its lines
 	spent  int
+	ahead  int // of spent, in a journal: those not handed out yet
 
 	identified bool // the transaction has an ID
 }
@@ -66,46 +71,63 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	}
 	l.shared.reserve.Lock()
 	defer l.shared.reserve.Unlock()
-	if held := l.transaction(t.ID); held != nil {
-		return l.resumeAll(held, t, lines)
+	var out []*Reservation
+	var held *placedTransaction
+	a := asking{ledger: l}
+	requests := make([]Request, len(lines))
+	for i, p := range lines {
+		requests[i] = Request{p.line.Purpose, p.line.Event, p.line.Count, l.Relation()}
 	}
-	if err := l.allowAll(t, lines); err != nil {
-		return nil, err
-	}
-	for _, p := range lines {
-		if err := l.ask(p.line.Purpose, p.key, p.line.Count); err != nil {
-			return nil, err
-		}
-	}
+	all := t.uses(lines)
+	err = l.shared.commit(operation{
+		decide: func() error {
+			if held = l.find(t.ID); held != nil {
+				return l.resumable(held, t, lines)
+			}
+			if err := l.allowAll(t, lines); err != nil {
+				return err
+			}
+			return a.ask(all, lines[0].line.Purpose, requests...)
+		},
+		lines: func() []*change {
+			if held != nil {
+				return held.missing(lines)
+			}
+			c := t.change(lines, l.Relation())
+			return []*change{{At: l.path(), ApprovedBy: a.names, Transaction: c}}
+		},
+		do: func() {
+			if held != nil {
+				out = held.resume(lines)
+				return
+			}
+			out = l.setAllAside(t, lines)
+		},
+		uses: func(purpose string) Event {
+			if held != nil {
+				return nil // which was counted when it was set aside
+			}
+			return all(purpose)
+		},
+	})
+	return out, err
+}
+
+// find is transaction under the state lock.
+func (l *Ledger) find(id string) *placedTransaction {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	return l.setAllAside(t, lines), nil
+	return l.transaction(id)
 }
 
 // placed checks the lines and takes copies of their events.
 func (t Transaction) placed() ([]*placedLine, error) {
 	var k param.Checker
-	const path = "accountant.Transaction"
-	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
-	for i, g := range t.Groups {
-		k.OK(g.N > 0 && g.N <= maxCount, fmt.Sprintf("%s.Groups[%d].N", path, i), g.N,
-			"a positive number of parts")
-	}
+	k.Add(t.check())
 	var lines []*placedLine
-	for i, line := range t.Lines {
-		at := fmt.Sprintf("%s.Lines[%d]", path, i)
-		k.OK(line.Count > 0 && line.Count <= maxCount, at+".Count", line.Count, "a positive integer")
-		k.OK(line.Taken >= 0 && line.Taken <= line.Count, at+".Taken", line.Taken,
-			"a number of uses from 0 to Count")
-		k.OK(line.Group >= 0 && line.Group <= len(t.Groups), at+".Group", line.Group,
-			"0, or the number of a group")
-		if line.Group > 0 && line.Group <= len(t.Groups) {
-			n := t.Groups[line.Group-1].N
-			k.OK(line.Part >= 0 && line.Part < n, at+".Part", line.Part, "a part of the group")
-		}
+	for _, line := range t.Lines {
 		if line.Event == nil {
-			k.OK(false, at+".Event", nil, "an event")
-			continue
+			continue // see check
 		}
 		key, err := eventKey(line.Event)
 		if err != nil {
@@ -123,36 +145,92 @@ func (t Transaction) placed() ([]*placedLine, error) {
 	return lines, k.Err()
 }
 
-// transaction finds what the ledger holds under an ID; "" finds nothing.
+// check refuses lines that make no sense.
+func (t Transaction) check() error {
+	var k param.Checker
+	const path = "accountant.Transaction"
+	k.OK(len(t.Lines) > 0, path+".Lines", len(t.Lines), "at least one line")
+	for i, g := range t.Groups {
+		if g.N <= 0 || g.N > maxCount {
+			k.OK(false, fmt.Sprintf("%s.Groups[%d].N", path, i), g.N, "a positive number of parts")
+		}
+	}
+	for i := range t.Lines {
+		k.Add(t.checkLine(i))
+	}
+	return k.Err()
+}
+
+func (t Transaction) checkLine(i int) error {
+	var k param.Checker
+	line := t.Lines[i]
+	wrong := func(ok bool, field string, value any, want string) {
+		if !ok {
+			k.OK(false, fmt.Sprintf("accountant.Transaction.Lines[%d].%s", i, field), value, want)
+		}
+	}
+	wrong(line.Count > 0 && line.Count <= maxCount, "Count", line.Count, "a positive integer")
+	wrong(line.Taken >= 0 && line.Taken <= line.Count, "Taken", line.Taken,
+		"a number of uses from 0 to Count")
+	wrong(line.Group >= 0 && line.Group <= len(t.Groups), "Group", line.Group,
+		"0, or the number of a group")
+	if line.Group > 0 && line.Group <= len(t.Groups) {
+		n := t.Groups[line.Group-1].N
+		wrong(line.Part >= 0 && line.Part < n, "Part", line.Part, "a part of the group")
+	}
+	wrong(line.Event != nil, "Event", nil, "an event")
+	return k.Err()
+}
+
+// transaction finds what the ledger holds under an ID; "" finds nothing. The caller holds the state
+// lock.
 func (l *Ledger) transaction(id string) *placedTransaction {
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
 	if id == "" {
 		return nil
 	}
-	for _, t := range l.transactions {
-		if t.id == id {
-			return t
-		}
+	return l.named[id]
+}
+
+// hold adds a transaction with an ID; the caller holds the state lock.
+func (l *Ledger) hold(t *placedTransaction) {
+	if l.named == nil {
+		l.named = map[string]*placedTransaction{}
+	}
+	l.transactions = append(l.transactions, t)
+	l.named[t.id] = t
+}
+
+// resumable refuses what is not the transaction that was set aside under its ID.
+func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*placedLine) error {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if !held.same(t, lines, l) {
+		return param.New("accountant.Transaction.ID", t.ID,
+			"the lines that were set aside under this ID")
 	}
 	return nil
 }
 
-// resumeAll hands out what is left of a transaction that was set aside before.
-func (l *Ledger) resumeAll(held *placedTransaction, t Transaction,
-	lines []*placedLine) ([]*Reservation, error) {
-	l.shared.state.Lock()
-	defer l.shared.state.Unlock()
-	if !held.same(t, lines, l) {
-		return nil, param.New("accountant.Transaction.ID", t.ID,
-			"the lines that were set aside under this ID")
-	}
-	var out []*Reservation
+// missing are the lines of a journal that count what is known to be gone and was not counted yet.
+// The caller holds the state lock.
+func (held *placedTransaction) missing(lines []*placedLine) (out []*change) {
 	for i, p := range held.lines {
-		p.take(lines[i].line.Taken - p.spent)
+		if n := lines[i].line.Taken - p.spent; n > 0 {
+			out = append(out, p.claimed(n))
+		}
+	}
+	return out
+}
+
+// resume hands out what is left; the caller holds the state lock.
+func (held *placedTransaction) resume(lines []*placedLine) (out []*Reservation) {
+	for i, p := range held.lines {
+		taken := lines[i].line.Taken
+		p.take(taken - p.spent)
+		p.ahead = min(p.ahead, p.spent-taken) // those counted as gone elsewhere are handed out to nobody
 		out = append(out, p.reservation())
 	}
-	return out, nil
+	return out
 }
 
 // take counts n uses as gone; the caller holds the state lock.
@@ -169,7 +247,8 @@ func (p *placedLine) take(n int) {
 }
 
 func (p *placedLine) reservation() *Reservation {
-	return &Reservation{ledger: p.ledger, entry: p.entry, remaining: p.line.Count - p.spent, line: p}
+	return &Reservation{ledger: p.ledger, entry: p.entry, remaining: p.line.Count - p.spent + p.ahead,
+		line: p}
 }
 
 // same reports whether a transaction asks for what is held under its ID.
@@ -201,6 +280,11 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	if root.fault != nil {
 		return root.fault
 	}
+	if l.shared.journal != nil {
+		if err := l.checkNames(t); err != nil {
+			return err
+		}
+	}
 	if err := l.countable(lines); err != nil {
 		return err
 	}
@@ -209,8 +293,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 		return err
 	}
 	if cost.Upper > root.budget.Epsilon {
-		return fmt.Errorf("accountant: ε = %.4g of %.4g: %w", cost.Upper, root.budget.Epsilon,
-			ErrBudgetExceeded)
+		return root.refusal("the budget", lines[0].line.Purpose, root.budget.Epsilon,
+			root.event(nil, nil, 0), cost.Upper)
 	}
 	return nil
 }
@@ -226,7 +310,7 @@ func (l *Ledger) countable(lines []*placedLine) error {
 	for _, p := range lines {
 		at := place{p.line.Group, p.line.Part, p.line.Purpose, p.key}
 		if _, ok := total[at]; !ok {
-			total[at] = l.held(p)
+			total[at] = l.reservedOf(p)
 		}
 		if p.line.Count > maxCount-total[at] {
 			return param.New("accountant.Line.Count", p.line.Count, "fewer events in total")
@@ -236,8 +320,8 @@ func (l *Ledger) countable(lines []*placedLine) error {
 	return nil
 }
 
-// held is how many uses the ledger itself holds of a line's event for the same purpose.
-func (l *Ledger) held(p *placedLine) int {
+// reservedOf is how many uses the ledger itself holds of a line's event for the same purpose.
+func (l *Ledger) reservedOf(p *placedLine) int {
 	if en := l.index[p.line.Purpose+"\x00"+p.key]; en != nil && p.line.Group == 0 {
 		return en.reserved
 	}
@@ -272,18 +356,14 @@ func (t Transaction) event(lines []*placedLine) Event {
 
 // setAllAside opens the groups' child ledgers and adds every line; the caller holds both locks.
 func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation {
-	held := &placedTransaction{id: t.ID}
+	held := &placedTransaction{ledger: l, id: t.ID}
 	for _, g := range t.Groups {
-		group := &partGroup{purpose: g.Purpose}
-		for range g.N {
-			group.children = append(group.children, l.child())
-		}
 		held.groups = append(held.groups, len(l.groups))
-		l.groups = append(l.groups, group)
+		l.openGroup(g.Purpose, g.N)
 	}
 	var out []*Reservation
-	for _, p := range lines {
-		p.ledger = l
+	for i, p := range lines {
+		p.ledger, p.of, p.number = l, held, i
 		if g := p.line.Group; g > 0 {
 			p.ledger = l.groups[held.groups[g-1]].children[p.line.Part]
 		}
@@ -299,7 +379,20 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 		out = append(out, p.reservation())
 	}
 	if t.ID != "" {
-		l.transactions = append(l.transactions, held)
+		l.hold(held)
 	}
 	return out
+}
+
+// change is the transaction as a line of a journal.
+func (t Transaction) change(lines []*placedLine, r Relation) *changeTransaction {
+	c := &changeTransaction{Relation: r, ID: t.ID}
+	for _, g := range t.Groups {
+		c.Groups = append(c.Groups, changeDisjoint(g))
+	}
+	for _, p := range lines {
+		c.Lines = append(c.Lines, transactionLine{p.line.Purpose, json.RawMessage(p.key), p.line.Count,
+			p.line.Taken, p.line.Group, p.line.Part})
+	}
+	return c
 }

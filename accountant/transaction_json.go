@@ -76,7 +76,7 @@ func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 		if l.transaction(t.id) != nil {
 			return param.New("accountant.Ledger.transactions", i, "an ID of its own")
 		}
-		l.transactions = append(l.transactions, t)
+		l.hold(t)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 	if s.ID == "" || len(s.Lines) == 0 {
 		return nil, param.New(path+".ID", s.ID, "an ID, and lines")
 	}
-	t := &placedTransaction{id: s.ID, groups: s.Groups}
+	t := &placedTransaction{ledger: l, id: s.ID, groups: s.Groups}
 	for _, g := range s.Groups {
 		if g < 0 || g >= len(l.groups) {
 			return nil, param.New(path+".Groups", g, "the number of a group of parts")
@@ -97,6 +97,7 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 		if err != nil {
 			return nil, err
 		}
+		p.of, p.number = t, len(t.lines)
 		t.lines = append(t.lines, p)
 		if !p.entry.own(p.line.Count, p.spent) {
 			return nil, param.New(path+".Lines", line.Purpose, "no more uses than the entry holds")
@@ -130,20 +131,16 @@ func (l *Ledger) restoreLine(s savedTransaction, line savedLine) (*placedLine, e
 		}
 		at = parts[line.Part]
 	}
-	e, err := UnmarshalEvent(line.Event)
+	d, err := l.shared.events.decode(line.Event)
 	if err != nil {
 		return nil, err
 	}
-	key, err := eventKey(e)
-	if err != nil {
-		return nil, err
-	}
-	en := at.index[line.Purpose+"\x00"+key]
+	en := at.index[line.Purpose+"\x00"+d.key]
 	if en == nil || line.Reserved < 1 || line.Spent < 0 || line.Spent > line.Reserved {
 		return nil, param.New(path, line.Purpose, "a line that the ledger's entries hold")
 	}
-	return &placedLine{key: key, entry: en, ledger: at, spent: line.Spent, identified: true,
+	return &placedLine{key: d.key, entry: en, ledger: at, spent: line.Spent, identified: true,
 		line: Line{
-			Purpose: line.Purpose, Event: en.event, Count: line.Reserved, Group: line.Group,
+			Purpose: en.purpose, Event: en.event, Count: line.Reserved, Group: line.Group,
 			Part: line.Part}}, nil
 }

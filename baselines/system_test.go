@@ -1,7 +1,11 @@
 package baselines_test
 
 import (
+	"bytes"
+	"errors"
 	"flag"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -58,4 +62,49 @@ func TestProcessesShareACheckpoint(t *testing.T) {
 func system(name string) synth.System {
 	all := baselines.Systems()
 	return all[slices.IndexFunc(all, func(s synth.System) bool { return s.Name == name })]
+}
+
+// TestMoreAnswersThanRounds: a checkpoint of MWEM that holds more answers than its rounds have
+// given is refused; learning from them used to take hours.
+func TestMoreAnswersThanRounds(t *testing.T) {
+	data, err := records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2, 3}, {1, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
+	p, err := baselines.MWEM{Common: baselines.Common{Schema: data.Schema(), Budget: b}, Rounds: 4,
+		Queries: 20}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run")
+	if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answers := range []int{4, 5} {
+		f, err := synth.DecodeFile(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.Sections {
+			if f.Sections[i].Name == "answers" {
+				f.Sections[i].Data = make([]byte, 16*answers)
+			}
+		}
+		var forged bytes.Buffer
+		if err := f.Write(&forged); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, forged.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); (answers > 4) !=
+			errors.Is(err, synth.ErrFormat) {
+			t.Errorf("%d answers: %v", answers, err)
+		}
+	}
 }

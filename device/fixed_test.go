@@ -193,3 +193,22 @@ func TestOdd(t *testing.T) {
 		}
 	}
 }
+
+// TestUnitsArePowersOfTwo: at any other unit, and beyond the range where chains start at a number,
+// products would round twice.
+func TestUnitsArePowersOfTwo(t *testing.T) {
+	for unit, good := range map[float32]bool{1: true, 0x1p-90: true, 0x1p90: true, 3: false,
+		0.75: false,
+		0:    false, -1: false, 0x1p-120: false, 0x1p120: false, float32(math.NaN()): false,
+		float32(math.Inf(1)): false} {
+		b := FixedBlock{Rows: 1, Cols: 1, Units: make([]int32, 1), Unit: unit, Chain: 1}
+		refused := func() (refused bool) {
+			defer func() { refused = recover() != nil }()
+			b.check("a test", 1, 1)
+			return
+		}()
+		if refused == good {
+			t.Errorf("a unit of %v: refused %v", unit, refused)
+		}
+	}
+}

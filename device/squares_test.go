@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestSquaresOfTwo: two rows at a time have the norms that each has by itself, to the bit, for every
-// length; so whether a row stands first, second or alone at the end of a batch does not matter.
+// TestSquaresOfTwo: two rows at a time have the norms that each has by itself, to the bit, for
+// every length; so whether a row stands first, second or alone at the end of a batch does not
+// matter.
 func TestSquaresOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	for _, k := range available() {

@@ -62,6 +62,23 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
+// TestAnEmptyListOfShiftsIsNone: it used to pass for one of every network, and drawing panicked.
+func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
+	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
+	for _, list := range []string{`[]`, `null`} {
+		none := *f
+		none.Header = bytes.Replace(f.Header, []byte(`{`), []byte(`{"tilts":`+list+`,`), 1)
+		m, err := read(&none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := synth.NewGenerator("dpgm", m, accountant.Guarantee{}).Sample(t.Context(), 5); err !=
+			nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestArchitecturesOfOnesOwnComeBack by the name it was saved under.
 func TestArchitecturesOfOnesOwnComeBack(t *testing.T) {
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)

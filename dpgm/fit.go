@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -90,19 +91,14 @@ func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
 	}
-	n := r.Data.Len()
-	assigned := make([]int32, n)
-	var batch device.Batch
-	for lo := 0; lo < n; lo += routeChunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(lo+routeChunk, n)
-		r.Data.Range(lo, hi, &batch)
-		r.router.assign(r.Backend, batch, assigned[lo:hi])
+	assigned := make([]int32, r.Data.Len())
+	err := network.EachBatch(ctx, r.Data, routeChunk, func(lo int, b device.Batch) {
+		r.router.assign(r.Backend, b, assigned[lo:lo+b.Rows])
+	})
+	if err == nil {
+		r.assigned = assigned
 	}
-	r.assigned = assigned
-	return nil
+	return err
 }
 
 const routeChunk = 4096
@@ -180,14 +176,13 @@ func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
 
-// clusterFloor keeps the divisor of a cluster that noise made empty or negative
-// away from zero.
+// clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
 const clusterFloor = 1
 
 // model is what is released: networks of its own, to which parameters and public state are copied.
 func (r *run) model() (synth.Model, error) {
-	c := r.config
-	m := &Model{schema: c.Schema, arch: c.Model, backend: r.Backend,
+	c, be := r.config, r.ReleaseBackend()
+	m := &Model{schema: c.Schema, arch: c.Model, backend: be,
 		router: &router{clusters: r.router.clusters}}
 	var err error
 	if c.clustered() {
@@ -195,18 +190,18 @@ func (r *run) model() (synth.Model, error) {
 			return nil, err
 		}
 	}
-	if m.nets, err = newNets(r.Backend, c); err != nil {
+	if m.nets, err = newNets(be, c); err != nil {
 		return nil, err
 	}
 	for i, net := range m.nets {
-		r.Backend.Apply(device.Identity, net.Params().Flat, r.released(i).Flat)
+		be.Apply(device.Identity, net.Params().Flat, r.released(i).Flat)
 		if s, ok := net.(models.Stateful); ok {
 			if err := s.SetState(r.nets[i].(models.Stateful).AppendState(nil)); err != nil {
 				return nil, err
 			}
 		}
 		if r.told != nil {
-			m.tilts = append(m.tilts, r.told[i].settle(r.Backend, net, c.Schema.Dim()))
+			m.tilts = append(m.tilts, r.told[i].settle(be, net, c.Schema.Dim()))
 		}
 	}
 	return m, nil

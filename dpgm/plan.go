@@ -28,6 +28,10 @@ const (
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
 // multipliers given by the caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -47,14 +51,11 @@ func (c Config) Plan() (*Plan, error) {
 // Errors: a plan that starts its clusters from public records, or in features
 // of another module's kernel, holds what JSON cannot.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	if p == nil {
-		return (*synth.Program)(nil).MarshalJSON()
-	}
-	if p.Config.Cluster.Init.Method == kmeans.FromPublic {
+	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
 			"cluster them first and start at their centres")
 	}
-	return p.Program.MarshalJSON()
+	return p.program().MarshalJSON()
 }
 
 // calibrate fills the noise multipliers that are zero: clustering first, from its
@@ -92,14 +93,7 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 // total is everything that a run releases, as a function of the training's noise.
 func (c Config) total(trainNoise float64) accountant.Event {
 	c.Train.NoiseMultiplier = trainNoise
-	var all []accountant.Event
-	for _, s := range c.stages() {
-		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return accountant.Composed{Events: all}
+	return synth.Total(c.stages()...)
 }
 
 // stages are the lines of the bill, in the order in which they are carried out.

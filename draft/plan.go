@@ -91,6 +91,9 @@ func threshold(std, falseAlarm float64, n int) float64 {
 
 // String is the bill.
 func (p *Plan) String() string {
+	if p == nil {
+		p = &Plan{}
+	}
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: draft of a schema, %d columns in %d cells, %v\n", p.Columns, p.Cells,
@@ -116,6 +119,9 @@ type planJSON struct {
 
 // MarshalJSON writes the plan: its public parameters with the noise decided.
 func (p *Plan) MarshalJSON() ([]byte, error) {
+	if p == nil {
+		return nil, param.New("draft.Plan", nil, "a plan made by Config.Plan or read from a file")
+	}
 	c := p.Config
 	return json.Marshal(planJSON{planVersion, c.Candidates, c.Budget, c.NoiseMultiplier, c.FalseAlarm,
 		c.BinsPerDoubling, p.Total})

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -33,11 +35,19 @@ func newModel(centers [][]float64, counts []float64, clip float64) *Model {
 }
 
 // K is the number of clusters.
-func (m *Model) K() int { return len(m.Centers) }
+func (m *Model) K() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.Centers)
+}
 
 // Weights are the clusters' estimated proportions: noisy counts, negative ones
 // as zero, divided by their sum; equal if all are zero.
 func (m *Model) Weights() []float64 {
+	if m == nil {
+		return nil
+	}
 	w := make([]float64, len(m.Counts))
 	total := 0.0
 	for i, c := range m.Counts {
@@ -67,8 +77,18 @@ func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int3
 }
 
 // Assigner assigns batch after batch without allocating. It is not safe for
-// concurrent use.
+// concurrent use. It holds features of the records it has assigned and prints as "[private]".
 type Assigner struct {
+	*hiddenAssigner
+}
+
+// hiddenAssigner keeps features two references away, where package fmt does not follow from an
+// unexported field of another struct.
+type hiddenAssigner struct {
+	*assigner
+}
+
+type assigner struct {
 	be       device.Backend
 	f        Features
 	clip     float64
@@ -82,11 +102,22 @@ type Assigner struct {
 // at a time; batches may be of any size.
 func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
 	rows = max(min(rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
-	a := &Assigner{be: be, f: f, clip: m.ClipNorm, near: newNearest(be, m.K(), f.Dim(), rows),
+	a := &assigner{be: be, f: f, clip: m.ClipNorm, near: newNearest(be, m.K(), f.Dim(), rows),
 		features: be.New(rows, f.Dim()), squared: make([]float64, rows), factors: make([]float32, rows)}
 	a.near.set(m.centers64())
-	return a
+	return &Assigner{&hiddenAssigner{a}}
 }
+
+// Format writes "[private]" for every verb.
+func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (Assigner) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (Assigner) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+const redacted = "[private]"
 
 // Assign is [Model.Assign].
 func (a *Assigner) Assign(b device.Batch, dst []int32) {
@@ -115,6 +146,9 @@ func (m *Model) centers64() [][]float64 {
 //
 // Errors: [ErrModel].
 func (m *Model) Validate() error {
+	if m == nil {
+		m = &Model{}
+	}
 	if len(m.Centers) == 0 || len(m.Counts) != len(m.Centers) || !positive(m.ClipNorm) {
 		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers),
 			len(m.Counts), m.ClipNorm)

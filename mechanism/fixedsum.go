@@ -13,8 +13,20 @@ import "math"
 // so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At the grid of
 // [GridFor] it would take a sum of 2^33 noise standard deviations.
 //
-// A FixedSum holds private numbers; only [Grant.Release] reads them.
+// A FixedSum holds private numbers; only [Grant.Release] reads them. The zero value has no
+// coordinates and no grid.
 type FixedSum struct {
+	*hiddenSum
+}
+
+// hiddenSum keeps a sum two references away, where package fmt does not follow from an unexported
+// field of another struct: there it does not ask the sum how to print.
+type hiddenSum struct {
+	*fixedSum
+}
+
+// fixedSum are the numbers of a FixedSum.
+type fixedSum struct {
 	sum     []int64
 	grid    float64
 	inverse float64
@@ -29,7 +41,8 @@ const rowLimit = 1 << 43
 //
 // Errors: a sum on any other grid, or of a negative dimension, is refused by Release.
 func NewFixedSum(dim int, grid float64) *FixedSum {
-	return &FixedSum{sum: make([]int64, max(dim, 0)), grid: grid, inverse: 1 / grid}
+	n := &fixedSum{sum: make([]int64, max(dim, 0)), grid: grid, inverse: 1 / grid}
+	return &FixedSum{&hiddenSum{n}}
 }
 
 // GridFor is the grid for sums that receive noise of standard deviation std: the
@@ -49,10 +62,22 @@ func powerBelow(x float64) float64 {
 }
 
 // Dim is the number of coordinates.
-func (s *FixedSum) Dim() int { return len(s.sum) }
+func (s *FixedSum) Dim() int {
+	if !s.made() {
+		return 0
+	}
+	return len(s.sum)
+}
+
+func (s *FixedSum) made() bool { return s != nil && s.hiddenSum != nil }
 
 // Grid is the public step.
-func (s *FixedSum) Grid() float64 { return s.grid }
+func (s *FixedSum) Grid() float64 {
+	if !s.made() {
+		return 0
+	}
+	return s.grid
+}
 
 // AddRow adds scale × row, each coordinate rounded toward zero.
 func (s *FixedSum) AddRow(row []float32, scale float64) { s.AddRowAt(0, row, scale) }

@@ -20,6 +20,15 @@ import (
 // Source: Acs, Melis, Castelluccia and De Cristofaro 2019, algorithm 3, whose top bin
 // loses larger norms.
 type NormHistogram struct {
+	*hiddenCounts
+}
+
+// hiddenCounts keeps counts two references away: see hiddenSum.
+type hiddenCounts struct {
+	*normCounts
+}
+
+type normCounts struct {
 	edges  []float64 // upper ones, ascending
 	counts []int64
 }
@@ -45,7 +54,8 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	h := &NormHistogram{edges: make([]float64, bins), counts: make([]int64, bins)}
+	n := &normCounts{edges: make([]float64, bins), counts: make([]int64, bins)}
+	h := &NormHistogram{&hiddenCounts{n}}
 	for j := range h.edges {
 		if least > 0 {
 			h.edges[j] = least * math.Pow(most/least, float64(j)/float64(bins-1))

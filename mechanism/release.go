@@ -80,7 +80,7 @@ func (a *Allowance) normalFor(p Part) (*sampler.Normal, error) {
 
 func (a *Allowance) checkPart(p Part) error {
 	switch {
-	case p.Sum == nil:
+	case !p.Sum.made():
 		return a.refuse("a part without a sum")
 	case len(p.Out) != len(p.Sum.sum):
 		return a.refuse("a part's Out has %d coordinates, its sum %d", len(p.Out), len(p.Sum.sum))

@@ -3,6 +3,7 @@ package merf
 import (
 	"context"
 	"iter"
+	"maps"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -22,8 +23,7 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 	if data == nil {
 		return nil, param.New("merf.Embed.data", nil, "records")
 	}
-	fill := func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
-	return p.release(ctx, ledger, data, fill, opts)
+	return p.release(ctx, ledger, data, addAll(ctx), opts)
 }
 
 // EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
@@ -31,8 +31,9 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 // goes on from a checkpoint reads the whole stream again, as long as something is left to release.
 //
 // Units: a record must be in one piece only, and where the ledger protects users so must all of a
-// user: pieces do not name users, so that a user who is in two of them cannot be recognised and
-// counts twice. Pieces that state a smaller unit than the ledger's are refused.
+// user. Pieces do not name users, so that a user who is in two of them cannot be recognised: under
+// such a ledger a second piece is refused unless both state different parts of all users, by
+// records.WithPart. Pieces that state a smaller unit than the ledger's are refused.
 // Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
 // decides what its errors say about the records. A plan with Batches needs random access and is
 // refused.
@@ -51,13 +52,8 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
 	}
-	fill := pieces(ctx, stream)
 	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
-		e, err := p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
-		if err != nil {
-			return nil, err
-		}
-		return train(ctx, r, e, p.work.config.Generator)
+		return p.work.fit(ctx, r, pieces(ctx, stream))
 	}, opts...)
 }
 
@@ -69,9 +65,16 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 	return p.wholeSums("none for a stream, which is read once")
 }
 
+// A filler adds up what a run reads.
+type filler func(*synth.Run, *Partial) error
+
+// addAll adds up the run's records.
+func addAll(ctx context.Context) filler {
+	return func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
+}
+
 // pieces adds up the records of a stream.
-func pieces(ctx context.Context,
-	stream iter.Seq2[records.Data, error]) func(*synth.Run, *Partial) error {
+func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 	return func(r *synth.Run, s *Partial) error {
 		for data, err := range stream {
 			if err != nil {
@@ -87,6 +90,10 @@ func pieces(ctx context.Context,
 			if err := s.Add(ctx, data); err != nil {
 				return err
 			}
+			if err := records.CheckUnit("merf.stream (the pieces so far)", s.who, r.Ledger.Unit()); err !=
+				nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -97,7 +104,8 @@ func pieces(ctx context.Context,
 // first shard holds the records of all.
 //
 // Guarantee: that of Embed for the records of all shards together, each of which must be in one
-// shard once; where the ledger protects users, all of a user must be in one shard.
+// shard once; where the ledger protects users, all of a user must be in one shard, and shards, like
+// the pieces that are added to one, must state different parts of all users by records.WithPart.
 // Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed,
 // or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
@@ -131,7 +139,21 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
 		}
 	}
+	if who := together(shards); k.Err() == nil && ledger != nil && who != "" {
+		k.Add(records.CheckUnit("merf.Release.shards (together)", who, ledger.Unit()))
+	}
 	return k.Err()
+}
+
+// together is the unit that several shards keep, "" for none with records.
+func together(shards []*Partial) string {
+	var all Partial
+	for _, s := range shards {
+		if s != nil {
+			all.note(s.who, parts{s.parts.of, maps.Clone(s.parts.held)})
+		}
+	}
+	return all.who
 }
 
 // Refit trains the plan's generator against an embedding that was released before. It reads no
@@ -167,13 +189,13 @@ func (p *Plan) wholeSums(want string) error {
 
 // release carries out the plan's one stage and no training.
 func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fill func(*synth.Run, *Partial) error, opts []synth.Option) (*Embedding, error) {
+	fill filler, opts []synth.Option) (*Embedding, error) {
 	if err := p.made(); err != nil {
 		return nil, err
 	}
 	var e *Embedding
 	_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (m synth.Model, err error) {
-		e, err = p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
+		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
 	}, opts...)
 	if err != nil {
@@ -183,8 +205,7 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 }
 
 // embed releases the embedding of what fill adds up, or those of samples of the run's records.
-func (w *work) embed(ctx context.Context, r *synth.Run,
-	fill func(*Partial) error) (*Embedding, error) {
+func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
 	e, err := w.newEmbedding()
 	if err != nil {
 		return nil, err
@@ -202,14 +223,14 @@ func (w *work) embed(ctx context.Context, r *synth.Run,
 }
 
 // once releases the sums of all records.
-func (w *work) once(r *synth.Run, e *Embedding, fill func(*Partial) error) error {
+func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	sizes := []int{len(e.sums)}
 	if w.noise.count > 0 {
 		sizes = append(sizes, len(e.counts))
 	}
 	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
 		sums := w.newPartial(r.Backend)
-		if err := fill(sums); err != nil {
+		if err := fill(r, sums); err != nil {
 			return 0, nil, err
 		}
 		if sums.loose {

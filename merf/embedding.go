@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -48,18 +49,31 @@ func (n noise) perRecord(b Batches) noise {
 }
 
 // Guarantee says what was promised, to whom, and what it does not cover.
-func (e *Embedding) Guarantee() accountant.Guarantee { return e.guarantee }
+func (e *Embedding) Guarantee() accountant.Guarantee {
+	if e.known().features == nil {
+		return accountant.Guarantee{NotPrivate: "nothing has been released"}
+	}
+	return e.guarantee
+}
+
+// known is the embedding, or the zero value in the place of nil.
+func (e *Embedding) known() *Embedding {
+	if e == nil {
+		return &Embedding{}
+	}
+	return e
+}
 
 // Schema is the schema of the records.
-func (e *Embedding) Schema() records.Schema { return e.config.Schema }
+func (e *Embedding) Schema() records.Schema { return e.known().config.Schema }
 
 // Classes is the number of sums: one for each class, or one of all records where there are no
 // classes.
-func (e *Embedding) Classes() int { return len(e.counts) }
+func (e *Embedding) Classes() int { return len(e.known().counts) }
 
 // Features is the number of features.
 func (e *Embedding) Features() int {
-	if e.features == nil { // the zero value
+	if e.known().features == nil { // the zero value
 		return 0
 	}
 	return e.features.Dim()
@@ -79,18 +93,18 @@ func (e *Embedding) sum(class int) []float64 {
 }
 
 // Counts are the noisy numbers of records of the classes: they may be negative and are not whole.
-func (e *Embedding) Counts() []float64 { return slices.Clone(e.counts) }
+func (e *Embedding) Counts() []float64 { return slices.Clone(e.known().counts) }
 
 // SumStd is the standard deviation of the noise on each coordinate of each sum.
-func (e *Embedding) SumStd() float64 { return e.noise.sum }
+func (e *Embedding) SumStd() float64 { return e.known().noise.sum }
 
 // CountStd is that of the noise on each count; 0 where the number of records is public.
-func (e *Embedding) CountStd() float64 { return e.noise.count }
+func (e *Embedding) CountStd() float64 { return e.known().noise.count }
 
 // String says what the embedding is, in public numbers.
 func (e *Embedding) String() string {
 	return fmt.Sprintf("embedding of %v: %d features, noise ±%.4g on sums, ±%.4g on counts",
-		e.config.Schema, e.Features(), e.noise.sum, e.noise.count)
+		e.Schema(), e.Features(), e.SumStd(), e.CountStd())
 }
 
 // sizes are the noisy counts made fit to divide by: brought to the nominal total where that is
@@ -106,18 +120,11 @@ func (e *Embedding) sizes(floor float64) []float64 {
 // proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
 // positive.
 func (e *Embedding) proportions() []float64 {
-	out, total := e.adjusted(), 0.0
+	out := e.adjusted()
 	for i, v := range out {
 		out[i] = max(v, 0)
-		total += out[i]
 	}
-	for i := range out {
-		if total > 0 {
-			out[i] /= total
-		} else {
-			out[i] = 1 / float64(len(out))
-		}
-	}
+	counts.Normalise(out)
 	return out
 }
 

@@ -2,6 +2,7 @@ package merf
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -58,5 +59,34 @@ func TestDefaultShareIsBest(t *testing.T) {
 				t.Fatalf("dim %d: share %v is better than %v", dim, a, DefaultCountShare(dim))
 			}
 		}
+	}
+}
+
+// TestRowsRoundedApart: two rows at the distance that the features state are further apart once
+// each is scaled by a factor of its own and rounded toward zero on a coarse grid, and never by more
+// than the bound that noise is made for allows.
+func TestRowsRoundedApart(t *testing.T) {
+	const dim, grid = 9, 1.0 / 16
+	b := bounds{norm: 1, change: 0.5, dim: dim}
+	rng, worst := rand.New(rand.NewPCG(1, 2)), 0.0
+	for range 20_000 {
+		x, y := make([]float64, dim), make([]float64, dim)
+		size, apart := 0.0, 0.0
+		for j := range x {
+			x[j], y[j] = rng.NormFloat64(), rng.NormFloat64()
+			size += x[j] * x[j]
+			apart += y[j] * y[j]
+		}
+		moved := 0.0
+		for j := range x { // y is x, moved by the distance
+			x[j] *= 0.5 / math.Sqrt(size)
+			y[j] = x[j] + y[j]*b.change/math.Sqrt(apart)
+			d := math.Trunc(x[j]/grid)*grid - math.Trunc(y[j]*(1-0x1p-19)/grid)*grid
+			moved += d * d
+		}
+		worst = max(worst, math.Sqrt(moved))
+	}
+	if held := b.held(grid).change; worst > held || worst <= b.change {
+		t.Errorf("rows at %v move apart to %v; the bound is %v", b.change, worst, held)
 	}
 }

@@ -30,6 +30,7 @@ type Partial struct {
 	be      device.Backend
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
+	parts   parts  // that their units are in
 	broken  bool   // some of the records of a failed Add are in the sums
 	loose   bool   // the backend promises no exact features: see device.Promises
 }
@@ -75,7 +76,7 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data == nil || !data.Schema().Equal(a.work.config.Schema) {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
-	a.note(records.UnitOf(data))
+	a.note(records.UnitOf(data), partOf(data))
 	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
 		w.add(w.reader.read(data, lo, hi))
 	})
@@ -87,11 +88,13 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 }
 
 // note keeps the unit of the records while all of them have the same one, and falls back to the
-// weakest.
-func (a *Partial) note(unit string) {
-	if a.who == "" {
-		a.who = unit
-	} else if a.who != unit && unit != "" {
+// weakest: where units differ, and where one unit may be in two pieces.
+func (a *Partial) note(unit string, p parts) {
+	switch {
+	case unit == "":
+	case a.who == "":
+		a.who, a.parts = unit, p
+	case a.who != unit || !a.parts.add(p):
 		a.who = records.UnitRecord
 	}
 }
@@ -144,7 +147,7 @@ func (w *work) adds(s *Partial) bool { return s != nil && !s.broken && w.sameSum
 // take moves another's sums here, so that no record is counted in both.
 func (a *Partial) take(other *Partial) {
 	a.workers[0].merge(other.total())
-	a.note(other.who)
+	a.note(other.who, other.parts)
 	a.loose = a.loose || other.loose
 	other.reset()
 }
@@ -186,7 +189,7 @@ func (a *Partial) total() *worker {
 }
 
 func (a *Partial) reset() {
-	a.who = ""
+	a.who, a.parts = "", parts{}
 	for _, w := range a.workers {
 		w.reset()
 	}
@@ -197,26 +200,14 @@ var ErrPrivate = errors.New("merf: sums without noise are private and cannot be 
 
 const redacted = "[private]"
 
-// String is [private].
-func (a *Partial) String() string { return redacted }
-
-// GoString is [private].
-func (a *Partial) GoString() string { return redacted }
-
 // Format prints [private] whatever the verb.
 func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
 
 // LogValue is [private].
 func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalJSON returns ErrPrivate.
-func (a *Partial) MarshalJSON() ([]byte, error) { return nil, ErrPrivate }
-
-// MarshalBinary returns ErrPrivate.
-func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }
-
-// MarshalText returns ErrPrivate.
+// MarshalText returns ErrPrivate; package encoding/json asks for it.
 func (a *Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
 
-// GobEncode returns ErrPrivate.
-func (a *Partial) GobEncode() ([]byte, error) { return nil, ErrPrivate }
+// MarshalBinary returns ErrPrivate; package encoding/gob asks for it.
+func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }

@@ -29,12 +29,40 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 	if err := merged.Merge(of(records.UnitRecord)); err != nil {
 		t.Fatal(err)
 	}
+	part := func(of int, list ...int) *merf.Partial {
+		s := p.NewPartial()
+		for _, i := range list {
+			piece := records.WithPart(records.WithUnit(foreign{data}, records.UnitUser), i, of)
+			if err := s.Add(t.Context(), records.Clamped(piece)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	joined := func() *merf.Partial {
+		s := part(3, 0)
+		if err := s.Merge(part(3, 2)); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 	for name, test := range map[string]struct {
 		shards []*merf.Partial
 		ok     bool
 	}{
-		"users":             {[]*merf.Partial{of(records.UnitUser), of(records.UnitUser)}, true},
+		"users":             {[]*merf.Partial{of(records.UnitUser)}, true},
 		"none, then users":  {[]*merf.Partial{of(), of(records.UnitUser)}, true},
+		"users twice":       {[]*merf.Partial{of(records.UnitUser), of(records.UnitUser)}, false},
+		"two pieces":        {[]*merf.Partial{of(records.UnitUser, records.UnitUser)}, false},
+		"two parts":         {[]*merf.Partial{part(2, 0), part(2, 1)}, true},
+		"parts in a shard":  {[]*merf.Partial{part(3, 0, 2), part(3, 1)}, true},
+		"joined":            {[]*merf.Partial{joined(), part(3, 1)}, true},
+		"one part twice":    {[]*merf.Partial{part(2, 1), part(2, 1)}, false},
+		"twice in a shard":  {[]*merf.Partial{part(2, 1, 1)}, false},
+		"twice, joined":     {[]*merf.Partial{joined(), part(3, 2)}, false},
+		"other parts":       {[]*merf.Partial{part(2, 0), part(3, 1)}, false},
+		"no such part":      {[]*merf.Partial{part(2, 0), part(2, 2)}, false},
+		"part and whole":    {[]*merf.Partial{part(2, 0), of(records.UnitUser)}, false},
 		"records":           {[]*merf.Partial{of(records.UnitRecord)}, false},
 		"users and records": {[]*merf.Partial{of(records.UnitUser), of(records.UnitRecord)}, false},
 		"in one shard":      {[]*merf.Partial{of(records.UnitUser, records.UnitRecord)}, false},
@@ -49,6 +77,45 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 		}
 		if !test.ok && len(ledger.Entries()) > 0 {
 			t.Errorf("%s: %v is reserved", name, ledger.Entries())
+		}
+	}
+}
+
+// foreign are records of a type of one's own.
+type foreign struct{ records.Data }
+
+// TestPiecesOfUsers: of a stream under a ledger that protects users, a second piece is refused
+// before anything is drawn, unless all pieces state different parts of the users.
+func TestPiecesOfUsers(t *testing.T) {
+	data := drawTable(t, 10, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	p := mustPlan(t, c)
+	for name, test := range map[string]struct {
+		unit  string
+		parts []int // -1 states none
+		ok    bool
+	}{
+		"one piece": {records.UnitUser, []int{-1}, true}, "two": {records.UnitUser, []int{-1, -1}, false},
+		"parts":   {records.UnitUser, []int{2, 0, 1}, true},
+		"twice":   {records.UnitUser, []int{0, 1, 0}, false},
+		"records": {records.UnitRecord, []int{-1, -1}, true},
+	} {
+		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(test.unit))
+		e, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
+			for _, i := range test.parts {
+				if !yield(records.WithPart(records.WithUnit(data, records.UnitUser), i, 3), nil) {
+					return
+				}
+			}
+		})
+		var wrong *param.Error
+		if test.ok && err != nil || !test.ok && (!errors.As(err, &wrong) || e != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, line := range ledger.Entries() {
+			if !test.ok && line.Spent > 0 {
+				t.Errorf("%s: %+v", name, line)
+			}
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package mix_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -223,5 +226,44 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	}
 	if len(stages) < 2 || stages[1] == "144" {
 		t.Errorf("the second run begins again: %v", stages)
+	}
+}
+
+// TestMoreMixturesThanThePlanHas: a checkpoint that holds rows nobody has drawn is refused.
+func TestMoreMixturesThanThePlanHas(t *testing.T) {
+	data := striped(t, 60, 2)
+	p, err := together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run")
+	if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, times := range []int{1, 2} {
+		f, err := synth.DecodeFile(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Header = bytes.Replace(f.Header, []byte(`"rows":600`),
+			fmt.Appendf(nil, `"rows":%d`, times*600), 1)
+		for i, s := range f.Sections {
+			f.Sections[i].Data = bytes.Repeat(s.Data, times)
+		}
+		var forged bytes.Buffer
+		if err := f.Write(&forged); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, forged.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); (times > 1) !=
+			errors.Is(err, synth.ErrFormat) {
+			t.Errorf("%d times the rows: %v", times, err)
+		}
 	}
 }

@@ -41,7 +41,12 @@ func (m *Model) Rows() *Rows {
 
 // Centers are the released mean records, one for each part; nil where none were asked for. They
 // are the model's own.
-func (m *Model) Centers() [][]float32 { return m.centers }
+func (m *Model) Centers() [][]float32 {
+	if m == nil {
+		return nil
+	}
+	return m.centers
+}
 
 // add adds rows with their parts.
 func (m *Model) add(rows *Rows, parts []int32) {

@@ -68,6 +68,16 @@ func (w *walk) resize(rows int) {
 	}
 }
 
+// forget clears what the last forward pass has left of its rows.
+func (w *walk) forget() {
+	w.x = device.Matrix{}
+	for l, out := range w.outBuf {
+		w.be.Fill(out, 0)
+		clear(w.roots[l])
+	}
+	w.be.Fill(w.flat, 0)
+}
+
 func (w *walk) last() device.Matrix { return w.outs[len(w.outs)-1] }
 
 // lastDelta is where the derivative by the chain's output is to be put before backward.

@@ -268,7 +268,10 @@ func (n *decoder) Generate(codes, dst device.Matrix) {
 	if w == nil {
 		w = newWalk(n.chain, false)
 	}
-	defer n.pool.Put(w)
+	defer func() {
+		w.forget() // the codes of a public encoder are private records
+		n.pool.Put(w)
+	}()
 	for lo := 0; lo < codes.Rows; lo += sampleRows {
 		hi := min(lo+sampleRows, codes.Rows)
 		w.forward(record{dense: codes.RowRange(lo, hi)}, hi-lo)

@@ -59,11 +59,21 @@ func (s *stack) initialise(rng *rand.Rand, gain float64) {
 }
 
 func uploadNormals(be device.Backend, m device.Matrix, rng *rand.Rand, std float64) {
-	values := make([]float32, m.Rows*m.Cols)
-	for i := range values {
-		values[i] = float32(std * rng.NormFloat64())
+	if m.Mem == nil { // in place, one row after another
+		for i := range m.Rows {
+			normals(m.Row(i), rng, std)
+		}
+		return
 	}
+	values := make([]float32, m.Rows*m.Cols)
+	normals(values, rng, std)
 	be.Upload(m, values)
+}
+
+func normals(dst []float32, rng *rand.Rand, std float64) {
+	for i := range dst {
+		dst[i] = float32(std * rng.NormFloat64())
+	}
 }
 
 // infer runs the stack on x with hidden outputs in bufs and the last one in dst.

@@ -7,5 +7,6 @@ func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
-		baselineMutants(), frameMutants(), durableMutants(), transactionMutants(), fixedPointMutants())
+		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
+		fixedPointMutants(), edgeMutants(), gridMutants())
 }

@@ -179,14 +179,14 @@ func ledgerMutants() []mutant {
 			New: "return r.Upper <= 1.01*root.budget.Epsilon, nil",
 			Why: "more is set aside than the budget holds"},
 		{Name: "accountant/what is asked for is not counted", In: in, Tests: ledger,
-			Old: "if l == at && extra > 0 {", New: "if false {",
+			Old: "if l == at && more != nil {", New: "if false {",
 			Why: "any reservation fits"},
 		{Name: "accountant/children are free", In: in, Tests: ledger,
 			Old: "all = append(all, Disjoint{Parts: parts})", New: "_ = parts",
 			Why: "what disjoint parts spend is not counted"},
-		{Name: "accountant/the caller's event is kept", In: in, Tests: at(in, "Ledger|Price|Hostile"),
-			Old: "return l.setAside(purpose, id, own, key, count), nil",
-			New: "return l.setAside(purpose, id, e, key, count), nil",
+		{Name: "accountant/the caller's event is kept", In: in,
+			Tests: at(in, "Ledger|Price|Hostile|Transaction"),
+			Old:   "\t\tline.Event = own\n", New: "",
 			Why: "what was priced can be changed from outside"},
 		{Name: "accountant/a filter takes events of their own δ", In: in, Tests: ledger,
 			Old: "if !ok || slackOf(terms) > 0 {\n\t\t\treturn priced{}, unsupported(\"an event without",
@@ -245,5 +245,44 @@ func ledgerMutants() []mutant {
 			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
 				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
+	}
+}
+
+// gridMutants are faults in the arithmetic of loss distributions.
+func gridMutants() []mutant {
+	const in = "accountant/internal/pld"
+	grid := at(in, "Grid|Brackets|Moment")
+	composed := at("accountant", "Reference|MixedSums|Hundred|ApproximateKeeps")
+	return []mutant{
+		{Name: "accountant/internal/pld/chords go down", In: in, Tests: grid,
+			Old: "up[i+1] += (c.e[i] + c.err[i]) / -math.Expm1(-w)",
+			New: "up[i] += (c.e[i] + c.err[i]) / -math.Expm1(-w)",
+			Why: "the curve above lies below"},
+		{Name: "accountant/internal/pld/infinite losses are free", In: in, Tests: composed,
+			Old: "ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))", New: "ch.inf = 0",
+			Why: "δ of events of their own δ is too small"},
+		{Name: "accountant/internal/pld/cells are merged up for nothing", In: in, Tests: grid,
+			Old: "below = lift[i] * c.d[i] * (1 + 8*ulp)", New: "below = 0",
+			Why: "the lower end is above the truth"},
+		{Name: "accountant/internal/pld/all of a cell is merged up", In: in, Tests: grid,
+			Old: "return excess / deficit * (1 - 8*ulp)", New: "return limit",
+			Why: "the lower end is above the truth"},
+		{Name: "accountant/internal/pld/moments forget infinite losses", In: in, Tests: grid,
+			Old: "a.Upper = min(a.Upper, inf+math.Exp(", New: "a.Upper = min(a.Upper, math.Exp(",
+			Why: "what is lost altogether is not in any moment"},
+		{Name: "accountant/internal/pld/moments at another ε", In: in, Tests: grid,
+			Old: "log := k - t*q.eps", New: "log := k - 1.1*t*q.eps",
+			Why: "the bound by moments is too small"},
+		{Name: "accountant/internal/pld/moments settle what they do not", In: in,
+			Tests: at("accountant", "AddDirection|Direction"),
+			Old:   "if b := q.quickly(w); b.OK && b.Upper <= a.Upper {",
+			New:   "if b := q.quickly(w); b.OK {",
+			Why:   "adding a record is never looked at"},
+		{Name: "accountant/internal/pld/half the uses", In: in, Tests: grid,
+			Old: "c.multiply(p, s.count)", New: "c.multiply(p, (s.count+1)/2)",
+			Why: "half the uses are free"},
+		{Name: "accountant/internal/pld/a twiddle of the pass of three", In: in, Tests: at(in, "Transform"),
+			Old: "y[3*q+2] = f.roots[4*q]", New: "y[3*q+2] = f.roots[2*q]",
+			Why: "sums of a third of all lengths are wrong"},
 	}
 }

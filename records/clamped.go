@@ -45,7 +45,8 @@ func guard(d Data, anyValue bool) Data {
 			return d
 		}
 	case stated:
-		return stated{guard(own.Data, anyValue), own.unit}
+		own.Data = guard(own.Data, anyValue)
+		return own
 	}
 	c := &clamped{data: d, unit: UnitRecord, anyValue: anyValue}
 	c.try(func() {

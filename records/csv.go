@@ -131,7 +131,7 @@ func (c CSV) validate(s Schema) error {
 
 // validateCharacters wants a comma and a comment that a file can have.
 func (c CSV) validateCharacters() error {
-	errs := []error{c.Limits.validate()}
+	errs := []error{c.Limits.Validate()}
 	for _, r := range []struct {
 		field string
 		value rune

@@ -22,7 +22,7 @@ const inputBuffer = 1 << 16
 
 // openInput begins to read an input that may be packed by gzip.
 func openInput(r io.Reader, limits Limits) (*input, error) {
-	if err := limits.validate(); err != nil {
+	if err := limits.Validate(); err != nil {
 		return nil, err
 	}
 	in := &input{limits: limits}

@@ -34,6 +34,9 @@ type Limits struct {
 	// one more for each set and ten for each person of [Visits]. 0 is 2,097,152, and 16 more for each
 	// byte of the input, as it is before unpacking, beyond the first MiB.
 	Values int64
+	// Parameters bounds the number of parameters of a network that a plan names, with the numbers of
+	// its state. 0 is 5,242,880, which holds every architecture that package models names.
+	Parameters int64
 	// Plain says that the input is not packed, whatever it begins with. A text file is otherwise
 	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
 	// the first line is a record that may hold any bytes.
@@ -51,10 +54,11 @@ const (
 	unpackedPerByte = 20
 	leastValues     = 2 << 20
 	valuesPerByte   = 16
+	mostParameters  = 5 << 20
 )
 
-// validate reports every limit that is none.
-func (l Limits) validate() error {
+// Validate reports every limit that is none, joined. Errors: *param.Error.
+func (l Limits) Validate() error {
 	var c param.Checker
 	for _, v := range []struct {
 		field string
@@ -62,7 +66,7 @@ func (l Limits) validate() error {
 	}{
 		{"LineBytes", int64(l.LineBytes)}, {"Fields", int64(l.Fields)}, {"Depth", int64(l.Depth)},
 		{"DocumentBytes", int64(l.DocumentBytes)}, {"UnpackedBytes", l.UnpackedBytes},
-		{"Values", l.Values},
+		{"Values", l.Values}, {"Parameters", l.Parameters},
 	} {
 		c.OK(v.value >= 0, "records.Limits."+v.field, v.value, "a positive limit, or 0 for the default")
 	}
@@ -84,7 +88,7 @@ func (l Limits) fields(columns int) int { return orDefault(l.Fields, max(default
 func (l Limits) depth() int             { return orDefault(l.Depth, defaultDepth) }
 func (l Limits) documentBytes() int     { return orDefault(l.DocumentBytes, defaultDocument) }
 
-func orDefault(set, otherwise int) int {
+func orDefault[T int | int64](set, otherwise T) T {
 	if set > 0 {
 		return set
 	}
@@ -101,18 +105,24 @@ func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
 
 // unpacked is how much an input of which that many bytes have been read may unpack to.
 func (l Limits) unpacked(read int64) int64 {
-	if l.UnpackedBytes > 0 {
-		return l.UnpackedBytes
+	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
+}
+
+// CheckParameters refuses a network that an input names and that has more parameters than the
+// limit.
+//
+// Errors: a *LimitError.
+func (l Limits) CheckParameters(what string, parameters int64) error {
+	if most := orDefault(l.Parameters, mostParameters); parameters > most {
+		return &LimitError{Limit: "Parameters",
+			What: fmt.Sprintf("%s has %d parameters, more than %d", what, parameters, most)}
 	}
-	return leastUnpacked + unpackedPerByte*max(read-freeBytes, 0)
+	return nil
 }
 
 // values is how many values an input of which that many bytes have been read may hold.
 func (l Limits) values(read int64) int64 {
-	if l.Values > 0 {
-		return l.Values
-	}
-	return leastValues + valuesPerByte*max(read-freeBytes, 0)
+	return orDefault(l.Values, leastValues+valuesPerByte*max(read-freeBytes, 0))
 }
 
 // LimitError says that an input exceeds one of its [Limits]. It is an [ErrFormat]. It names the

@@ -64,7 +64,7 @@ func readNPY(in *input, s Schema) (*Table, error) {
 // Errors: those of [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
 	in := &input{limits: lastOf(limits), read: size}
-	if err := in.limits.validate(); err != nil {
+	if err := in.limits.Validate(); err != nil {
 		return nil, err
 	}
 	zr, err := zip.NewReader(r, size)

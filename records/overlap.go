@@ -116,6 +116,11 @@ func (p *places) walk(v reflect.Value) {
 		for i := range v.NumField() {
 			p.walk(v.Field(i))
 		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			p.walk(key)
+			p.walk(v.MapIndex(key))
+		}
 	case reflect.Slice:
 		if p.away == 0 && numeric(v.Type(), 8) {
 			p.add(v.Pointer(), uintptr(v.Len())*v.Type().Elem().Size())

@@ -76,6 +76,8 @@ func TestOverlapOfTables(t *testing.T) {
 		view{"a wrapper", wrapped{a.Slice(3, 4)}, true},
 		view{"a pointer to a wrapper", &wrapped{a}, true},
 		view{"a wrapper that hides it", hidden{schema: s, inner: hidden{schema: s, inner: a}}, true},
+		view{"a map in a wrapper", &hidden{schema: s, inner: shelves{schema: s,
+			by: map[string]records.Data{"a": a}}}, true},
 		view{"a pointer in a wrapper", &hidden{schema: s, inner: &hidden{schema: s, inner: a}}, true},
 		view{"rows of it", a.Take([]int32{7, 3}), true},
 		view{"rows of rows of it", a.Take([]int32{7, 3}).Take([]int32{1}).WithoutLabels(), true},
@@ -209,4 +211,11 @@ func TestOverlapThroughStructures(t *testing.T) {
 	}
 	m := must(records.ReadSets(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)
 	check(t, m, view{"mapped", &holdsMapped{*m}, true}, view{"none", &holdsMapped{}, false})
+}
+
+// shelves keep data by name.
+type shelves struct {
+	records.Data
+	schema records.Schema
+	by     map[string]records.Data
 }

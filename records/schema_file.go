@@ -36,7 +36,7 @@ func schemaText(s Schema) ([]byte, error) {
 // with the schema.
 func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	l := lastOf(limits)
-	if err := l.validate(); err != nil {
+	if err := l.Validate(); err != nil {
 		return Schema{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(r, int64(l.documentBytes())+1))

@@ -24,7 +24,33 @@ func WithUnit(d Data, unit string) Data {
 	if d == nil {
 		return nil
 	}
-	return stated{d, unit}
+	return stated{Data: d, unit: unit}
+}
+
+// WithPart returns the same records with the statement that whoever contributes them, such as a
+// user, contributes to this one of so many parts alone, counted from 0: the caller's to answer for.
+// A part can be chosen by a hash of the user's name, for example. Sums over records that arrive in
+// pieces protect a user only where the pieces state different parts; see package merf. No records
+// stay none, and a part that does not exist is no statement.
+func WithPart(d Data, part, parts int) Data {
+	if d == nil || part < 0 || part >= parts {
+		return d
+	}
+	return stated{Data: d, unit: UnitOf(d), part: part, parts: parts}
+}
+
+// PartOf is the part that [WithPart] has stated, and of how many; 0 of 0 where nothing has.
+func PartOf(d Data) (part, parts int) {
+	switch own := d.(type) {
+	case stated:
+		if own.parts == 0 {
+			return PartOf(own.Data)
+		}
+		return own.part, own.parts
+	case *clamped:
+		return PartOf(own.data)
+	}
+	return 0, 0
 }
 
 // given refuses data that are missing.
@@ -37,7 +63,8 @@ func given(path string, d Data) error {
 
 type stated struct {
 	Data
-	unit string
+	unit        string
+	part, parts int
 }
 
 func (s stated) Unit() string { return s.unit }

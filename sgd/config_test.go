@@ -61,6 +61,13 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{func(c *sgd.Config) { c.MicroBatch = -1 }, "MicroBatch"},
 		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Normalize{Stability: -1} }, "Clip.Stability"},
 		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.Normalize{Stability: 0x1p-61}
+		}, "Clip.Stability"},
+		{func(c *sgd.Config) {
+			c.ClipNorm, c.Clip = 0, sgd.Normalize{Stability: 0x1p61}
+		}, "Clip.Stability"},
+		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Normalize{Stability: nan} }, "Clip.Stability"},
+		{func(c *sgd.Config) {
 			c.ClipNorm, c.Clip = 0, sgd.DPNorm{Bins: 1, MaxNorm: 1}
 		}, "Clip.NoiseMultiplier"},
 		{func(c *sgd.Config) {

@@ -2,6 +2,7 @@ package sgd
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 )
 
@@ -41,6 +42,16 @@ func (p Private) Reveal() (float64, bool) {
 	}
 	return **p.hidden, true
 }
+
+// Format writes "[private]" for every verb: a trainer and its network hold records of the last
+// step.
+func (t *Trainer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (t *Trainer) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (t *Trainer) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 

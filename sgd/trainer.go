@@ -45,12 +45,23 @@ type Trainer struct {
 	params  device.Params
 	master  []float32 // the parameters on the host
 	average []float32
-	mix     float32   // weight of this step's parameters in the average
-	exact   *fixedSum // the sum in fixed point, or
+	mix     float32 // weight of this step's parameters in the average
 	finish  models.FixedFinisher
+	sink    func(offset int, noisy []float64)
+
+	*hiddenStep
+}
+
+// hiddenStep keeps what a step knows of the records two references away: see Format.
+type hiddenStep struct {
+	*stepRecords
+}
+
+// stepRecords are the records of a step and what comes of them before noise.
+type stepRecords struct {
+	exact   *fixedSum     // the sum in fixed point, or
 	sum     device.Params // where there is none, in floating point
 	hostSum []float32
-	sink    func(offset int, noisy []float64)
 
 	rows    []int32 // of the micro-batch in hand
 	divided records.Divided
@@ -68,7 +79,8 @@ type Trainer struct {
 // Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {
-	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step"}
+	t := &Trainer{cfg: cfg, net: net, ledger: ledger, purpose: "DP-SGD step",
+		hiddenStep: &hiddenStep{new(stepRecords)}}
 	for _, apply := range opts {
 		if apply != nil {
 			apply(t)

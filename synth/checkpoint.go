@@ -43,23 +43,18 @@ func (r *Run) Saved() *File {
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
 // Save writes the checkpoint now, where one is kept: for results that took long and cost nothing.
-func (r *Run) Save() error {
-	if r.keeper == nil {
-		return nil
-	}
-	r.keeper.mu.Lock()
-	defer r.keeper.mu.Unlock()
-	return r.keeper.write()
-}
+func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
-func (r *Run) Tick() error {
+func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
+
+func (r *Run) save(due func() bool) error {
 	if r.keeper == nil {
 		return nil
 	}
 	r.keeper.mu.Lock()
 	defer r.keeper.mu.Unlock()
-	if !r.keeper.pace.due() {
+	if !due() {
 		return nil
 	}
 	return r.keeper.write()
@@ -126,6 +121,8 @@ type checkpointHeader struct {
 	Nonce string `json:"nonce"` // of this state of the file
 	Taken []int  `json:"taken"` // uses of each line
 	Unit  string `json:"unit"`  // whose presence the ledger protects
+	// The ledger in a store that the run is on, and its last line then; nil for one in memory.
+	Ledger *accountant.Kept `json:"ledger,omitempty"`
 	// Not empty where a run under this checkpoint was not private; the first reason.
 	NotPrivate string `json:"not_private,omitempty"`
 	// Classes of the noise of each line.
@@ -245,8 +242,8 @@ func (k *keeper) read(ctx context.Context) error {
 		return fmt.Errorf("%w: %.40q is no checkpoint", ErrFormat, f.Kind)
 	}
 	var h checkpointHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+	if err := f.Decode(&h); err != nil {
+		return err
 	}
 	if h.Plan != k.hash {
 		return ErrPlan
@@ -258,6 +255,9 @@ func (k *keeper) read(ctx context.Context) error {
 	if unit := k.run.Ledger.Unit(); h.Unit != unit {
 		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan,
 			h.Unit, unit)
+	}
+	if err := k.checkLedger(h.Ledger); err != nil {
+		return err
 	}
 	if len(h.Classes) != len(h.Taken) {
 		return fmt.Errorf("%w: lines without their noise classes", ErrFormat)
@@ -445,7 +445,7 @@ func (k *keeper) put() error {
 		}
 	}
 	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token(), Unit: k.run.Ledger.Unit(),
-		NotPrivate: k.run.Ledger.NotPrivate()}
+		Ledger: k.run.Ledger.Kept(), NotPrivate: k.run.Ledger.NotPrivate()}
 	for i := range k.lines {
 		h.Taken = append(h.Taken, k.lines[i].taken)
 		h.Classes = append(h.Classes, k.lines[i].noted())

@@ -51,4 +51,9 @@ func final(err error) bool {
 }
 
 // Unwrap is why the run ended.
-func (e *Interrupted) Unwrap() error { return e.Err }
+func (e *Interrupted) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}

@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // Errors of reading files. Every failure that is not the reader's own is one of them.
@@ -86,7 +87,7 @@ func (f *File) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := checkHeader(head); err != nil {
+	if err := checkHeader(head, records.Limits{}); err != nil {
 		return err
 	}
 	sum := sha256.New()
@@ -107,8 +108,10 @@ func (f *File) Write(w io.Writer) error {
 // DecodeFile reads a file and checks it whole.
 //
 // Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; the reader's own.
-func DecodeFile(r io.Reader) (*File, error) {
-	in := &reader{r: r, sum: sha256.New()}
+func DecodeFile(r io.Reader) (*File, error) { return decodeFile(r, records.Limits{}) }
+
+func decodeFile(r io.Reader, l records.Limits) (*File, error) {
+	in := &reader{r: r, sum: sha256.New(), limits: l}
 	h, err := in.header()
 	if err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (in *reader) header() (h fileHeader, err error) {
 	if err != nil {
 		return h, err
 	}
-	if err := checkHeader(head); err != nil {
+	if err := checkHeader(head, in.limits); err != nil {
 		return h, err
 	}
 	if err := json.Unmarshal(head, &h); err != nil {
@@ -158,14 +161,20 @@ func (in *reader) header() (h fileHeader, err error) {
 }
 
 // checkHeader holds what is written to the limits of what is read.
-func checkHeader(head []byte) error {
+func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
 		return fmt.Errorf("%w: a header of %d bytes, at most %d", ErrFormat, len(head), maxHeader)
 	}
-	if err := (jsonlimit.Limits{}).Check(head); err != nil {
+	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)
 	}
 	return nil
+}
+
+// checkDocument holds a JSON document to the limits before it is parsed.
+func checkDocument(text []byte, l records.Limits) error {
+	values := int(min(l.Values, math.MaxInt32))
+	return jsonlimit.Limits{Depth: l.Depth, Values: values}.Check(text)
 }
 
 func checkMagic(got []byte) error {
@@ -179,8 +188,9 @@ func checkMagic(got []byte) error {
 }
 
 type reader struct {
-	r   io.Reader
-	sum hash.Hash
+	r      io.Reader
+	sum    hash.Hash
+	limits records.Limits
 }
 
 // take reads exactly n bytes; memory grows with what arrives, not with n.
@@ -220,7 +230,7 @@ func Floats32(v []float32) []byte {
 // ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat for another count of
 // numbers than want, or for one that is not finite.
 func ReadFloats32(b []byte, want int) ([]float32, error) {
-	if len(b) != 4*want {
+	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
 		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float32, want)

@@ -1,6 +1,8 @@
 package synth_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -141,5 +143,51 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}
 	if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
 		t.Errorf("noise %v times as wide, want %v", wider, want)
+	}
+}
+
+// TestTheLastShareIsKept: when a release is handed out, the file holds all of its shares. A process
+// that is killed right then has lost none.
+func TestTheLastShareIsKept(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	path := filepath.Join(t.TempDir(), "run")
+	tap, made := &releasesTap{}, 0
+	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1, Once: true}},
+		reading{func(r *synth.Run) error {
+			_, err := r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+				return 0.2, []mechanism.Part{{Sum: mechanism.NewFixedSum(1, 0x1p-20), Std: 10}}, nil
+			})
+			if err != nil {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			f, err := synth.DecodeFile(bytes.NewReader(text))
+			if err != nil {
+				return err
+			}
+			var h struct{ Releases []struct{ Made int } }
+			if err := json.Unmarshal(f.Header, &h); err != nil || len(h.Releases) != 1 {
+				t.Fatalf("%v, %s", err, f.Header)
+			}
+			made = h.Releases[0].Made
+			return nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
+		synth.Checkpoint(path)); err != nil {
+		t.Fatal(err)
+	}
+	if made < 2 || made != len(tap.list) {
+		t.Errorf("the file holds %d of %d shares", made, len(tap.list))
 	}
 }

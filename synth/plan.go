@@ -40,7 +40,8 @@ type Plan interface {
 	// an interrupted run gets no refund.
 	// Errors: accountant.ErrBudgetExceeded before anything is drawn; ErrSchema; ctx.Err();
 	// *param.Error for what is missing; *Interrupted where a checkpoint is kept. No error depends
-	// on a record's value.
+	// on a record's value. The generator comes with an error where a ledger in a store could not
+	// write down that it came of the run: it is paid for all the same.
 	FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 		opts ...Option) (*Generator, error)
 }
@@ -75,6 +76,18 @@ func (s Stage) all() accountant.Event {
 		d.Parts = append(d.Parts, each)
 	}
 	return d
+}
+
+// Total is everything that stages release, as one event.
+func Total(stages ...Stage) accountant.Event {
+	if len(stages) == 1 {
+		return stages[0].all()
+	}
+	var total accountant.Composed
+	for _, s := range stages {
+		total.Events = append(total.Events, s.all())
+	}
+	return total
 }
 
 // lane is how many of a part's releases fall to lane j.

@@ -29,8 +29,9 @@ type Work interface {
 }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, and the way
-// they are paid for and carried out. A system's plan embeds it. The zero value prints itself and
-// refuses to run.
+// they are paid for and carried out. A system's plan embeds it. The zero value and nil print
+// themselves and refuse to run. A nil pointer to what embeds it is no Program: a system's plan has
+// methods of its own for that.
 type Program struct {
 	system string
 	schema records.Schema
@@ -51,26 +52,32 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	if err := p.check(); err != nil {
 		return Program{}, err
 	}
-	var all accountant.Composed
 	for i := range p.stages {
 		s := &p.stages[i]
-		all.Events = append(all.Events, s.all())
 		var err error
 		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
+		if s.Epsilon.Lower > budget.Epsilon { // whatever the others cost, which is not worked out
+			return Program{}, overspent(system, s.Purpose, s.Epsilon, budget)
+		}
 	}
 	if p.total = p.stages[0].Epsilon; len(p.stages) > 1 {
 		var err error
+		all := Total(p.stages...)
 		if p.total, err = accountant.Epsilon(all, budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of the whole run: %w", system, err)
 		}
 	}
 	if p.total.Upper > budget.Epsilon {
-		return Program{}, fmt.Errorf("%s: the plan costs ε = %.4g of %.4g: %w", system, p.total.Upper,
-			budget.Epsilon, accountant.ErrBudgetExceeded)
+		return Program{}, overspent(system, "the plan", p.total, budget)
 	}
 	return p, nil
+}
+
+func overspent(system, what string, cost accountant.Bound, budget accountant.Budget) error {
+	return fmt.Errorf("%s: %s costs ε = %.4g of %.4g: %w", system, what, cost.Upper, budget.Epsilon,
+		accountant.ErrBudgetExceeded)
 }
 
 func (p *Program) check() error {
@@ -102,20 +109,28 @@ func (p *Program) made() error {
 	return nil
 }
 
+// known is the program, or the zero value in the place of nil.
+func (p *Program) known() *Program {
+	if p == nil {
+		return &Program{}
+	}
+	return p
+}
+
 // System is the name of the system; "" for the zero value.
-func (p *Program) System() string { return p.system }
+func (p *Program) System() string { return p.known().system }
 
 // Schema is the public schema of the records.
-func (p *Program) Schema() records.Schema { return p.schema }
+func (p *Program) Schema() records.Schema { return p.known().schema }
 
 // Budget is what the plan was made for.
-func (p *Program) Budget() accountant.Budget { return p.budget }
+func (p *Program) Budget() accountant.Budget { return p.known().budget }
 
 // Stages are the lines of the bill.
-func (p *Program) Stages() []Stage { return slices.Clone(p.stages) }
+func (p *Program) Stages() []Stage { return slices.Clone(p.known().stages) }
 
 // Total is ε of all stages together at the budget's δ, as an interval.
-func (p *Program) Total() accountant.Bound { return p.total }
+func (p *Program) Total() accountant.Bound { return p.known().total }
 
 // String is the bill.
 func (p *Program) String() string {

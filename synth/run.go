@@ -73,7 +73,8 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if err := r.end(nil); err != nil {
 		return nil, err
 	}
-	return r.generator(m), nil
+	g := r.generator(m)
+	return g, r.ledTo(g)
 }
 
 // A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
@@ -142,8 +143,11 @@ type Run struct {
 	start   time.Time
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
-	keeper  *keeper         // nil without a checkpoint
-	real    map[string]bool // stages of Once whose sums are not exact
+	keeper  *keeper // nil without a checkpoint
+
+	transaction string // its ID on the ledger; empty where it has none
+
+	real map[string]bool // stages of Once whose sums are not exact
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
@@ -163,6 +167,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 			return errors.Join(err, r.keeper.lock.Close())
 		}
 	}
+	r.identify(&t)
 	allowances, err := mechanism.ReserveAll(ctx, r.Ledger, t)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.program.system, err)
@@ -237,6 +242,10 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 func (p *Program) once(purpose string) bool {
 	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
+
+// ReleaseBackend is a backend for the networks of what is released: that of the run, or one like it
+// where scratch memory of the run's own holds private rows. See device.Fresh.
+func (r *Run) ReleaseBackend() device.Backend { return device.Fresh(r.Backend) }
 
 // Allowance is what a stage of one part and one lane may draw.
 func (r *Run) Allowance(purpose string) *mechanism.Allowance {

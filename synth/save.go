@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
-	"github.com/seed7ba64551/privgen/internal/jsonlimit"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -31,6 +31,7 @@ type Loading struct {
 	Backend       device.Backend               // never nil
 	Architectures []models.DensityArchitecture // that are not the module's own, found by name
 	Decodings     []models.GeneratorArchitecture
+	Limits        records.Limits // of what the bytes may ask for
 }
 
 // A LoadOption gives Load what a file cannot hold.
@@ -48,6 +49,26 @@ func WithArchitecture(a models.DensityArchitecture) LoadOption {
 // WithDecoding is WithArchitecture for the generators of systems that train them on public codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 	return func(l *Loading) { l.Decodings = append(l.Decodings, a) }
+}
+
+// WithLimits bounds what the bytes of a generator or a plan may ask for: how deep their JSON is
+// nested (64 by default), how many values it has (100,000), and how many parameters a network of a
+// plan. The other limits are about records.
+func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
+
+// loading collects the options.
+//
+// Errors: *param.Error for a limit that is none.
+func loading(opts []LoadOption) (l Loading, err error) {
+	for _, apply := range opts {
+		if apply != nil {
+			apply(&l)
+		}
+	}
+	if l.Backend == nil {
+		l.Backend = device.CPU()
+	}
+	return l, l.Limits.Validate()
 }
 
 // generatorHeader is what the frame says of a generator in its file.
@@ -100,16 +121,11 @@ func (g *Generator) SaveFile(path string) error {
 // Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file gives an error; memory
 // is bounded by a small multiple of the file's size.
 func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
-	l := Loading{}
-	for _, apply := range opts {
-		if apply != nil {
-			apply(&l)
-		}
+	l, err := loading(opts)
+	if err != nil {
+		return nil, err
 	}
-	if l.Backend == nil {
-		l.Backend = device.CPU()
-	}
-	f, err := DecodeFile(r)
+	f, err := decodeFile(r, l.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +134,8 @@ func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 		return nil, err
 	}
 	var h generatorHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	m, err := s.Model(&File{Kind: f.Kind, Header: h.Model, Sections: f.Sections}, l)
 	if err != nil {
@@ -154,15 +170,43 @@ type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	Config json.RawMessage // what Work.Config wrote
+	Limits records.Limits  // of what the plan may ask for
+}
+
+// Network refuses a network that the plan names and that is larger than the limits allow, before it
+// is built.
+//
+// Errors: ErrFormat, a *records.LimitError.
+func (p SavedPlan) Network(what string, parameters int64) error {
+	if err := p.Limits.CheckParameters(what, parameters); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return nil
+}
+
+// Decided refuses a plan that leaves a noise multiplier open: every plan that was written holds its
+// own, and to search for one is what takes time and memory.
+//
+// Errors: ErrFormat.
+func (p SavedPlan) Decided(noise ...float64) error {
+	if slices.Contains(noise, 0) {
+		return fmt.Errorf("%w: a plan without its noise", ErrFormat)
+	}
+	return nil
 }
 
 // ReadPlan reads the plan of any of the systems and works out its bill again: what a file says a
 // plan costs is not believed.
 //
-// Errors: ErrFormat for another version or an unknown system; those of the system's own Plan.
-func (list Systems) ReadPlan(text []byte) (Plan, error) {
+// Errors: ErrFormat for another version or an unknown system, and for a plan beyond its limits (see
+// [WithLimits]), a *records.LimitError; those of the system's own Plan.
+func (list Systems) ReadPlan(text []byte, opts ...LoadOption) (Plan, error) {
+	l, err := loading(opts)
+	if err != nil {
+		return nil, err
+	}
 	var j planJSON
-	if err := (jsonlimit.Limits{}).Check(text); err != nil {
+	if err := checkDocument(text, l.Limits); err != nil {
 		return nil, fmt.Errorf("%w: plan: %w", ErrFormat, err)
 	}
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -175,5 +219,5 @@ func (list Systems) ReadPlan(text []byte) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Plan(SavedPlan{j.Schema, j.Budget, j.Config})
+	return s.Plan(SavedPlan{j.Schema, j.Budget, j.Config, l.Limits})
 }

@@ -1,13 +1,40 @@
 package classify
 
-import "github.com/seed7ba64551/privgen/records"
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/seed7ba64551/privgen/records"
+)
 
 // TrainingSet is labelled records, read once for all methods of this package that are trained on
-// them.
+// them. It prints as "[private]", since the records may be real ones.
 type TrainingSet struct {
+	*hiddenSet
+}
+
+// hiddenSet keeps records two references away, where package fmt does not follow from an unexported
+// field of another struct.
+type hiddenSet struct {
+	*trainingSet
+}
+
+type trainingSet struct {
 	design *design
 	data   records.Data
 }
+
+const redacted = "[private]"
+
+// Format writes "[private]" for every verb.
+func (TrainingSet) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (TrainingSet) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (TrainingSet) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Read reads labelled records.
 //
@@ -17,7 +44,7 @@ func Read(d records.Data) (*TrainingSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TrainingSet{x, d}, nil
+	return &TrainingSet{&hiddenSet{&trainingSet{x, d}}}, nil
 }
 
 // Len is the number of records.

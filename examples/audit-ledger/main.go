@@ -4,11 +4,15 @@
 //
 //	go run ./examples/audit-ledger              the ledger of an imaginary training run
 //	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote, as own-loop does
+//	go run ./examples/audit-ledger -store DIR patients-2026  one of a store, with its history
+//
+// A store is read and not changed: it can be in use meanwhile.
 //
 // It takes seconds; the trade-off curve of a long run with sampling takes longest.
 package main
 
 import (
+	"context"
 	_ "embed"
 	"flag"
 	"fmt"
@@ -16,6 +20,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -27,26 +32,26 @@ var sample []byte
 func main() {
 	out := flag.String("plot", filepath.Join("out", "tradeoff.png"),
 		"where to draw the trade-off curve; empty for nowhere")
+	folder := flag.String("store", "", "the folder of a store, of which the ledger is named")
 	flag.Parse()
-	if err := run(flag.Arg(0), *out); err != nil {
+	if err := run(*folder, flag.Arg(0), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "audit-ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(path, picture string) error {
-	data := sample
-	if path != "" {
-		var err error
-		if data, err = os.ReadFile(path); err != nil {
-			return err
-		}
-	}
-	ledger, err := accountant.UnmarshalLedger(data)
+func run(folder, name, picture string) error {
+	ledger, err := open(folder, name)
 	if err != nil {
 		return err
 	}
+	defer ledger.Close()
 	fmt.Print(ledger.Guarantee())
+	if folder != "" {
+		if err := history(folder, name); err != nil {
+			return err
+		}
+	}
 	if err := explain(ledger, picture); err != nil {
 		return err
 	}
@@ -56,6 +61,38 @@ func run(path, picture string) error {
 		return nil
 	}
 	fmt.Printf("\nRecompute it with dp_accounting (Python):\n\n%s", script)
+	return nil
+}
+
+// open reads the ledger that is asked for.
+func open(folder, name string) (*accountant.Ledger, error) {
+	if folder != "" {
+		return store.Dir(folder).Audit(context.Background(), name)
+	}
+	data := sample
+	if name != "" {
+		var err error
+		if data, err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	return accountant.UnmarshalLedger(data)
+}
+
+// history prints the lines of a ledger in a store, each of which has been checked against the one
+// before it.
+func history(folder, name string) error {
+	fmt.Print("\nHistory\n")
+	for line, err := range store.Dir(folder).History(context.Background(), name) {
+		if err != nil {
+			return err
+		}
+		text := string(line.Text)
+		if line.Snapshot {
+			text = fmt.Sprintf(`{"line":%d,"snapshot":…}`, line.Line) // of everything above
+		}
+		fmt.Printf("  %.12s  %s\n", line.Hash, text)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
@@ -133,6 +135,51 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 		t.Fatalf("after the child was killed: %v", err)
 	}
 	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMutexExcludes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	a, b := durable.NewMutex(path), durable.NewMutex(path)
+	unlock, err := a.Lock(t.Context())
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*durable.Mutex{a, b} { // another goroutine, and another process's handle
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if _, err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("a second lock: %v", err)
+		}
+		cancel()
+	}
+	got := make(chan func())
+	go func() {
+		unlock, err := b.Lock(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		got <- unlock
+	}()
+	unlock()
+	(<-got)()
+	if err := os.Remove(path); err != nil { // while a has it open: its lock is no longer anybody's
+		t.Fatal(err)
+	}
+	unlockA, err := a.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := b.Lock(ctx); err == nil {
+		t.Error("two locks, since the file was removed")
+	}
+	unlockA()
+	if err := errors.Join(a.Close(), b.Close(), a.Close()); err != nil {
 		t.Error(err)
 	}
 }

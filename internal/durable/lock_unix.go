@@ -11,7 +11,14 @@ import (
 
 // lockFile takes the lock of the open file description: it conflicts with every other opening of
 // the file, in this process as in others, and ends with the last descriptor.
-func lockFile(f *os.File) error {
+func lockFile(f *os.File) error { return lockBy(flock, f) }
+
+// blockFile is lockFile, and waits where another has the lock.
+func blockFile(f *os.File) error { return lockBy(flockWait, f) }
+
+func unlockFile(f *os.File) error { return lockBy(funlock, f) }
+
+func lockBy(flock func(fd int) error, f *os.File) error {
 	for {
 		err := flock(int(f.Fd()))
 		switch {

@@ -3,6 +3,7 @@ package synthtest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -42,6 +43,32 @@ func (s Subject) testFiles(t *testing.T) {
 		t.Errorf("read by no system: %v", err)
 	}
 	s.hostileCheckpoints(t, p, path)
+	s.otherVersions(t, p)
+}
+
+// otherVersions: a plan of another version is not read, older or newer.
+func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (synth.Systems{s.System}).ReadPlan(text); err != nil {
+		t.Errorf("the plan itself: %v", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"0", "1", "3", "-1"} {
+		fields["version"] = json.RawMessage(version)
+		other, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (synth.Systems{s.System}).ReadPlan(other); err == nil {
+			t.Errorf("version %s is read", version)
+		}
+	}
 }
 
 // hostileCheckpoints: a run goes on from a changed checkpoint or refuses it, and never draws more

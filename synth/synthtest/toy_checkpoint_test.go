@@ -296,6 +296,28 @@ func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	}
 }
 
+// TestTheFileComesBeforeTheReservation: a process that is killed between the two goes on with the
+// same transaction; the other way round it would reserve a second one.
+func TestTheFileComesBeforeTheReservation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	asked := 0
+	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error {
+		asked++
+		for _, taken := range counted(t, path) {
+			if taken != 0 {
+				t.Errorf("%d uses are taken before any is reserved", taken)
+			}
+		}
+		return nil
+	}))
+	if _, err := toyPlan(t).FitOn(t.Context(), l, toyData(t), synth.Checkpoint(path)); err != nil {
+		t.Fatal(err)
+	}
+	if asked == 0 {
+		t.Error("nothing is reserved")
+	}
+}
+
 // TestAPolicyThatPanicsLeavesNoLock: the same process can use the checkpoint again.
 func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 	p, keep := toyPlan(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))

@@ -44,9 +44,9 @@ func (s *Composition) Delta(eps float64) Answer {
 	return s.both(question{eps: eps, byEps: true, lower: true})
 }
 
-// both answers for both directions: ε (or δ) is the larger. The direction that is almost always the
-// smaller is tried on a coarse grid first, which settles it when even that upper end stays below
-// the other's.
+// both answers for both directions: ε (or δ) is the larger. For the direction that is almost always
+// the smaller one moments are tried first, and a coarse grid, either of which settles it when even
+// that upper end stays below the other's.
 func (s *Composition) both(q question) Answer {
 	q.n = s.n
 	for _, n := range s.n {
@@ -63,6 +63,9 @@ func (s *Composition) both(q question) Answer {
 		return a
 	}
 	q.pairs = s.add
+	if b := q.quickly(w); b.OK && b.Upper <= a.Upper {
+		return a
+	}
 	quick := q
 	quick.lower = false
 	b := quick.solve(w, 3)

@@ -3,8 +3,6 @@ package pld
 import (
 	"math"
 	"math/cmplx"
-
-	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // A channel is the tilted distribution of a sum of independent losses in a window of the grid:
@@ -33,7 +31,7 @@ func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int
 type composer struct {
 	view   view
 	n      int
-	fft    *fourier.FFT
+	fft    transformer
 	real   []float64
 	coef   []complex128
 	out    []float64
@@ -54,10 +52,10 @@ type product struct {
 	below    float64 // Σ log moments at θ−λ
 }
 
-// summand is the masses of one term at losses offset + (first+j)·h, used count times.
+// summand is the masses of one term at losses offset + at[j]·h, used count times.
 type summand struct {
 	offset float64
-	first  int64
+	at     []int64 // increasing
 	mass   []float64
 	count  int
 }
@@ -73,19 +71,20 @@ func grown[T any](s []T, n int) []T {
 // begin clears the products for a composition on the grid of v.
 func (c *composer) begin(v view, lower bool) {
 	c.view, c.n = v, v.n
-	if c.fft == nil {
-		c.fft = fourier.NewFFT(v.n)
-	} else {
-		c.fft.Reset(v.n)
-	}
+	c.fft.reset(v.n)
 	c.real, c.out, c.coef = grown(c.real, v.n), grown(c.out, v.n), grown(c.coef, v.n/2+1)
-	// Higham 2002, Theorem 24.2, with room to spare.
-	c.coeErr = 10 * ulp * (math.Log2(float64(v.n)) + 4)
+	c.coeErr = transformError(v.n)
 	c.up.begin(v.n)
 	if lower {
 		c.low.begin(v.n)
 	}
 }
+
+// transformError bounds the error of a coefficient of numbers whose absolute values sum to one:
+// Higham 2002, Theorem 24.2, with room to spare. Each number reaches a coefficient by one path of
+// at most log₂ n levels of two, and those of three and four make fewer roundings than the levels
+// they replace; the step between real and complex numbers is two levels more.
+func transformError(n int) float64 { return 10 * ulp * (math.Log2(float64(n)) + 4) }
 
 func (p *product) begin(n int) {
 	p.prod, p.mag, p.relErr = grown(p.prod, n/2+1), grown(p.mag, n/2+1), grown(p.relErr, n/2+1)
@@ -105,14 +104,15 @@ func (c *composer) add(p *product, s summand) {
 	// composed.
 	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
 	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
-	c.fft.Coefficients(c.coef, c.real)
+	c.fft.forward(c.coef, c.real)
 	c.multiply(p, s.count)
 }
 
 // channel returns to losses. Its masses are valid until the next call.
 func (c *composer) channel(p *product) channel {
 	v := &c.view
-	ch := channel{h: v.h, theta: v.theta, base: p.base, first: v.first, logScale: p.logScale}
+	ch := channel{h: v.h, theta: v.theta, base: p.base, logScale: p.logScale}
+	ch.first = int64(math.Floor((v.from-p.base)/v.h)) - 2
 	ch.rel = 4e-14*p.steps + 4*ulp*(math.Abs(ch.logScale)+v.theta*math.Abs(p.base)) + 1e-13
 	ch.mass = c.invert(p, &ch)
 	top, bottom := ch.lossAt(len(ch.mass)), ch.lossAt(0)
@@ -127,25 +127,34 @@ func (c *composer) channel(p *product) channel {
 func (c *composer) load(p summand, h, theta float64) float64 {
 	clear(c.real)
 	scale := logMoment(p, h, theta)
-	at := int(p.first % int64(c.n))
-	if at < 0 {
-		at += c.n
-	}
+	n := int64(c.n)
+	p.tilted(h, theta, scale, func(j int, v float64) {
+		at := p.at[j] % n
+		if at < 0 {
+			at += n
+		}
+		if v > 1e-100 { // less is lost in the transform's own error, and slow to multiply
+			c.real[at] += v
+		}
+	})
+	return scale
+}
+
+// tilted visits massⱼ·e^{θlⱼ−scale} of every mass that is not zero. Between neighbours on the grid
+// the power is carried over.
+func (p *summand) tilted(h, theta, scale float64, visit func(j int, v float64)) {
 	ratio := math.Exp(theta * h)
-	w := 0.0
+	w, carried := 0.0, 31
 	for j, m := range p.mass {
-		if j%32 == 0 {
-			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - scale)
+		if carried++; carried < 32 && p.at[j] == p.at[j-1]+1 {
+			w *= ratio
+		} else {
+			w, carried = math.Exp(theta*(p.offset+float64(p.at[j])*h)-scale), 0
 		}
 		if m != 0 {
-			c.real[at] += m * w
-		}
-		w *= ratio
-		if at++; at == c.n {
-			at = 0
+			visit(j, m*w)
 		}
 	}
-	return scale
 }
 
 // logMoment is log Σ massⱼ e^{θlⱼ}.
@@ -153,32 +162,24 @@ func logMoment(p summand, h, theta float64) float64 {
 	// The shift keeps the largest weight near one.
 	top := math.Inf(-1)
 	for j := 0; j < len(p.mass); j += 16 {
+		end := min(j+16, len(p.mass))
 		m := 0.0
-		for i := j; i < min(j+16, len(p.mass)); i++ {
+		for i := j; i < end; i++ {
 			m = max(m, p.mass[i])
 		}
 		if m > 0 {
 			edge := j
 			if theta > 0 {
-				edge = j + 15
+				edge = end - 1
 			}
-			top = max(top, math.Log(m)+theta*(p.offset+float64(p.first+int64(edge))*h))
+			top = max(top, math.Log(m)+theta*(p.offset+float64(p.at[edge])*h))
 		}
 	}
 	if math.IsInf(top, -1) {
 		return top
 	}
-	ratio := math.Exp(theta * h)
-	sum, w := 0.0, 0.0
-	for j, m := range p.mass {
-		if j%32 == 0 {
-			w = math.Exp(theta*(p.offset+float64(p.first+int64(j))*h) - top)
-		}
-		if m != 0 {
-			sum += m * w
-		}
-		w *= ratio
-	}
+	sum := 0.0
+	p.tilted(h, theta, top, func(_ int, v float64) { sum += v })
 	return top + math.Log(sum)
 }
 
@@ -241,7 +242,7 @@ func (c *composer) invert(p *product, ch *channel) []float64 {
 	}
 	n := float64(c.n)
 	ch.eta = (wrong+c.coeErr*size)/n + 1e-38
-	c.fft.Sequence(c.real, p.prod)
+	c.fft.backward(c.real, p.prod)
 	out := c.out
 	at := int(ch.first % int64(c.n))
 	if at < 0 {

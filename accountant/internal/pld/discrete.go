@@ -19,12 +19,18 @@ func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 	return &Discrete{loss, mass, inf, never}
 }
 
+// plan has a node at each of a few losses, and another just above it: what is made of this pair may
+// move a loss past its node by rounding, and a cell from there to the next loss would hold both.
 func (p *Discrete) plan(float64) []float64 {
 	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)
 	nodes := []float64{p.loss[0] - 1e-6*width}
 	stride := len(p.loss)/400 + 1
 	for i := 0; i < len(p.loss); i += stride {
 		nodes = append(nodes, p.loss[i])
+		if next := p.loss[i] + 2e-6*width; len(p.loss) <= 100 &&
+			(i+1 == len(p.loss) || next < p.loss[i+1]) {
+			nodes = append(nodes, next)
+		}
 	}
 	if last := p.loss[len(p.loss)-1]; last > nodes[len(nodes)-1] {
 		nodes = append(nodes, last)

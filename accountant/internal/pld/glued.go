@@ -72,7 +72,9 @@ func (p *Glued) cut(nodes []float64, c *cells) {
 		q2 := (t.e[z] + t.d[z]) / math.Expm1(b)
 		c.e[z-1] = t.e[z-1] + t.e[z] - math.Expm1(a)*q2
 		c.d[z-1] = t.d[z-1] + t.d[z] + math.Expm1(b)*q1
-		c.err[z-1] = 4 * (t.err[z-1] + t.err[z])
+		// q1 and q2 carry the errors of their cells, divided by one width and times the other
+		c.err[z-1] = 4 * (t.err[z-1]*(1+math.Expm1(b)/-math.Expm1(a)) +
+			t.err[z]*(1-math.Expm1(a)/math.Expm1(b)))
 		copyCells(c, z, &t, z+1)
 	}
 }

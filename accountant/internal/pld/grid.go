@@ -2,11 +2,11 @@ package pld
 
 import "math"
 
-// gridded is the loss distribution of one term at the losses offset + j·h, twice: up is never
+// gridded is the loss distribution of one term at the losses offset + at[j]·h, twice: up is never
 // easier to beat than the truth (its hockey-stick curve lies above), low never harder. It is valid
 // until its gridder makes the next one.
 type gridded struct {
-	first   int64     // index of the first point
+	at      []int64   // increasing
 	up, low []float64 // masses of P
 	inf     float64   // mass of P at infinite loss in up
 }
@@ -16,92 +16,138 @@ type gridder struct {
 	nodes   []float64
 	c       cells
 	lift    []float64
+	unused  float64 // excess that no deficit used: about as much as the mean loss has fallen by
 	up, low []float64
 }
 
-// discretise connects the dots of the hockey-stick curve on the grid of width h from index lo to
-// hi.
+// discretise connects the dots of the hockey-stick curve at the losses offset + at[j]·h, and merges
+// below it where lower is asked for.
 //
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
 // best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
-// cells are merged in shares whose joint loss falls exactly on the grid point between them. Merging
+// cells are merged in shares whose joint loss falls exactly on the node between them. Merging
 // outputs is post-processing, so the curve is below the truth; both errors are of second order in
 // h.
-func (g *gridder) discretise(p Pair, h, offset float64, lo, hi int64, never float64) gridded {
-	n := int(hi - lo)
-	g.nodes = grown(g.nodes, n+1)
-	for j := range g.nodes {
-		g.nodes[j] = offset + float64(lo+int64(j))*h
+func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float64,
+	lower bool) gridded {
+	g.nodes = grown(g.nodes, len(at))
+	for j, k := range at {
+		g.nodes[j] = offset + float64(k)*h
 	}
-	p.cut(g.nodes, &g.c)
-	g.up, g.low = grown(g.up, n+1), grown(g.low, n+1)
-	clear(g.up)
-	clear(g.low)
-	l := gridded{first: lo, up: g.up, low: g.low}
-	g.connect(h, &l)
-	g.merge(h, never, &l)
+	l := gridded{at: at}
+	l.up, l.inf = g.connect(p)
+	if lower {
+		l.low = g.merge(never)
+	}
 	return l
 }
 
-func (g *gridder) connect(h float64, l *gridded) {
-	c := &g.c
-	n := len(c.e)
-	toUpper, toLower := 1/-math.Expm1(-h), 1/math.Expm1(h)
+// connect makes the masses of P at the nodes, and at infinite loss, of the curve's chords.
+func (g *gridder) connect(p Pair) (up []float64, inf float64) {
+	p.cut(g.nodes, &g.c)
+	c, n := &g.c, len(g.nodes)-1
+	g.up = grown(g.up, n+1)
+	clear(g.up)
+	up = g.up
 	for i := 0; i < n; i++ {
-		l.up[i+1] += (c.e[i] + c.err[i]) * toUpper
-		l.up[i] += (c.d[i] + c.err[i]) * toLower
+		w := g.nodes[i+1] - g.nodes[i]
+		up[i+1] += (c.e[i] + c.err[i]) / -math.Expm1(-w)
+		up[i] += (c.d[i] + c.err[i]) / math.Expm1(w)
 	}
-	l.up[0] += c.lowP + c.lowErr
-	l.up[n] += math.Exp(g.nodes[n]) * c.topQ * (1 + 4*ulp)
-	l.inf = c.topE + c.topErr
-	for i := range l.up {
-		l.up[i] *= 1 + 4*ulp
+	up[0] += c.lowP + c.lowErr
+	up[n] += math.Exp(g.nodes[n]) * c.topQ * (1 + 4*ulp)
+	for i := range up {
+		up[i] *= 1 + 8*ulp
 	}
+	return up, c.topE + c.topErr
 }
 
-// merge walks down from the top: where masses grow the recursion for the shares damps its own
-// error; below the peak it may run into its limits, where every second grid point is skipped, at a
-// cost that is still of second order. never is the mass of P that is at infinite loss and stays
-// there.
-func (g *gridder) merge(h, never float64, l *gridded) {
-	c := &g.c
-	n := len(c.e)
+// merge makes the masses of P at the nodes of the curve below, of the cells that connect has cut.
+// never is the mass of P that is at infinite loss and stays there.
+func (g *gridder) merge(never float64) []float64 {
+	c, n := &g.c, len(g.nodes)-1
+	g.low = grown(g.low, n+1)
+	clear(g.low)
+	low := g.low
 	if n == 0 {
-		l.low[0] = max(0, math.Exp(g.nodes[0])*c.topQ-c.topErr)
-		return
+		low[0] = max(0, math.Exp(g.nodes[0])*c.topQ-c.topErr)
+		return low
 	}
-	toUpper, shrink := 1/-math.Expm1(-h), math.Exp(-h)
 	for i := 0; i < n; i++ {
 		c.e[i] = max(0, c.e[i]-c.err[i])
 		c.d[i] = max(0, c.d[i]-c.err[i])
 	}
-	if cap(g.lift) < n {
-		g.lift = make([]float64, n)
+	lift := g.lifts(max(0, c.topE-never-c.topErr))
+	g.unused = 0
+	for i := 1; i < n; i++ {
+		g.unused += (1-lift[i])*c.e[i] - lift[i-1]*c.d[i-1]
 	}
-	lift := g.lift[:n] // the share of a cell that is merged upwards
-	lift[n-1] = share(max(0, c.topE-never-c.topErr), c.d[n-1], 0.5)
-	for i := n - 1; i > 0; i-- {
+	// What has more than that above the last node is left out: it is rare and, tilted, heavy.
+	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ-2*c.topErr)
+	for i := 0; i < n; i++ {
+		w := g.nodes[i+1] - g.nodes[i]
+		m := c.e[i]/-math.Expm1(-w) + c.d[i]/math.Expm1(w)
+		low[i+1] += lift[i] * m
+		low[i] += (1 - lift[i]) * m
+	}
+	for i := range low {
+		low[i] *= 1 - 8*ulp
+	}
+	return low
+}
+
+// lifts are the shares of cells that are merged upwards. A share's deficit of P under e^{node}·Q is
+// made up for by the excess of what goes down to that node; over is the excess above the last node.
+// Balancing them exactly is a recursion that damps its own error only where masses grow, so it
+// walks down from the top and up from the bottom, to where the density is largest. There, and where
+// a share runs into its limits, some excess is left over.
+func (g *gridder) lifts(over float64) []float64 {
+	c, n := &g.c, len(g.nodes)-1
+	g.lift = grown(g.lift, n)
+	lift, peak := g.lift, g.peak()
+	below := 0.0 // what has to go down from cell i for what goes up from cell i−1
+	for i := range peak + 1 {
+		lift[i] = 1
+		if below > 0 {
+			if below > c.e[i]*(1-8*ulp) { // too much went up
+				below = c.e[i] * (1 - 8*ulp)
+				lift[i-1] = share(below, c.d[i-1], lift[i-1])
+			}
+			if below > 0 {
+				lift[i] = max(0, 1-below/c.e[i]*(1+8*ulp))
+			}
+		}
+		below = lift[i] * c.d[i] * (1 + 8*ulp)
+	}
+	first := lift[peak]
+	lift[n-1] = share(over, c.d[n-1], 0.5)
+	for i := n - 1; i > peak; i-- {
 		lift[i-1] = share((1-lift[i])*c.e[i], c.d[i-1], 1)
 	}
-	l.low[n] = max(0, math.Exp(g.nodes[n])*c.topQ+c.topE-never-2*c.topErr)
-	for i := 0; i < n; i++ {
-		m := (c.e[i] + shrink*c.d[i]) * toUpper
-		l.low[i+1] += lift[i] * m
-		l.low[i] += (1 - lift[i]) * m
+	lift[peak] = min(lift[peak], first)
+	return lift
+}
+
+// peak is the cell of the largest density.
+func (g *gridder) peak() int {
+	at, most := 0, 0.0
+	for i, e := range g.c.e {
+		w := g.nodes[i+1] - g.nodes[i]
+		if v := (e + g.c.d[i]) / (w * w); v > most {
+			at, most = i, v
+		}
 	}
-	for i := range l.low {
-		l.low[i] *= 1 - 8*ulp
-	}
+	return at
 }
 
 // share is the part of a deficit that an excess can balance, at most limit; a hair less, so that
 // rounding cannot overdraw.
 func share(excess, deficit, limit float64) float64 {
-	if deficit*limit <= excess {
+	if deficit*limit <= excess*(1-4*ulp) {
 		return limit
 	}
 	if !(deficit > 0) {
 		return 0
 	}
-	return excess / deficit * (1 - 4*ulp)
+	return excess / deficit * (1 - 8*ulp)
 }

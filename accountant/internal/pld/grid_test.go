@@ -65,7 +65,7 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 			low, up := 0.0, math.Inf(1)
 			var w workspace
 			for _, f := range []float64{1, 0.7, 1.3} {
-				if a := question.once(&w, question.viewAt(&s, aim, aim.theta*f, 2*f), ends); a.OK {
+				if a := question.once(&w, &s, question.viewAt(&s, aim, aim.theta*f, 2*f), ends); a.OK {
 					low, up = max(low, a.Lower), min(up, a.Upper)
 				}
 			}

@@ -12,6 +12,8 @@ type sketch struct {
 type sketchTerm struct {
 	n          float64
 	loss, mass []float64
+	logMass    []float64
+	end        []float64 // of the cell that each mass is merged from
 	lo, hi     float64
 }
 
@@ -32,9 +34,16 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 			t.loss = append(t.loss,
 				min(nodes[j+1], max(nodes[j], nodes[j]-math.Log1p(-min(c.e[j]/m, 1-1e-16)))))
 			t.mass = append(t.mass, m)
+			t.end = append(t.end, nodes[j+1])
+		}
+		if m := math.Exp(t.hi) * c.topQ; m > 0 { // what is beyond goes to the last node of a grid
+			t.loss, t.mass, t.end = append(t.loss, t.hi), append(t.mass, m), append(t.end, t.hi)
 		}
 		if len(t.loss) == 0 {
-			t.loss, t.mass = []float64{nodes[0]}, []float64{1}
+			t.loss, t.mass, t.end = []float64{nodes[0]}, []float64{1}, []float64{nodes[0]}
+		}
+		for _, m := range t.mass {
+			t.logMass = append(t.logMass, math.Log(m))
 		}
 		s.terms = append(s.terms, t)
 		s.total += t.n
@@ -47,16 +56,16 @@ func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	for i := range s.terms {
 		t := &s.terms[i]
 		top := math.Inf(-1)
-		for _, l := range t.loss {
-			top = max(top, theta*l)
+		for j, l := range t.loss {
+			top = max(top, t.logMass[j]+theta*l)
 		}
 		var s0, s1, s2 float64
 		for j, l := range t.loss {
-			x := theta*l - top
+			x := t.logMass[j] + theta*l - top
 			if x < -60 {
 				continue
 			}
-			w := t.mass[j] * math.Exp(x)
+			w := math.Exp(x)
 			s0 += w
 			s1 += w * l
 			s2 += w * l * l
@@ -75,6 +84,13 @@ func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	k, k1, k2 := s.cumulants(theta)
 	sd = math.Sqrt(k2)
 	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
+}
+
+// logDeltaAt approximates log δ(ε), at a tilt that may end short of K′(θ) = ε.
+func (s *sketch) logDeltaAt(theta, eps float64) float64 {
+	d, _, _ := s.saddle(theta)
+	k, _, _ := s.cumulants(theta)
+	return min(d, k-theta*eps)
 }
 
 // renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the
@@ -102,37 +118,60 @@ func normalHockey(theta, sd float64) float64 {
 
 // tiltFor is the θ ≥ 0 whose saddle approximation gives the wanted δ.
 func (s *sketch) tiltFor(logDelta float64) float64 {
-	f := func(theta float64) float64 {
-		d, _, _ := s.saddle(theta)
-		return d - logDelta
-	}
-	return solveTilt(f)
+	top := s.top()
+	return solveTilt(func(theta float64) (float64, bool) {
+		d, k1, _ := s.saddle(theta)
+		return d - logDelta, top.near(theta, k1)
+	})
 }
 
 // tiltAt is the θ ≥ 0 with K′(θ) = ε.
 func (s *sketch) tiltAt(eps float64) float64 {
-	return solveTilt(func(theta float64) float64 {
-		_, k1, _ := s.cumulants(theta)
-		return eps - k1
+	top := s.top()
+	return solveTilt(func(theta float64) (float64, bool) {
+		k, k1, _ := s.cumulants(theta)
+		return eps - k1, top.near(theta, k1) || k-theta*eps < leastLogDelta
 	})
 }
 
+// leastLogDelta is the logarithm of a δ so small that its tilt does not matter.
+const leastLogDelta = -300
+
+// sumTop is the largest sum, and how far above the mean of the sum that is not tilted.
+type sumTop struct{ most, above float64 }
+
+func (s *sketch) top() sumTop {
+	sum := 0.0
+	for i := range s.terms {
+		sum += s.terms[i].n * s.terms[i].loss[len(s.terms[i].loss)-1]
+	}
+	_, mean, _ := s.cumulants(0)
+	return sumTop{sum, sum - mean}
+}
+
+// near says that a tilted mean has come so near the top, for so large a tilt, that more changes
+// nothing.
+func (t sumTop) near(theta, mean float64) bool {
+	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
+}
+
 // solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts
-// below zero.
-func solveTilt(f func(float64) float64) float64 {
-	lo, flo := 0.0, f(0)
+// below zero. f also says where more tilt is of no use.
+func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
+	lo := 0.0
+	flo, _ := f(0)
 	if !(flo > 0) {
 		return 0
 	}
 	hi := 1.0
-	fhi := f(hi)
+	fhi, enough := f(hi)
 	for fhi > 0 {
 		lo, flo = hi, fhi
 		hi *= 4
-		if hi > 1e9 {
+		if enough || hi > 1e9 {
 			return lo
 		}
-		fhi = f(hi)
+		fhi, enough = f(hi)
 	}
 	for i := 0; i < 40 && hi-lo > 1e-3*hi; i++ {
 		// Illinois steps, guarded by bisection.
@@ -140,7 +179,7 @@ func solveTilt(f func(float64) float64) float64 {
 		if !(x > lo+0.02*(hi-lo) && x < hi-0.02*(hi-lo)) || i%3 == 2 {
 			x = lo + (hi-lo)/2
 		}
-		if v := f(x); v > 0 {
+		if v, _ := f(x); v > 0 {
 			lo, flo = x, v
 		} else {
 			hi, fhi = x, v

@@ -11,6 +11,8 @@ const (
 	tolerance  = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms  = 8
 	tries      = 5
+	moreTries  = 4 // where a δ is still not known within a factor of two
+	margin     = 8 // points of a window beyond its width
 	// relative: on top of every error that is bounded and charged, for the ones nobody thought of
 	guard = 5e-5
 )
@@ -39,6 +41,16 @@ type Answer struct {
 	Limited      bool // by memory
 }
 
+// quickly is a bound that costs no transform.
+func (q *question) quickly(w *workspace) Answer {
+	tail := q.tailMass()
+	if q.total > maxUses || !planFits(q.pairs, tail) {
+		return Answer{}
+	}
+	s := newSketch(q.n, q.pairs, tail)
+	return q.byMoments(w, q.aim(&s).theta)
+}
+
 // solve chooses tilt, window and grid from a sketch, composes, and refines until the bracket is
 // narrow. coarse > 1 widens the first grid by that factor and is content with any sound answer.
 func (q *question) solve(w *workspace, coarse float64) Answer {
@@ -48,7 +60,7 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	}
 	s := newSketch(q.n, q.pairs, tail)
 	if q.byEps { // what the tails may hold is judged by the δ that is to be found
-		if d, _, _ := s.saddle(s.tiltAt(q.eps)); d < math.Log(guessDelta) {
+		if d := s.logDeltaAt(s.tiltAt(q.eps), q.eps); d < math.Log(guessDelta) {
 			q.delta = math.Exp(max(d, -600))
 			tail = q.tailMass()
 			s = newSketch(q.n, q.pairs, tail)
@@ -65,17 +77,23 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	}
 	q.spacing, q.offsets = lattice(q.pairs)
 	r := q.refining(&s, coarse)
-	for range tries {
+	for try := range tries + moreTries {
+		if try >= tries && !(q.byEps && r.best.Lower < 0.6*r.best.Upper) {
+			break
+		}
 		view := q.view(&s, r.aim, r.grid)
-		a := q.once(w, view, ends)
+		a := q.once(w, &s, view, ends)
 		if !a.OK {
 			r.lookFurther()
 			continue
 		}
-		if q.take(&r, a, view.limited) || coarse > 1 || view.limited || view.offsets != nil {
+		if q.take(&r, a, view.limited) || coarse > 1 || view.limited || view.lattice {
 			break
 		}
 		r.grid /= 2
+	}
+	if !r.best.OK {
+		return q.byMoments(w, r.aim.theta)
 	}
 	r.best.Upper *= 1 + guard
 	r.best.Blunt = q.byEps || s.renyi(r.aim.theta, q.delta) < 1.02*r.best.Upper
@@ -116,9 +134,9 @@ func (q *question) refining(s *sketch, coarse float64) refining {
 	if q.byEps {
 		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
 	}
-	// every term costs a transform: be content with a few tenths of a percent
+	// every term costs a transform: be content with less than a hundredth
 	if len(q.pairs) > manyTerms {
-		r.grid, r.width = 2.5*coarse, 6*r.width
+		r.grid, r.width = 1.8*coarse, 1.8*r.width
 	}
 	return r
 }
@@ -195,11 +213,13 @@ func (q *question) ends(s *sketch, tail float64) []span {
 type view struct {
 	theta      float64
 	h          float64
-	first      int64
+	from       float64 // the loss at which the window begins
 	n          int
 	lambdaUp   float64
 	lambdaDown float64
-	offsets    []float64 // of each term's grid; nil for none
+	offsets    []float64 // of each term's grid
+	anchored   []bool    // whether a node is at a term's heaviest atom
+	lattice    bool      // all losses are on the grid
 	points     float64   // that the wanted grid has
 	limited    bool      // the grid cannot be made that fine
 }
@@ -214,7 +234,7 @@ func (q *question) aim(s *sketch) aim {
 	var a aim
 	if q.byEps {
 		a.theta = s.tiltAt(q.eps)
-		a.logDelta, _, _ = s.saddle(a.theta)
+		a.logDelta = s.logDeltaAt(a.theta, q.eps)
 		a.eps = q.eps
 	} else {
 		a.theta = s.tiltFor(math.Log(q.delta))
@@ -230,7 +250,7 @@ func (q *question) view(s *sketch, a aim, refine float64) view {
 	// need far fewer points.
 	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
 		t *= 0.7
-		if v := q.viewAt(s, a, t, refine); v.points < 0.6*best.points {
+		if v := q.viewAt(s, a, t, refine); v.points < 0.9*best.points {
 			best = v
 		}
 	}
@@ -261,23 +281,30 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 		widest = max(widest, s.terms[i].hi-s.terms[i].lo)
 	}
 	v.points = max(width, widest) / v.h
-	if least := max(width/(maxGrid-64), widest/(maxCells-64)); v.h < least {
+	least := max(width/(maxGrid-64), widest/(maxCells-64))
+	if v.h < least {
 		v.h, v.limited = least, true
 	}
-	v.h = roundGrid(v.h)
-	base := 0.0
 	if q.offsets != nil && max(width, widest)/q.spacing < max(4*v.points, 1<<15) &&
 		width/q.spacing < maxGrid-64 && widest/q.spacing < maxCells-64 {
 		// On the grid of the losses themselves nothing is rounded.
 		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
-		for i, o := range q.offsets {
-			base += float64(q.n[i]) * o
-		}
+		v.lattice = true
+	}
+	if !v.lattice { // what the size of the transform leaves over makes the grid finer
+		fill := width / float64(transformSize(int(width/v.h)+margin)-margin) * (1 + 0x1p-10)
+		v.h = roundGrid(min(v.h, max(fill, least)))
 	}
 	// any change of tilt proves a bound; these keep its powers finite
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
-	v.first = int64(math.Floor((down-base)/v.h)) - 2
-	v.n = fftSize(int(width/v.h) + 8)
+	if v.offsets == nil {
+		v.offsets, v.anchored = make([]float64, len(q.pairs)), make([]bool, len(q.pairs))
+		for i, p := range q.pairs {
+			v.offsets[i], v.anchored[i] = s.terms[i].offset(p, theta, v.h)
+		}
+	}
+	v.from = down
+	v.n = transformSize(int(width/v.h) + margin)
 	return v
 }
 
@@ -287,46 +314,46 @@ func roundGrid(h float64) float64 {
 	return math.Ldexp(math.Round(f*4096)/4096, e)
 }
 
-// fftSize is the next length with a fast transform.
-func fftSize(n int) int {
-	n = max(n, 64)
-	p := 1
-	for p*16 < n {
-		p *= 2
-	}
-	for _, m := range []int{8, 9, 10, 12, 15, 16} {
-		if p*m >= n && (p*m)%2 == 0 {
-			return p * m
-		}
-	}
-	return p * 16
-}
-
 // workspace is the memory of a solution.
 type workspace struct {
-	g gridder
-	c composer
+	layout layout
+	g      gridder
+	c      composer
+}
+
+// unusedLimit is how much excess a merge may leave unused, in steps.
+const unusedLimit = 1e-3
+
+// cut makes the gridded losses of term i with a node at the loss offset.
+func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, e span) gridded {
+	lo := int64(math.Floor((e.lo - offset) / v.h))
+	hi := max(lo+1, int64(math.Ceil((e.hi-offset)/v.h)))
+	if v.lattice {
+		lo, hi = -1, hi+1
+	}
+	at := w.layout.of(s, i, v, offset, lo, hi)
+	return w.g.discretise(q.pairs[i], v.h, offset, at, e.never, q.lower)
 }
 
 // once composes on one grid.
-func (q *question) once(w *workspace, v view, ends []span) (a Answer) {
+func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer) {
 	c := &w.c
 	c.begin(v, q.lower)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
 	slip := 0.0               // what the rounding of nodes may move the sum by
-	for i, p := range q.pairs {
-		offset := 0.0
-		lo, hi := int64(math.Floor(ends[i].lo/v.h)), int64(math.Ceil(ends[i].hi/v.h))
-		lo, hi = min(lo, 0), max(hi, 1)
-		if v.offsets != nil {
-			offset = v.offsets[i]
-			lo, hi = -1, int64(math.Ceil((ends[i].hi-offset)/v.h))+1
-			slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + float64(hi)*v.h)
+	for i := range q.pairs {
+		offset := v.offsets[i]
+		l := q.cut(w, s, &v, i, offset, ends[i])
+		if q.lower && !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
+			// where losses vary by less than h, a node at their joint loss leaves no excess unused
+			offset += w.g.unused
+			l = q.cut(w, s, &v, i, offset, ends[i])
 		}
-		l := w.g.discretise(p, v.h, offset, lo, hi, ends[i].never)
-		c.add(&c.up, summand{offset, l.first, l.up, q.n[i]})
+		far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * v.h
+		slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + far)
+		c.add(&c.up, summand{offset, l.at, l.up, q.n[i]})
 		if q.lower {
-			c.add(&c.low, summand{offset, l.first, l.low, q.n[i]})
+			c.add(&c.low, summand{offset, l.at, l.low, q.n[i]})
 		}
 		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
 		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)

@@ -10,16 +10,16 @@ import (
 // cipherRounds is how many round keys AES-256 has after the first.
 const cipherRounds = 14
 
-// aes writes the kernels of package entropy: the key schedule of AES-256 and its keystream in counter
-// mode, four blocks to a register. What they must compute package crypto/aes says.
+// aes writes the kernels of package entropy: the key schedule of AES-256 and its keystream in
+// counter mode, four blocks to a register. What they must compute package crypto/aes says.
 func aes() {
 	schedule()
 	keystream()
 	writeCounterTables()
 }
 
-// schedule expands a key (FIPS 197, section 5.2) without tables: AESKEYGENASSIST takes the same time
-// whatever the key.
+// schedule expands a key (FIPS 197, section 5.2) without tables: AESKEYGENASSIST takes the same
+// time whatever the key.
 func schedule() {
 	TEXT("expandKeyAES", NOSPLIT, "func(key, schedule *byte)")
 	Doc("expandKeyAES writes the fifteen round keys of a key of 32 bytes.")
@@ -51,8 +51,9 @@ func schedule() {
 	RET()
 }
 
-// keystream encrypts counter blocks. A block is eight bytes that stay, first, and the block's number
-// as eight bytes, most significant first. Numbers go up by one a block and must not wrap around.
+// keystream encrypts counter blocks. A block is eight bytes that stay, first, and the block's
+// number as eight bytes, most significant first. Numbers go up by one a block and must not wrap
+// around.
 func keystream() {
 	TEXT("keystreamVAES", NOSPLIT, "func(n int, dst, schedule *byte, first, number uint64)")
 	Doc("keystreamVAES writes n times 64 bytes of keystream, from block number on; first holds the",
@@ -64,7 +65,8 @@ func keystream() {
 	VMOVDQU64(counterTable(1), four)
 	VMOVDQU64(counterTable(2), reverse)
 	for _, vectors := range []int{8, 1} { // eight registers hide how long a round takes
-		label, behind := map[int]string{8: "eight", 1: "one"}[vectors], map[int]string{8: "few", 1: "end"}[vectors]
+		label, behind := map[int]string{8: "eight", 1: "one"}[vectors],
+			map[int]string{8: "few", 1: "end"}[vectors]
 		SUBQ(U8(vectors), n)
 		JL(LabelRef(behind))
 		Label(label)

@@ -310,8 +310,8 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
-// doubles widens the next eight numbers of an operand. Where none is masked it reads them by halves,
-// which saves moving the upper one down.
+// doubles widens the next eight numbers of an operand. Where none is masked it reads them by
+// halves, which saves moving the upper one down.
 func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	if l.mask != nil {
 		x := YMM()

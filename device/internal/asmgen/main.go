@@ -1,5 +1,5 @@
-// Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy. It
-// is a module of its own so that users of the library never download the assembler generator.
+// Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
+// It is a module of its own so that users of the library never download the assembler generator.
 //
 // Run it by go generate in the folder of the package.
 package main

@@ -1,0 +1,329 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// change is what one line of a journal says: one of its pointers is set, or NotPrivate.
+type change struct {
+	Line       uint64    `json:"line"`
+	Snapshot   *snapshot `json:"snapshot,omitempty"`
+	Time       time.Time `json:"time"` // as the caller's clock has it, never before an earlier line's
+	ApprovedBy []string  `json:"approved_by,omitempty"`
+	At         []partOf  `json:"at,omitempty"` // the child ledger that changes; none for the outermost
+
+	Open        *opening           `json:"open,omitempty"`
+	Reserve     *changeReserve     `json:"reserve,omitempty"`
+	Transaction *changeTransaction `json:"transaction,omitempty"`
+	Spend       *changeSpend       `json:"spend,omitempty"`
+	Disjoint    *changeDisjoint    `json:"disjoint,omitempty"`
+	Note        *changeNote        `json:"note,omitempty"`
+	NotPrivate  string             `json:"not_private,omitempty"`
+	Release     *Release           `json:"release,omitempty"`
+}
+
+// partOf is one step from a ledger to a child.
+type partOf struct {
+	Group int `json:"group"` // among the ledger's
+	Part  int `json:"part"`
+}
+
+// opening is the first line.
+type opening struct {
+	Version int    `json:"version"` // of the lines
+	ID      string `json:"id"`      // random: two journals never begin alike
+	Terms   Terms  `json:"terms"`
+}
+
+const journalVersion = 1
+
+type changeReserve struct {
+	Relation Relation        `json:"relation"`
+	Purpose  string          `json:"purpose"`
+	Event    json.RawMessage `json:"event"`
+	Count    int             `json:"count"`
+	Taken    int             `json:"taken,omitempty"`
+}
+
+type changeTransaction struct {
+	Relation Relation          `json:"relation"`
+	ID       string            `json:"id,omitempty"`
+	Groups   []changeDisjoint  `json:"groups,omitempty"`
+	Lines    []transactionLine `json:"lines"`
+}
+
+type transactionLine struct {
+	Purpose string          `json:"purpose"`
+	Event   json.RawMessage `json:"event"`
+	Count   int             `json:"count"`
+	Taken   int             `json:"taken,omitempty"`
+	Group   int             `json:"group,omitempty"`
+	Part    int             `json:"part,omitempty"`
+}
+
+type changeDisjoint struct {
+	Purpose string `json:"purpose"`
+	N       int    `json:"n"`
+}
+
+// changeSpend counts uses as taken: of a transaction's line where ID is set, and otherwise of an
+// entry's uses that belong to no such line.
+type changeSpend struct {
+	ID    string `json:"id,omitempty"`
+	Index int    `json:"index"` // of the transaction's line, or of the entry
+	Count int    `json:"count"`
+}
+
+type changeNote struct {
+	Entry int        `json:"entry"`
+	Class NoiseClass `json:"class"`
+}
+
+// maxParts bounds the children that one line opens: each takes memory, and the line does not.
+const maxParts = 1 << 16
+
+// decodeChange reads a line whose place in the chain has been checked.
+func decodeChange(line JournalLine) (*change, error) {
+	var c change
+	if err := strictUnmarshal(line.Text, &c); err != nil {
+		return nil, err
+	}
+	kinds := 0
+	for _, set := range []bool{c.Snapshot != nil, c.Open != nil, c.Reserve != nil,
+		c.Transaction != nil, c.Spend != nil, c.Disjoint != nil, c.Note != nil, c.NotPrivate != "",
+		c.Release != nil} {
+		if set {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return nil, fmt.Errorf("%d things in one line", kinds)
+	case c.Line != line.Line:
+		return nil, fmt.Errorf("its text is that of line %d", c.Line)
+	case line.Snapshot != (c.Snapshot != nil):
+		return nil, fmt.Errorf("a snapshot that is none, or none that is")
+	}
+	return &c, nil
+}
+
+// apply makes true what a line says. It is how a ledger follows other processes, and how it comes
+// back; the caller holds the state lock, or is the only owner.
+func (l *Ledger) apply(c *change) error {
+	at, err := l.descendant(c.At)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Reserve != nil:
+		return at.applyReserve(c)
+	case c.Transaction != nil:
+		return at.applyTransaction(c)
+	case c.Spend != nil:
+		return at.applySpend(c.Spend)
+	case c.Disjoint != nil:
+		return at.applyDisjoint(*c.Disjoint)
+	case c.Note != nil:
+		if n := c.Note.Entry; n < 0 || n >= len(at.entries) {
+			return param.New("accountant.Journal.note.entry", n, "an entry of the ledger")
+		}
+		if c.Note.Class != ExactNoise && c.Note.Class != RealNoise {
+			return param.New("accountant.Journal.note.class", string(c.Note.Class), "exact or real")
+		}
+		at.entries[c.Note.Entry].note(c.Note.Class)
+	case c.NotPrivate != "":
+		l.markNotPrivate(c.NotPrivate)
+	case c.Release != nil:
+		if err := c.Release.validate(); err != nil {
+			return err
+		}
+		l.shared.journal.releases = append(l.shared.journal.releases, *c.Release)
+	default:
+		return fmt.Errorf("an opening line after the first")
+	}
+	return nil
+}
+
+// descendant is the child ledger at the end of a path.
+func (l *Ledger) descendant(path []partOf) (*Ledger, error) {
+	for _, p := range path {
+		if p.Group < 0 || p.Group >= len(l.groups) || p.Part < 0 ||
+			p.Part >= len(l.groups[p.Group].children) {
+			return nil, param.New("accountant.Journal.at", fmt.Sprint(p), "a part that was opened before")
+		}
+		l = l.groups[p.Group].children[p.Part]
+	}
+	return l, nil
+}
+
+// path leads from the outermost ledger to this one.
+func (l *Ledger) path() []partOf {
+	if l.parent == nil {
+		return nil
+	}
+	return append(l.parent.path(), l.place)
+}
+
+func (l *Ledger) applyReserve(c *change) error {
+	r := c.Reserve
+	if err := checkRelation(r.Relation, l.Relation()); err != nil {
+		return err
+	}
+	if r.Count < 1 || r.Count > maxCount || r.Taken < 0 || r.Taken > r.Count {
+		return param.New("accountant.Journal.reserve.count", r.Count, "a positive number of uses")
+	}
+	if err := checkPurpose("accountant.Journal.reserve.purpose", r.Purpose); err != nil {
+		return err
+	}
+	d, err := l.shared.events.decode(r.Event)
+	if err != nil {
+		return err
+	}
+	id := r.Purpose + "\x00" + d.key
+	if en := l.index[id]; en != nil && r.Count > maxCount-en.reserved {
+		return param.New("accountant.Journal.reserve.count", r.Count, "fewer events in total")
+	}
+	l.setAside(r.Purpose, id, d.event, d.key, r.Count).entry.take(l, r.Taken)
+	l.shared.journal.remember(c.Time, usesOf(r.Purpose, d.event, r.Count))
+	return nil
+}
+
+func (l *Ledger) applyTransaction(c *change) error {
+	if err := checkRelation(c.Transaction.Relation, l.Relation()); err != nil {
+		return err
+	}
+	t := Transaction{ID: c.Transaction.ID}
+	for _, g := range c.Transaction.Groups {
+		t.Groups = append(t.Groups, Parts(g))
+	}
+	var lines []*placedLine
+	for _, line := range c.Transaction.Lines {
+		d, err := l.shared.events.decode(line.Event)
+		if err != nil {
+			return err
+		}
+		t.Lines = append(t.Lines,
+			Line{line.Purpose, d.event, line.Count, line.Taken, line.Group, line.Part})
+		lines = append(lines, &placedLine{line: t.Lines[len(t.Lines)-1], key: d.key})
+	}
+	if err := errors.Join(t.check(), l.checkNames(t)); err != nil {
+		return err
+	}
+	if l.transaction(t.ID) != nil {
+		return param.New("accountant.Journal.transaction.id", t.ID, "an ID of its own")
+	}
+	if err := l.countable(lines); err != nil {
+		return err
+	}
+	l.setAllAside(t, lines)
+	l.shared.journal.remember(c.Time, t.uses(lines))
+	return nil
+}
+
+func (l *Ledger) applyDisjoint(c changeDisjoint) error {
+	if err := l.checkGroup(c.Purpose, c.N); err != nil {
+		return err
+	}
+	l.openGroup(c.Purpose, c.N)
+	return nil
+}
+
+func (l *Ledger) applySpend(c *changeSpend) error {
+	const path = "accountant.Journal.spend"
+	if c.Count < 1 {
+		return param.New(path+".count", c.Count, "a positive number of uses")
+	}
+	if c.ID != "" {
+		t := l.transaction(c.ID)
+		if t == nil || c.Index < 0 || c.Index >= len(t.lines) {
+			return param.New(path+".index", c.Index, "a line of a transaction that was set aside before")
+		}
+		if p := t.lines[c.Index]; c.Count > p.line.Count-p.spent {
+			return param.New(path+".count", c.Count, "no more uses than are left")
+		}
+		t.lines[c.Index].take(c.Count)
+		return nil
+	}
+	if c.Index < 0 || c.Index >= len(l.entries) {
+		return param.New(path+".index", c.Index, "an entry that was set aside before")
+	}
+	en := l.entries[c.Index]
+	if c.Count > en.left() {
+		return param.New(path+".count", c.Count, "no more uses than are left")
+	}
+	en.take(l, c.Count)
+	return nil
+}
+
+// left is how many uses belong to no transaction with an ID and have not been taken.
+func (en *entry) left() int {
+	return en.reserved - en.spent - (en.owned - en.ownedSpent)
+}
+
+// take counts n uses of an entry of the ledger as gone; the caller holds the state lock.
+func (en *entry) take(l *Ledger, n int) {
+	if n > 0 {
+		en.spent += n
+		l.shared.root.spending = true
+	}
+}
+
+func checkRelation(got, want Relation) error {
+	if got != want {
+		return param.New("accountant.Journal.relation", got, "the ledger's, "+want.String())
+	}
+	return nil
+}
+
+// maxPurpose bounds the text that every line for a purpose carries.
+const maxPurpose = 1 << 12
+
+// checkPurpose refuses what JSON cannot hold unchanged.
+func checkPurpose(path, purpose string) error {
+	if !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
+		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
+	}
+	return nil
+}
+
+// lineText is a text that a line holds unchanged.
+func lineText(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	for len(s) > maxPurpose {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+// checkNames refuses what a line cannot hold: names that are not text, and too many or too deeply
+// nested parts.
+func (l *Ledger) checkNames(t Transaction) error {
+	var k param.Checker
+	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))
+	for _, g := range t.Groups {
+		k.Add(l.checkGroup(g.Purpose, g.N))
+	}
+	for _, line := range t.Lines {
+		k.Add(checkPurpose("accountant.Transaction.Lines.Purpose", line.Purpose))
+	}
+	return k.Err()
+}
+
+func (l *Ledger) checkGroup(purpose string, n int) error {
+	if n < 1 || n > maxParts {
+		return param.New("accountant.Parts.N", n, "1 to 65536 parts for a ledger in a journal")
+	}
+	if len(l.path()) >= maxPartDepth {
+		return param.New("accountant.Parts", len(l.path()),
+			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
+	}
+	return checkPurpose("accountant.Parts.Purpose", purpose)
+}

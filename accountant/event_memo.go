@@ -1,0 +1,40 @@
+package accountant
+
+// decodedEvent is an event with its canonical text.
+type decodedEvent struct {
+	event Event
+	key   string
+}
+
+// eventMemo remembers the events of a ledger's lines by their text: a journal says the same few
+// things a great many times.
+type eventMemo struct{ byText map[string]decodedEvent }
+
+// maxMemo bounds the texts that are remembered.
+const maxMemo = 1 << 14
+
+// decode is UnmarshalEvent with the event's canonical text.
+func (m *eventMemo) decode(text []byte) (decodedEvent, error) {
+	if d, ok := m.byText[string(text)]; ok {
+		return d, nil
+	}
+	e, err := UnmarshalEvent(text)
+	if err != nil {
+		return decodedEvent{}, err
+	}
+	key, err := eventKey(e)
+	if err != nil {
+		return decodedEvent{}, err
+	}
+	d := decodedEvent{e, key}
+	if len(m.byText) < maxMemo {
+		if m.byText == nil {
+			m.byText = map[string]decodedEvent{}
+		}
+		m.byText[string(text)] = d
+	}
+	return d, nil
+}
+
+// forget frees what is remembered.
+func (m *eventMemo) forget() { m.byText = nil }

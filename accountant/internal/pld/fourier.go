@@ -1,0 +1,167 @@
+package pld
+
+import "math"
+
+// A transformer takes real sequences to Fourier coefficients and back, neither normalised:
+// Stockham's passes of four, three and two over pairs of neighbours taken as complex numbers.
+// Source: Van Loan 1992, Computational Frameworks for the Fast Fourier Transform, sections 1.7 and
+// 4.3.
+type transformer struct {
+	n     int
+	roots []complex128 // e^{−2πik/n}
+	made  [2][]complex128
+	next  int // of made, to be replaced
+	x, y  []complex128
+}
+
+// transformSize is the next length that a transformer takes: a power of two, or three times one.
+func transformSize(n int) int {
+	p := 64
+	for p < n {
+		p *= 2
+	}
+	if q := p / 4 * 3; q >= n {
+		return q
+	}
+	return p
+}
+
+// reset prepares transforms of length n, as transformSize gives it.
+func (f *transformer) reset(n int) {
+	f.n = n
+	f.x, f.y = grown(f.x, n/2), grown(f.y, n/2)
+	for _, r := range f.made {
+		if len(r) == n {
+			f.roots = r
+			return
+		}
+	}
+	r := grown(f.made[f.next], n)
+	f.made[f.next], f.roots = r, r
+	f.next = (f.next + 1) % len(f.made)
+	rootsOfUnity(r)
+}
+
+// rootsOfUnity fills r with e^{−2πik/n}, n = len(r) a multiple of eight, from angles of at most
+// π/4.
+func rootsOfUnity(r []complex128) {
+	n := len(r)
+	for k := 0; k <= n/8; k++ {
+		s, c := math.Sincos(2 * math.Pi * float64(k) / float64(n))
+		r[k] = complex(c, -s)
+		r[n/4-k] = complex(s, -c)
+	}
+	for k := 1; k <= n/4; k++ {
+		r[n/2-k] = complex(-real(r[k]), imag(r[k]))
+	}
+	for k := 1; k < n/2; k++ {
+		r[n-k] = complex(real(r[k]), -imag(r[k]))
+	}
+	r[n/2] = -1
+}
+
+// forward gives the n/2+1 coefficients Σ seq[j]·e^{−2πijk/n}.
+func (f *transformer) forward(coef []complex128, seq []float64) {
+	m := f.n / 2
+	for j := range f.x {
+		f.x[j] = complex(seq[2*j], seq[2*j+1])
+	}
+	z := f.passes()
+	coef[0] = complex(real(z[0])+imag(z[0]), 0)
+	coef[m] = complex(real(z[0])-imag(z[0]), 0)
+	for k := 1; k < m; k++ {
+		a, b := z[k], z[m-k]
+		even := complex((real(a)+real(b))/2, (imag(a)-imag(b))/2)
+		odd := complex((imag(a)+imag(b))/2, (real(b)-real(a))/2)
+		coef[k] = even + f.roots[k]*odd
+	}
+}
+
+// backward gives the n sums of all coefficients, those that follow from symmetry included.
+func (f *transformer) backward(seq []float64, coef []complex128) {
+	m := f.n / 2
+	// The conjugate of what is wanted, by a forward transform of conjugates.
+	f.x[0] = complex(real(coef[0])+real(coef[m]), real(coef[m])-real(coef[0]))
+	for k := 1; k < m; k++ {
+		a, b := coef[k], coef[m-k]
+		even := complex(real(a)+real(b), imag(a)-imag(b))
+		odd := complex(real(a)-real(b), imag(a)+imag(b))
+		w := f.roots[k]
+		odd *= complex(real(w), -imag(w))
+		f.x[k] = complex(real(even)-imag(odd), -imag(even)-real(odd))
+	}
+	for j, v := range f.passes() {
+		seq[2*j], seq[2*j+1] = real(v), -imag(v)
+	}
+}
+
+// passes transforms f.x, using f.y as scratch, and returns whichever holds the result.
+func (f *transformer) passes() []complex128 {
+	x, y := f.x, f.y
+	n, stride := f.n/2, 1
+	if n%3 == 0 {
+		f.three(y, x, n)
+		x, y, n, stride = y, x, n/3, 3
+	}
+	for n > 1 {
+		if n%4 == 0 {
+			f.four(y, x, n, stride)
+			n, stride = n/4, stride*4
+		} else {
+			two(y, x, stride)
+			n, stride = 1, stride*2
+		}
+		x, y = y, x
+	}
+	return x
+}
+
+// four combines quarters of the n points left, each of stride numbers.
+func (f *transformer) four(y, x []complex128, n, stride int) {
+	quarter := n / 4
+	for q := range quarter {
+		at := 2 * q * stride
+		w1, w2, w3 := f.roots[at], f.roots[2*at], f.roots[3*at]
+		a0 := x[stride*q:][:stride]
+		a1 := x[stride*(q+quarter):][:stride]
+		a2 := x[stride*(q+2*quarter):][:stride]
+		a3 := x[stride*(q+3*quarter):][:stride]
+		b0 := y[4*stride*q:][:stride]
+		b1 := y[stride*(4*q+1):][:stride]
+		b2 := y[stride*(4*q+2):][:stride]
+		b3 := y[stride*(4*q+3):][:stride]
+		for t := range a0 {
+			s, d := a0[t]+a2[t], a0[t]-a2[t]
+			u, v := a1[t]+a3[t], a1[t]-a3[t]
+			v = complex(imag(v), -real(v)) // times −i
+			b0[t] = s + u
+			b1[t] = w1 * (d + v)
+			b2[t] = w2 * (s - u)
+			b3[t] = w3 * (d - v)
+		}
+	}
+}
+
+// three is the first pass over n points.
+func (f *transformer) three(y, x []complex128, n int) {
+	const half = 0.8660254037844386467637231707529361834714 // √3/2
+	third := n / 3
+	for q := range third {
+		a0, a1, a2 := x[q], x[q+third], x[q+2*third]
+		s, d := a1+a2, a1-a2
+		mid := complex(real(a0)-real(s)/2, imag(a0)-imag(s)/2)
+		turn := complex(half*imag(d), -half*real(d))
+		y[3*q] = a0 + s
+		y[3*q+1] = f.roots[2*q] * (mid + turn)
+		y[3*q+2] = f.roots[4*q] * (mid - turn)
+	}
+}
+
+// two is the last pass where the number of points is an odd power of two.
+func two(y, x []complex128, stride int) {
+	a, b := x[:stride], x[stride:][:stride]
+	c, d := y[:stride], y[stride:][:stride]
+	for t := range a {
+		c[t], d[t] = a[t]+b[t], a[t]-b[t]
+	}
+}

@@ -1,0 +1,37 @@
+package pld
+
+import (
+	"math"
+	"testing"
+)
+
+// TestMomentBound: the bound by moments is above the truth, which is known in closed form, and not
+// far above; what is lost altogether counts in full.
+func TestMomentBound(t *testing.T) {
+	d := newDraws(61)
+	var w workspace
+	for range 40 {
+		mu, n := d.between(0.01, 1), int(d.between(1, 300))
+		all := mu * math.Sqrt(float64(n))
+		eps := all*all/2 + d.between(0.5, 5)*all
+		truth := GaussianDelta(all, eps)
+		q := question{pairs: []Pair{Gauss{mu}}, n: []int{n}, total: float64(n), eps: eps, byEps: true}
+		if a := q.quickly(&w); !a.OK || a.Upper < truth || a.Upper > 30*truth+1e-13 {
+			t.Errorf("μ=%g n=%d: δ(%g) = %g, bound %+v", mu, n, eps, truth, a)
+		}
+		if truth < 1e-12 {
+			continue
+		}
+		q = question{pairs: q.pairs, n: q.n, total: q.total, delta: truth}
+		if a := q.quickly(&w); !a.OK || a.Upper < eps || a.Upper > 1.5*eps+1 {
+			t.Errorf("μ=%g n=%d: ε(%g) = %g, bound %+v", mu, n, truth, eps, a)
+		}
+	}
+	const lost = 1e-3
+	p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.474 * (1 - lost), 0.525 * (1 - lost)},
+		lost, lost)
+	q := question{pairs: []Pair{p}, n: []int{10}, total: 10, eps: 0.99, byEps: true}
+	if a := q.quickly(&w); a.Upper < 1-math.Pow(1-lost, 10) {
+		t.Errorf("with losses that are infinite: %+v", a)
+	}
+}

@@ -1,0 +1,166 @@
+package accountant
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+// listed is a journal in memory.
+type listed struct{ lines []JournalLine }
+
+func (j *listed) Append(_ context.Context, after Position, lines []JournalLine) error {
+	if n := len(j.lines); after.Line != uint64(n) || n > 0 && j.lines[n-1].Position != after {
+		return ErrConflict
+	}
+	j.lines = append(j.lines, lines...)
+	return nil
+}
+
+func (j *listed) Read(_ context.Context, after Position) iter.Seq2[JournalLine, error] {
+	return j.from(int(after.Line))
+}
+
+func (j *listed) from(i int) iter.Seq2[JournalLine, error] {
+	return func(yield func(JournalLine, error) bool) {
+		for _, line := range j.lines[min(i, len(j.lines)):] {
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (j *listed) ReadLatest(context.Context) iter.Seq2[JournalLine, error] {
+	for i := len(j.lines) - 1; i > 0; i-- {
+		if j.lines[i].Snapshot {
+			return j.from(i)
+		}
+	}
+	return j.from(0)
+}
+
+func (j *listed) Place() string { return "a test" }
+func (j *listed) Close() error  { return nil }
+
+// long makes a journal of so many lines without asking what they cost.
+func long(t testing.TB, lines int, transactions, snapshots bool) *listed {
+	j := &listed{}
+	l, err := CreateLedger(context.Background(), j,
+		Terms{Name: "people", Budget: Budget{Epsilon: 1000, Delta: 1e-6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := l.shared.journal
+	for i := 0; len(j.lines) < lines; i++ {
+		purpose := fmt.Sprint("purpose ", i%7)
+		e := Event(Gaussian{NoiseMultiplier: 300 + float64(i%11)})
+		if i%10 == 0 {
+			e = Laplace{Scale: 5e4}
+		}
+		key, err := eventKey(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &change{Reserve: &changeReserve{l.Relation(), purpose, json.RawMessage(key), 1 + i%3, 1}}
+		if transactions || i%10 == 1 {
+			tx := &changeTransaction{Relation: l.Relation(), Lines: []transactionLine{
+				{Purpose: purpose, Event: json.RawMessage(key), Count: 2},
+				{Purpose: "more", Event: json.RawMessage(key), Count: 1}}}
+			if transactions {
+				tx.ID = fmt.Sprintf("%032x", i)
+			}
+			c = &change{Transaction: tx}
+		}
+		err = kept.append(l, operation{lines: func() []*change { return []*change{c} },
+			do: func() {
+				if err := l.apply(c); err != nil {
+					t.Fatal(err)
+				}
+			}}, kept.head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if snapshots {
+			kept.snapshotIfDue(l)
+		}
+	}
+	return j
+}
+
+// TestLongJournal reports what many lines cost: opening, a price, and memory.
+func TestLongJournal(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		lines                   int
+		transactions, snapshots bool
+	}{{"mixed", 100_000, false, true}, {"mixed, never a snapshot", 10_000, false, false},
+		{"transactions with IDs", 10_000, true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() {
+				c.lines /= 10
+			}
+			j := long(t, c.lines, c.transactions, c.snapshots)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			begin := time.Now()
+			l, err := OpenLedger(context.Background(), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened := time.Since(begin)
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			begin = time.Now()
+			e := l.Epsilon()
+			first := time.Since(begin)
+			begin = time.Now()
+			l.Epsilon()
+			cached := time.Since(begin)
+			bytes := 0
+			snapshots := 0
+			for _, line := range j.lines {
+				bytes += len(line.Text)
+				if line.Snapshot {
+					snapshots++
+				}
+			}
+			t.Logf("%d lines, %d KiB, %d snapshots: opened in %v, ε = %.4g in %v, then in %v; "+
+				"%d KiB for %d entries", len(j.lines), bytes/1024, snapshots, opened, e.Upper, first, cached,
+				(int64(after.HeapAlloc)-int64(before.HeapAlloc))/1024, len(l.Entries()))
+			if cached > 10*time.Millisecond {
+				t.Errorf("a cached ε took %v", cached)
+			}
+		})
+	}
+}
+
+// TestSnapshotIsTheLines opens a journal from its last snapshot and from its first line.
+func TestSnapshotIsTheLines(t *testing.T) {
+	j := long(t, 4000, true, true)
+	if !slices.ContainsFunc(j.lines, func(l JournalLine) bool { return l.Snapshot }) {
+		t.Fatal("no snapshot")
+	}
+	quick, err := OpenLedger(context.Background(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := OpenLedger(context.Background(), struct{ Journal }{j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := quick.MarshalJSON()
+	b, errB := whole.MarshalJSON()
+	if errA != nil || errB != nil || string(a) != string(b) {
+		t.Errorf("%v, %v:\n%.400s\n%.400s", errA, errB, a, b)
+	}
+	if quick.Epsilon() != whole.Epsilon() {
+		t.Error("prices differ")
+	}
+}

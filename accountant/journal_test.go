@@ -1,0 +1,457 @@
+package accountant
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	journalBudget = Budget{Epsilon: 2, Delta: 1e-6}
+	journalEvent  = Gaussian{NoiseMultiplier: 50}
+)
+
+func created(t *testing.T, j Journal) *Ledger {
+	t.Helper()
+	l, err := CreateLedger(t.Context(), j, Terms{Name: "people", Budget: journalBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// rechained are the lines with other texts and hashes that fit.
+func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *listed {
+	out := &listed{}
+	at := Position{}
+	for i, line := range lines {
+		line.Text = change(i, slices.Clone(line.Text))
+		if line.Snapshot { // which names the hash before it
+			_, rest, _ := bytes.Cut(line.Text, []byte(`"previous":"`))
+			old, _, _ := bytes.Cut(rest, []byte(`"`))
+			line.Text = bytes.Replace(line.Text, old, []byte(at.Hash), 1)
+		}
+		at = Position{at.Line + 1, ChainHash(at.Hash, line.Text)}
+		line.Position = at
+		out.lines = append(out.lines, line)
+	}
+	return out
+}
+
+// refuses checks that a journal cannot be opened, and what a ledger on it says that was opened when
+// it was whole.
+func refuses(t *testing.T, j Journal, want error) {
+	t.Helper()
+	if _, err := OpenLedger(t.Context(), j); !errors.Is(err, want) {
+		t.Errorf("opened: %v, want %v", err, want)
+	}
+}
+
+func TestJournalChangedLine(t *testing.T) {
+	j := &listed{}
+	l := created(t, j)
+	behind, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reserve("count", journalEvent, 9); err != nil {
+		t.Fatal(err)
+	}
+	good := slices.Clone(j.lines)
+	j.lines[1].Text = bytes.Replace(j.lines[1].Text, []byte(`"count":9`), []byte(`"count":1`), 1)
+	refuses(t, j, ErrDamaged)
+	if err := behind.Spend("count", journalEvent); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a reservation on a damaged journal: %v", err)
+	}
+	if e := behind.Epsilon().Upper; !math.IsInf(e, 1) {
+		t.Errorf("ε = %v", e)
+	}
+	j.lines = good
+	if err := behind.Spend("count", journalEvent); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a second try: %v", err)
+	}
+	if g := behind.Guarantee(); !math.IsInf(g.Epsilon, 1) {
+		t.Errorf("the guarantee says ε = %v", g.Epsilon)
+	}
+}
+
+// TestJournalHostileLines: texts that make no sense are refused though their hashes fit.
+func TestJournalHostileLines(t *testing.T) {
+	j := &listed{}
+	l := created(t, j)
+	r, err := l.Reserve("count", journalEvent, 3)
+	if err != nil || r.Spend() != nil {
+		t.Fatal(err)
+	}
+	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
+	all, err := l.ReserveAll(run)
+	if err != nil || all[0].Spend() != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLedger(t.Context(), rechained(j.lines, func(_ int, b []byte) []byte {
+		return b
+	})); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line     int
+		old, new string
+	}{
+		{0, `"version":1`, `"version":2`}, {0, `"epsilon":2`, `"epsilon":-2`},
+		{0, `"line":1`, `"line":2`},
+		{1, `"count":3`, `"count":0`}, {1, `"count":3`, `"count":-3`}, {1, `"count":3`, `"counts":3`},
+		{1, `"count":3`, `"count":9223372036854775807`}, {1, `"count":3`, `"count":3,"taken":4`},
+		{1, `add_or_remove_one`, `replace_one`}, {1, `"noise_multiplier":50`, `"noise_multiplier":-1`},
+		{1, `"reserve"`, `"note":{"entry":0,"class":"exact"},"reserve"`},
+		{2, `"count":1`, `"count":4`}, {2, `"index":0`, `"index":1`}, {2, `"index":0`, `"index":-1`},
+		{2, `"spend"`, `"at":[{"group":0,"part":0}],"spend"`},
+		{3, `"count":2`, `"count":2,"group":1`},
+		{3, `"id":"run"`, `"id":"run","groups":[{"purpose":"","n":99999999}]`},
+		{4, `"count":1`, `"count":3`}, {4, `"index":0`, `"index":7`}, {4, `"id":"run"`, `"id":"walk"`},
+	} {
+		bad := rechained(j.lines, func(i int, text []byte) []byte {
+			if i == c.line {
+				if !bytes.Contains(text, []byte(c.old)) {
+					t.Fatalf("line %d has no %s: %s", i+1, c.old, text)
+				}
+				text = bytes.Replace(text, []byte(c.old), []byte(c.new), 1)
+			}
+			return text
+		})
+		if _, err := OpenLedger(t.Context(), bad); !errors.Is(err, ErrDamaged) {
+			t.Errorf("line %d with %s: %v", c.line+1, c.new, err)
+		}
+	}
+	twice := rechained(append(slices.Clone(j.lines), j.lines[3]), func(i int, text []byte) []byte {
+		return bytes.Replace(text, []byte(`"line":4`), fmt.Appendf(nil, `"line":%d`, i+1), 1)
+	})
+	refuses(t, twice, ErrDamaged)
+}
+
+// TestJournalSmallerSnapshot: a snapshot that says less than the lines before it is refused by who
+// has seen the lines, and by who has seen some of them.
+func TestJournalSmallerSnapshot(t *testing.T) {
+	j := &listed{}
+	l := created(t, j)
+	if _, err := l.Reserve("count", journalEvent, 9); err != nil {
+		t.Fatal(err)
+	}
+	early, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Spend("other", journalEvent); err != nil {
+		t.Fatal(err)
+	}
+	late, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	last := len(j.lines) - 1
+	forged := rechained(j.lines, func(i int, text []byte) []byte {
+		if i == last {
+			text = bytes.Replace(text, []byte(`"reserved":9`), []byte(`"reserved":1`), 1)
+		}
+		return text
+	})
+	refuses(t, struct{ Journal }{forged}, ErrDamaged)
+	j.lines = forged.lines
+	if err := late.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
+		t.Errorf("who has seen all lines: %v", err)
+	}
+	j.lines = forged.lines[last:] // trimmed
+	trimmed := &shortened{listed: &listed{j.lines}}
+	early.shared.journal.lines = trimmed
+	if err := early.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
+		t.Errorf("who has seen some lines: %v", err)
+	}
+}
+
+// shortened is a journal of which the first lines were trimmed.
+type shortened struct{ *listed }
+
+func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error] {
+	return j.from(0)
+}
+
+// TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as gone are
+// handed out to nobody.
+func TestJournalCheckpointAhead(t *testing.T) {
+	j := &listed{}
+	l := created(t, j)
+	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 200}}}
+	all, err := l.ReserveAll(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for all[0].entry.ownedSpent < 150 || all[0].line.ahead < 3 {
+		if err := all[0].Spend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spent := all[0].line.spent
+	run.Lines[0].Taken = spent - 1
+	again, err := l.ReserveAll(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := 0
+	for again[0].Spend() == nil {
+		drawn++
+	}
+	if drawn != 200-run.Lines[0].Taken {
+		t.Errorf("%d uses are handed out beside the %d that are gone", drawn, run.Lines[0].Taken)
+	}
+}
+
+// faulty is a journal that fails.
+type faulty struct {
+	*listed
+	read, write, after error
+}
+
+func (j *faulty) Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error] {
+	if j.read != nil {
+		return func(yield func(JournalLine, error) bool) { yield(JournalLine{}, j.read) }
+	}
+	return j.listed.Read(ctx, after)
+}
+
+func (j *faulty) Append(ctx context.Context, after Position, lines []JournalLine) error {
+	if j.write != nil {
+		return j.write
+	}
+	return errors.Join(j.listed.Append(ctx, after, lines), j.after)
+}
+
+var errNetwork = errors.New("the network is gone")
+
+// TestJournalUnread: what cannot be read has no price, and nothing is set aside.
+func TestJournalUnread(t *testing.T) {
+	j := &faulty{listed: &listed{}}
+	l := created(t, j)
+	if err := l.Spend("count", journalEvent); err != nil {
+		t.Fatal(err)
+	}
+	j.read = errNetwork
+	if e := l.Epsilon(); !math.IsInf(e.Upper, 1) {
+		t.Errorf("ε = %v", e)
+	}
+	if g := l.Guarantee(); !math.IsInf(g.Epsilon, 1) || !strings.Contains(g.Accountant, "network") {
+		t.Errorf("ε = %v by %s", g.Epsilon, g.Accountant)
+	}
+	_, jsonErr := l.MarshalJSON()
+	_, resumeErr := l.Resume("count", journalEvent)
+	_, partsErr := l.Disjoint("parts", 2)
+	for i, err := range []error{jsonErr, resumeErr, partsErr, l.Affords(journalEvent),
+		l.Spend("count", journalEvent), l.Compact(), l.Holds(*l.Kept())} {
+		if !errors.Is(err, errNetwork) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	j.read = nil
+	if err := l.Spend("count", journalEvent); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}
+
+// TestJournalUncertainAppend: a line whose append failed counts if it is there, and is handed out
+// to whoever asks for its transaction again.
+func TestJournalUncertainAppend(t *testing.T) {
+	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
+	for _, there := range []bool{false, true} {
+		j := &faulty{listed: &listed{}}
+		l := created(t, j)
+		fail := func(err error) {
+			if j.write, j.after = nil, nil; there {
+				j.after = err
+			} else {
+				j.write = err
+			}
+		}
+		fail(errNetwork)
+		if _, err := l.ReserveAll(run); !errors.Is(err, errNetwork) {
+			t.Fatal(err)
+		}
+		fail(nil)
+		if got := len(l.Entries()); got != map[bool]int{false: 0, true: 1}[there] {
+			t.Errorf("there: %t; %d entries", there, got)
+		}
+		all, err := l.ReserveAll(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fail(errNetwork)
+		if err := all[0].Spend(); !errors.Is(err, errNetwork) {
+			t.Fatal(err)
+		}
+		fail(nil)
+		drawn := 0
+		for all[0].Spend() == nil {
+			drawn++
+		}
+		if e := l.Entries()[0]; e.Reserved != 2 || e.Spent != 2 || drawn > 2 || there && drawn > 1 {
+			t.Errorf("there: %t; %d drawn of %+v", there, drawn, e)
+		}
+	}
+}
+
+// TestJournalEnds: when its context ends, or after Close, nothing more is taken, and what was
+// counted ahead neither.
+func TestJournalEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	j := &listed{}
+	created(t, j)
+	l, err := OpenLedger(ctx, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Reserve("count", journalEvent, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for *r.ahead() == 0 {
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if _, err := l.Reserve("count", journalEvent, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := r.Spend(); !errors.Is(err, errClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if e := l.Epsilon(); math.IsInf(e.Upper, 1) || e.Upper == 0 {
+		t.Errorf("after Close: ε = %v", e)
+	}
+}
+
+// TestJournalNotesWait: notes and marks whose lines could not be written are no part of what the
+// lines say, come before any further use, and hold at once where they say that nothing is private.
+func TestJournalNotesWait(t *testing.T) {
+	shared := &listed{}
+	j := &faulty{listed: shared}
+	created(t, shared)
+	l, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Reserve("count", journalEvent, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.entry.ahead < 2 {
+		if err := r.Spend(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := OpenLedger(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := other.Resume("count", journalEvent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.write = errNetwork
+	r.Note(ExactNoise)
+	l.MarkNotPrivate("bad \xff")
+	if l.NotPrivate() == "" || l.Guarantee().NotPrivate == "" {
+		t.Error("it is private until the line is there")
+	}
+	if err := r.Spend(); !errors.Is(err, errNetwork) {
+		t.Errorf("a use before the note: %v", err)
+	}
+	mine.Note(RealNoise)
+	if err := other.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Epsilon(); math.IsInf(e.Upper, 1) {
+		t.Fatal("what waits makes a snapshot differ")
+	}
+	j.write = nil
+	if err := r.Spend(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenLedger(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []*Ledger{l, other, again} {
+		if e := k.Entries()[0]; len(e.Notes) != 2 || k.NotPrivate() != "bad ?" {
+			t.Errorf("notes %v, not private: %q", e.Notes, k.NotPrivate())
+		}
+	}
+}
+
+// TestJournalQuestionsWhileAsking: while a policy is asked, questions are answered, with what other
+// processes have set aside since; and what was decided without that is decided again.
+func TestJournalQuestionsWhileAsking(t *testing.T) {
+	j := &listed{}
+	other := created(t, j)
+	asked := 0
+	var l *Ledger
+	l, err := OpenLedger(t.Context(), j, WithPolicy(func(Request) error {
+		asked++
+		before := l.Epsilon().Upper
+		if err := other.Spend("big", Gaussian{NoiseMultiplier: 3}); err != nil {
+			t.Error(err)
+		}
+		if after := l.Epsilon().Upper; !(after > before) {
+			t.Errorf("ε = %v, then %v", before, after)
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.Spend("big", Gaussian{NoiseMultiplier: 3}) // there was room for one
+	if !errors.Is(err, ErrBudgetExceeded) || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
+// TestJournalDecidesOnWhatItWrites: what was decided before others' lines came in is decided again.
+func TestJournalDecidesOnWhatItWrites(t *testing.T) {
+	j := &listed{}
+	other := created(t, j)
+	l, err := OpenLedger(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := 0
+	l.shared.reserve.Lock()
+	defer l.shared.reserve.Unlock()
+	err = l.shared.commit(operation{
+		decide: func() error {
+			if decided++; decided == 1 {
+				if err := other.Spend("count", journalEvent); err != nil {
+					t.Error(err)
+				}
+				l.Epsilon() // by another goroutine
+			}
+			return nil
+		},
+		lines: func() []*change { return []*change{{NotPrivate: "a test"}} },
+		do:    func() {},
+	})
+	if err != nil || decided != 2 {
+		t.Errorf("decided %d times: %v", decided, err)
+	}
+}

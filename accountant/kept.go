@@ -1,0 +1,167 @@
+package accountant
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Kept says where a ledger is kept, and until which of its lines something is true.
+type Kept struct {
+	Store    string   `json:"store"`    // where the journal is
+	Ledger   string   `json:"ledger"`   // its name
+	ID       string   `json:"id"`       // of the journal: another one is never equal
+	Position Position `json:"position"` // of the last line
+}
+
+// String is the store, the ledger and the line.
+func (k *Kept) String() string {
+	return fmt.Sprintf("%q in %s, lines 1 to %d, hash %.16s", k.Ledger, k.Store, k.Position.Line,
+		k.Position.Hash)
+}
+
+// LineSpan says which lines of a journal set something aside.
+type LineSpan struct {
+	First  uint64 `json:"first"`
+	Last   uint64 `json:"last"`
+	Number int    `json:"number"` // of lines, First and Last included
+}
+
+// String is the lines in words.
+func (s *LineSpan) String() string {
+	if s.Number == 1 {
+		return fmt.Sprintf("line %d", s.First)
+	}
+	return fmt.Sprintf("%d lines from %d to %d", s.Number, s.First, s.Last)
+}
+
+func (s *LineSpan) copied() *LineSpan {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	return &c
+}
+
+// name notes on an entry that the line after the last one sets more of it aside; the caller holds
+// the state lock.
+func (j *journaled) name(en *entry) {
+	if j == nil {
+		return
+	}
+	n := j.head.Line + uint64(j.waiting) + 1
+	if en.lines == nil {
+		en.lines = &LineSpan{First: n}
+	}
+	if en.lines.Last != n {
+		en.lines.Last = n
+		en.lines.Number++
+	}
+}
+
+// kept is where the ledger is kept, as of the last line that was applied.
+func (j *journaled) kept() *Kept {
+	if j == nil {
+		return nil
+	}
+	return &Kept{j.lines.Place(), j.terms.Name, j.id, j.head}
+}
+
+// Kept says where the ledger is kept and which line was the last one seen; nil for a ledger in
+// memory. Whoever writes it down, as checkpoints do, can ask Holds later.
+func (l *Ledger) Kept() *Kept {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	return l.shared.journal.kept()
+}
+
+// ErrOtherLedger: the ledger is not the one that was named.
+var ErrOtherLedger = errors.New("accountant: another ledger")
+
+// Holds checks that the ledger is the one that was written down, wherever it is kept now, and still
+// holds the line: a ledger that was restored from an older copy does not.
+//
+// Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; those of the journal.
+func (l *Ledger) Holds(k Kept) error {
+	s := l.shared
+	if s.journal == nil {
+		return fmt.Errorf("%w: it is not kept in a store, want %s", ErrOtherLedger, &k)
+	}
+	j := s.journal
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.closed {
+		return errClosed
+	}
+	if err := j.catchUp(s.root); err != nil {
+		return err
+	}
+	if k.ID != j.id {
+		return fmt.Errorf("%w: it is %s, want %s", ErrOtherLedger, j.kept(), &k)
+	}
+	for line, err := range j.lines.Read(j.ctx, k.Position) {
+		if err == nil && !line.Snapshot {
+			err = line.Follows(k.Position)
+		}
+		return err // the first tells whether the rest belongs to it
+	}
+	return nil
+}
+
+// A Release is what came of what was set aside: the artefact that was handed out.
+type Release struct {
+	// Transaction is the ID under which its uses were set aside; empty where they had none.
+	Transaction string `json:"transaction,omitempty"`
+	// Lines are those that set its uses aside, where there is no transaction.
+	Lines []uint64 `json:"lines,omitempty"`
+	// Plan is the SHA-256 of the plan, in hexadecimal; empty for one that cannot be written.
+	Plan string `json:"plan,omitempty"`
+	// Artefact is the SHA-256 of what was handed out, in hexadecimal; empty for what cannot be
+	// written.
+	Artefact string `json:"artefact,omitempty"`
+}
+
+func (r Release) validate() error {
+	var k param.Checker
+	k.Add(checkPurpose("accountant.Release.Transaction", r.Transaction))
+	for _, h := range []struct{ path, hash string }{{"Plan", r.Plan}, {"Artefact", r.Artefact}} {
+		b, err := hex.DecodeString(h.hash)
+		k.OK(h.hash == "" || err == nil && len(b) == 32, "accountant.Release."+h.path,
+			fmt.Sprintf("%.70q", h.hash), "a SHA-256 in hexadecimal")
+	}
+	return k.Err()
+}
+
+// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A
+// ledger in memory keeps no releases, and LedTo does nothing.
+//
+// Errors: *param.Error; those of the journal.
+func (l *Ledger) LedTo(r Release) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	s := l.shared
+	if s.journal == nil {
+		return nil
+	}
+	s.reserve.Lock()
+	defer s.reserve.Unlock()
+	return s.commit(operation{
+		decide: allowed,
+		lines:  func() []*change { return []*change{{Release: &r}} },
+		do:     func() { s.journal.releases = append(s.journal.releases, r) },
+	})
+}
+
+// Releases are what LedTo was told, in all processes, in order.
+func (l *Ledger) Releases() []Release {
+	_ = l.shared.refresh() // as much as can be known
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if l.shared.journal == nil {
+		return nil
+	}
+	return append([]Release(nil), l.shared.journal.releases...)
+}

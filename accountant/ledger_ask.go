@@ -1,0 +1,61 @@
+package accountant
+
+import "fmt"
+
+// asking asks a policy and those who approve once for each reservation, however often the ledger
+// has to decide anew because other processes were faster.
+type asking struct {
+	ledger *Ledger
+	names  []string // of those who approve
+	asked  int      // policy requests that were allowed
+}
+
+// ask asks about the requests, which come to u for the purposes named.
+func (a *asking) ask(u uses, purpose string, requests ...Request) error {
+	l := a.ledger
+	for l.policy != nil && a.asked < len(requests) {
+		r := requests[a.asked]
+		r.Event = frozen(r.Event) // which the policy may change
+		if err := l.policy(r); err != nil {
+			return err
+		}
+		a.asked++
+	}
+	l.shared.state.Lock()
+	need, err := l.limits(purpose, u)
+	l.shared.state.Unlock()
+	if err != nil || need <= len(a.names) {
+		return err
+	}
+	whole := Request{purpose, frozen(u("")), 1, l.Relation()}
+	if a.names, err = l.askApproval(whole, need); err != nil {
+		return err
+	}
+	return nil
+}
+
+// overBudget says why count uses of e do not fit. The caller holds the state lock.
+func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) error {
+	r, err := root.bound(root.event(at, e, count), false)
+	if err != nil {
+		return fmt.Errorf("accountant: %q: %w", purpose, err)
+	}
+	out := root.refusal("the budget", purpose, root.budget.Epsilon, root.event(nil, nil, 0), r.Upper)
+	out.Fits = root.room(at, e, count)
+	return out
+}
+
+// room is how many uses of e fit, fewer than count, at least: a few prices are enough for an error.
+func (root *Ledger) room(at *Ledger, e Event, count int) int {
+	const prices = 24
+	low, high := 0, count // low fits, high does not
+	for i := 0; i < prices && high-low > 1; i++ {
+		mid := low + (high-low)/2
+		if ok, err := fitsBudget(root, at, e, mid); err == nil && ok {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}

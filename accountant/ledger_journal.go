@@ -1,0 +1,505 @@
+package accountant
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// ErrEmpty: the journal holds no ledger yet.
+var ErrEmpty = errors.New("accountant: the journal holds no ledger")
+
+// journaled is what a family of ledgers has where it is kept in a journal. The fields that lines
+// change do so under the lines' lock and the state lock together, and are read under either.
+type journaled struct {
+	// reading is held from the last line that was read to the one that is applied: what is in memory
+	// is what the lines up to head say, at any moment.
+	reading sync.Mutex
+
+	lines  Journal
+	ctx    context.Context
+	now    func() time.Time
+	reads  bool // the ledger was opened for reading
+	closed bool
+	broken error // why the lines cannot be believed; for good
+
+	id       string
+	terms    Terms
+	first    Position // of the first line: it names the journal
+	head     Position // of the last line that was applied
+	latest   time.Time
+	releases []Release
+	windows  []*window // one for each limit with a window
+
+	sinceSnapshot, bytesSince, snapshotBytes int
+
+	pending []*change // notes and marks that no line holds yet; under the state lock
+	marked  string    // why the run is not private, from the moment on that it is
+	waiting int       // how many lines come before the one that is being made true
+}
+
+// WithClock has the lines of a ledger in a journal carry the times that now returns. The zero
+// setting is the system's clock. No price depends on a time, only limits with a window do: see
+// [Limit].
+func WithClock(now func() time.Time) LedgerOption {
+	return journalOption("accountant.WithClock", func(j *journaled) { j.now = now })
+}
+
+// ReadOnly opens a ledger in a journal for reading: every change fails with ErrReadOnly.
+func ReadOnly() LedgerOption {
+	return journalOption("accountant.ReadOnly", func(j *journaled) { j.reads = true })
+}
+
+func journalOption(name string, set func(*journaled)) LedgerOption {
+	return func(l *Ledger) {
+		if l.shared.journal == nil {
+			l.fault = param.New(name, "an option", "none: the ledger is not kept in a journal")
+			return
+		}
+		set(l.shared.journal)
+	}
+}
+
+// CreateLedger writes the first line of an empty journal and opens the ledger. See OpenLedger.
+//
+// Errors: ErrConflict where the journal is not empty; *param.Error; those of the journal.
+func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOption) (*Ledger,
+	error) {
+	if err := terms.Validate(); err != nil {
+		return nil, err
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	l, err := newJournaled(ctx, j, opts)
+	if err != nil {
+		return nil, err
+	}
+	kept := l.shared.journal
+	if kept.reads {
+		return nil, ErrReadOnly
+	}
+	open := &opening{journalVersion, hex.EncodeToString(id[:]), terms}
+	lines, err := kept.encode([]*change{{Open: open}})
+	if err != nil {
+		return nil, err
+	}
+	if err := j.Append(ctx, Position{}, lines); err != nil {
+		return nil, err
+	}
+	return l, l.opened()
+}
+
+// OpenLedger opens the ledger that a journal holds. It is a [Ledger] like any other: what it has
+// set aside, in this process and in all others, counts, and it can be used wherever a ledger is
+// asked for.
+//
+// Guarantee: whatever is reserved is a durable line before the answer; a use is a durable line
+// before it is handed out; what all ledgers on the journal set aside never costs more than the
+// budget, but for what a failed call may have left in the journal, which counts and is handed out
+// to nobody, unless Resume or the transaction's ID asks for it.
+//
+// Uses are counted as taken a few ahead, at most one in 32 of those taken before: so many may be
+// lost when a process dies. A policy, and the hook for approvals, belong to the process and have to
+// be given each time; everything else is in the ledger's [Terms].
+//
+// The context is that of all reading and writing of the journal, for as long as the ledger is used:
+// when it ends, nothing more can be reserved. Close frees the journal.
+//
+// Errors: ErrEmpty, ErrDamaged, ErrRolledBack; *param.Error for options that the terms decide;
+// those of the journal.
+func OpenLedger(ctx context.Context, j Journal, opts ...LedgerOption) (*Ledger, error) {
+	l, err := newJournaled(ctx, j, opts)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.opened()
+}
+
+func newJournaled(ctx context.Context, j Journal, opts []LedgerOption) (*Ledger, error) {
+	l := &Ledger{shared: &ledgerShared{}, index: map[string]*entry{}}
+	l.shared.root = l
+	l.shared.journal = &journaled{lines: j, ctx: ctx, now: time.Now}
+	for _, o := range opts {
+		if o != nil {
+			o(l)
+		}
+	}
+	if l.shared.journal.now == nil {
+		l.shared.journal.now = time.Now
+	}
+	return l, l.fault
+}
+
+// opened reads the journal from its beginning.
+func (l *Ledger) opened() error {
+	kept := l.shared.journal
+	if l.filter != 0 || l.unit != "" {
+		return param.New("accountant.OpenLedger.opts", "WithUnit or WithFilter",
+			"those of the ledger's terms")
+	}
+	head, err := kept.current(l)
+	if err != nil {
+		return err
+	}
+	if head.Line == 0 {
+		return ErrEmpty
+	}
+	return nil
+}
+
+// operation is one change of a ledger. decide looks at everything that has been set aside and may
+// refuse; lines are what it comes to, none where nothing changes; do makes it true in memory. The
+// first two are called again when another process was faster.
+type operation struct {
+	decide func() error
+	lines  func() []*change
+	do     func()
+	uses   uses // what is set aside; nil for nothing
+}
+
+// uses is what is set aside for one purpose, or for all of them where it is empty; nil for nothing.
+type uses func(purpose string) Event
+
+// commit carries an operation out. The caller holds the reserve lock.
+//
+// In a journal, the lines are durable before it is true. After an error of Append they may be
+// there: the next reading counts them, so that nothing is ever understated.
+func (s *ledgerShared) commit(c operation) error {
+	if s.journal != nil {
+		return s.journal.commit(s.root, c)
+	}
+	if err := c.decide(); err != nil {
+		return err
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	c.do()
+	return nil
+}
+
+func (j *journaled) commit(root *Ledger, c operation) error {
+	if err := j.writable(root); err != nil {
+		return err
+	}
+	if root.policy != nil || root.approve != nil { // which take their time: nobody waits for them
+		if _, err := j.current(root); err != nil {
+			return err
+		}
+		if err := c.decide(); err != nil {
+			return err
+		}
+	}
+	unlock, err := j.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for {
+		head, err := j.current(root)
+		if err != nil {
+			return err
+		}
+		if err := c.decide(); err != nil {
+			return err
+		}
+		err = j.append(root, c, head)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+}
+
+func (j *journaled) writable(root *Ledger) error {
+	root.shared.state.Lock()
+	defer root.shared.state.Unlock()
+	switch {
+	case j.broken != nil:
+		return j.broken
+	case j.reads:
+		return ErrReadOnly
+	case j.closed:
+		return errClosed
+	}
+	return j.ctx.Err()
+}
+
+var errClosed = errors.New("accountant: the ledger is closed")
+
+// lock takes the journal's lock, where it has one.
+func (j *journaled) lock() (unlock func(), err error) {
+	if locker, ok := j.lines.(Locker); ok {
+		return locker.Lock(j.ctx)
+	}
+	return func() {}, nil
+}
+
+// append writes what an operation comes to that was decided when head was the last line, and what
+// is pending, and makes it true.
+func (j *journaled) append(root *Ledger, c operation, head Position) error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.head != head { // a question was answered in the meantime
+		return ErrConflict
+	}
+	state := &root.shared.state
+	state.Lock()
+	pending := slices.Clone(j.pending)
+	changes := append(slices.Clone(pending), c.lines()...)
+	state.Unlock()
+	var lines []JournalLine
+	if len(changes) > 0 {
+		var err error
+		if lines, err = j.encode(changes); err != nil {
+			return err
+		}
+		if err := j.lines.Append(j.ctx, j.head, lines); err != nil {
+			return err
+		}
+	}
+	state.Lock()
+	j.made(root, c, pending, lines, changes)
+	state.Unlock()
+	if len(lines) > 0 {
+		j.snapshotIfDue(root)
+	}
+	return nil
+}
+
+// made makes durable lines true; the caller holds both locks.
+func (j *journaled) made(root *Ledger, c operation, pending []*change, lines []JournalLine,
+	changes []*change) {
+	for _, p := range pending {
+		if err := root.apply(p); err != nil {
+			j.broken, root.fault = err, err // never: the ledger wrote it
+		}
+	}
+	j.pending, j.waiting = j.pending[len(pending):], len(pending)
+	c.do()
+	j.waiting = 0
+	for i, line := range lines {
+		j.advance(line, changes[i].Time)
+	}
+	if c.uses != nil && len(lines) > 0 {
+		j.remember(j.latest, c.uses)
+	}
+}
+
+// encode numbers the changes, gives them a time and chains them to the last line.
+func (j *journaled) encode(changes []*change) ([]JournalLine, error) {
+	lines := make([]JournalLine, len(changes))
+	at, now := j.head, j.time()
+	for i, c := range changes {
+		c.Line, c.Time = at.Line+1, now
+		text, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > maxLine {
+			return nil, param.New("accountant.Journal", len(text), "less to write in one line")
+		}
+		at = Position{c.Line, ChainHash(at.Hash, text)}
+		lines[i] = JournalLine{at, text, c.Snapshot != nil}
+	}
+	return lines, nil
+}
+
+// maxLine bounds a line's text, for every reader.
+const maxLine = 64 << 20
+
+// time is that of the caller, but never before that of a line: a clock that was set back, or that
+// of another machine, makes no window forget.
+func (j *journaled) time() time.Time {
+	now := j.now().UTC().Round(0)
+	if now.Before(j.latest) || now.Year() > 9999 { // which no line can hold
+		return j.latest
+	}
+	return now
+}
+
+// advance notes that a line has been applied; the caller holds the state lock.
+func (j *journaled) advance(line JournalLine, at time.Time) {
+	if j.head = line.Position; j.first.Line == 0 {
+		j.first = line.Position
+	}
+	if at.After(j.latest) {
+		j.latest = at
+	}
+	j.sinceSnapshot++
+	j.bytesSince += len(line.Text)
+	if line.Snapshot {
+		j.sinceSnapshot, j.bytesSince, j.snapshotBytes = 0, 0, len(line.Text)
+	}
+}
+
+// current applies what other processes have appended and returns the position of the last line.
+func (j *journaled) current(root *Ledger) (Position, error) {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	err := j.catchUp(root)
+	return j.head, err
+}
+
+// catchUp is current for who holds the lines' lock.
+func (j *journaled) catchUp(root *Ledger) error {
+	if j.broken != nil {
+		return j.broken
+	}
+	for line, err := range j.unread() {
+		if err == nil {
+			err = j.follow(root, line)
+		}
+		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrRolledBack) {
+			root.shared.state.Lock()
+			j.broken, root.fault = err, err // for good: a total that is not known is infinite
+			root.shared.state.Unlock()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unread are the lines that have not been applied.
+func (j *journaled) unread() iter.Seq2[JournalLine, error] {
+	if s, ok := j.lines.(Snapshotter); ok && j.head.Line == 0 {
+		return s.ReadLatest(j.ctx)
+	}
+	return j.lines.Read(j.ctx, j.head)
+}
+
+// follow applies the next line.
+func (j *journaled) follow(root *Ledger, line JournalLine) error {
+	root.shared.state.Lock()
+	defer root.shared.state.Unlock()
+	skips := line.Snapshot && line.Line != j.head.Line+1
+	if !skips {
+		if err := line.Follows(j.head); err != nil {
+			return err
+		}
+	}
+	c, err := decodeChange(line)
+	if err != nil {
+		return damaged(line, err)
+	}
+	switch {
+	case c.Snapshot != nil:
+		err = j.followSnapshot(root, line, c.Snapshot)
+	case c.Open != nil && line.Line == 1:
+		err = j.open(root, c.Open)
+	case line.Line == 1:
+		err = errors.New("no opening")
+	default:
+		err = root.apply(c)
+	}
+	if err != nil {
+		return damaged(line, err)
+	}
+	j.advance(line, c.Time)
+	return nil
+}
+
+func damaged(line JournalLine, err error) error {
+	return fmt.Errorf("%w: line %d: %w", ErrDamaged, line.Line, err)
+}
+
+// open takes the terms of the first line over.
+func (j *journaled) open(root *Ledger, o *opening) error {
+	if o.Version != journalVersion {
+		return fmt.Errorf("lines of version %d, want %d", o.Version, journalVersion)
+	}
+	if err := o.Terms.Validate(); err != nil {
+		return err
+	}
+	j.id, j.terms = o.ID, o.Terms
+	root.budget, root.filter, root.unit = o.Terms.Budget, o.Terms.FilterOrder, o.Terms.Unit
+	if root.unit == defaultUnit {
+		root.unit = ""
+	}
+	for _, m := range o.Terms.Limits {
+		if m.Window > 0 {
+			j.windows = append(j.windows, &window{limit: m})
+		}
+	}
+	return nil
+}
+
+// refresh follows other processes before a question is answered.
+func (s *ledgerShared) refresh() error {
+	j := s.journal
+	if j == nil {
+		return nil
+	}
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.closed {
+		return nil
+	}
+	return j.catchUp(s.root)
+}
+
+// note has a line written for a note or a mark. Where that fails it waits for the next line,
+// without which nothing more can be taken.
+func (s *ledgerShared) note(c *change) {
+	s.state.Lock()
+	s.journal.pending = append(s.journal.pending, c)
+	s.state.Unlock()
+	if s.reserve.TryLock() { // whoever has the lock writes it
+		defer s.reserve.Unlock()
+		_ = s.flush()
+	}
+}
+
+// flush writes what is pending; the caller holds the reserve lock.
+func (s *ledgerShared) flush() error {
+	s.state.Lock()
+	waits := s.journal != nil && len(s.journal.pending) > 0
+	s.state.Unlock()
+	if !waits {
+		return nil
+	}
+	return s.commit(operation{decide: allowed, lines: func() []*change { return nil }, do: func() {}})
+}
+
+func allowed() error { return nil }
+
+// Name is the name of a ledger in a journal; "" for any other.
+func (l *Ledger) Name() string {
+	l.shared.state.Lock()
+	defer l.shared.state.Unlock()
+	if j := l.shared.journal; j != nil {
+		return j.terms.Name
+	}
+	return ""
+}
+
+// Close writes what is pending and closes the ledger's journal: nothing more can be reserved or
+// taken, and questions are answered as of now. A ledger without a journal has nothing to close.
+func (l *Ledger) Close() error {
+	s := l.shared
+	s.reserve.Lock()
+	defer s.reserve.Unlock()
+	j := s.journal
+	if j == nil || j.closed {
+		return nil
+	}
+	var err error
+	if j.writable(s.root) == nil {
+		err = s.flush()
+	}
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	s.state.Lock()
+	defer s.state.Unlock()
+	j.closed = true
+	return errors.Join(err, j.lines.Close())
+}

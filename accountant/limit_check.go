@@ -1,0 +1,229 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Refusal says why something was not set aside, what was left and what would have fitted. It is
+// an ErrBudgetExceeded.
+type Refusal struct {
+	Limit   string  // what refuses: the budget, or a limit in words
+	Purpose string  // of what was asked for
+	Spent   float64 // ε of everything that the limit counts, without what was asked for
+	Asked   float64 // the same with it
+	Allowed float64 // the most that the limit allows
+	// Fits is how many uses of the event asked for would have fitted, at least; -1 where that was not
+	// worked out, as for transactions.
+	Fits int
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	s := fmt.Sprintf("%v: %q brings ε to %.4g of %.4g, %s; %.4g is set aside", ErrBudgetExceeded,
+		r.Purpose, r.Asked, r.Allowed, r.Limit, r.Spent)
+	if r.Fits >= 0 {
+		s += fmt.Sprintf("; %d uses would fit", r.Fits)
+	}
+	return s
+}
+
+// Unwrap makes the refusal an ErrBudgetExceeded.
+func (r *Refusal) Unwrap() error { return ErrBudgetExceeded }
+
+// An Approval is the hook of WithApproval: it returns the names of those who approve a request. It
+// may ask people, and take its time; it must not use the ledger for a reservation.
+type Approval func(Request) ([]string, error)
+
+// WithApproval installs the hook that limits with Approvals ask. Whoever approved is named in the
+// ledger's lines. Without the hook such a limit is never passed.
+func WithApproval(f Approval) LedgerOption { return func(l *Ledger) { l.approve = f } }
+
+// String is the limit in words.
+func (m Limit) String() string {
+	s := "the limit"
+	if m.PerRelease {
+		s += " for one release"
+	}
+	if m.Purpose != "" {
+		s += fmt.Sprintf(" for %q", m.Purpose)
+	}
+	if m.Window > 0 {
+		s += fmt.Sprintf(" within %v", m.Window)
+	}
+	if m.Approvals > 0 {
+		s += fmt.Sprintf(" without the approval of %d people", m.Approvals)
+	}
+	return s
+}
+
+// limits checks the limits of the terms and says how many people must approve. The caller holds the
+// state lock.
+func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
+	j := l.shared.journal
+	if j == nil {
+		return 0, nil
+	}
+	root := l.shared.root
+	windows := j.windows
+	for _, m := range j.terms.Limits {
+		var before Event = Composed{}
+		if m.Window > 0 {
+			before, windows = windows[0].event(j.time()), windows[1:]
+		}
+		e := u(m.Purpose)
+		if e == nil {
+			continue
+		}
+		with := Event(Composed{[]Event{before, e}})
+		if !m.PerRelease && m.Window == 0 {
+			before = root.eventFor(m.Purpose, nil, nil)
+			with = root.eventFor(m.Purpose, l, e)
+		}
+		cost, err := root.bound(with, false)
+		if err != nil {
+			return 0, err
+		}
+		if cost.Upper <= m.Epsilon {
+			continue
+		}
+		if m.Approvals > 0 && root.approve != nil {
+			approvals = max(approvals, m.Approvals)
+			continue
+		}
+		return 0, root.refusal(m.String(), purpose, m.Epsilon, before, cost.Upper)
+	}
+	return approvals, nil
+}
+
+func (l *Ledger) refusal(limit, purpose string, allowed float64, before Event,
+	asked float64) *Refusal {
+	spent := math.Inf(1)
+	if r, err := l.bound(before, false); err == nil {
+		spent = r.Upper
+	}
+	return &Refusal{Limit: limit, Purpose: purpose, Spent: spent, Asked: asked, Allowed: allowed,
+		Fits: -1}
+}
+
+// askApproval asks for approvals and returns the names.
+func (l *Ledger) askApproval(r Request, approvals int) ([]string, error) {
+	names, err := l.shared.root.approve(r)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
+	if len(names) < approvals {
+		return nil, fmt.Errorf("accountant: %q: %d people approve, %d are needed: %w", r.Purpose,
+			len(names), approvals, errNotApproved)
+	}
+	for _, name := range names {
+		if err := checkPurpose("accountant.Approval", name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+var errNotApproved = errors.New("accountant: not approved")
+
+// usesOf is count uses of one event for one purpose.
+func usesOf(purpose string, e Event, count int) uses {
+	return func(p string) Event {
+		if p != "" && p != purpose {
+			return nil
+		}
+		return Repeated{e, count}
+	}
+}
+
+// uses is the transaction's event for one purpose.
+func (t Transaction) uses(lines []*placedLine) uses {
+	return func(purpose string) Event {
+		var some []*placedLine
+		for _, p := range lines {
+			if purpose == "" || p.line.Purpose == purpose {
+				some = append(some, p)
+			}
+		}
+		if len(some) == 0 {
+			return nil
+		}
+		return t.event(some)
+	}
+}
+
+// window is what a limit with a window counts: every line's event with the time of the line, in
+// steps of a part of the window, so that its size follows the distinct events and not the lines.
+type window struct {
+	limit Limit
+	uses  []windowUse
+}
+
+type windowUse struct {
+	Step  int64  `json:"step"`
+	Event string `json:"event"` // its text
+	Count int    `json:"count"`
+}
+
+// windowSteps is how finely a window's end is kept; what is in a step counts until all of it has
+// left the window.
+const windowSteps = 64
+
+func (w *window) step(t time.Time) int64 {
+	length := max(1, int64(w.limit.Window)/windowSteps)
+	seconds, nanos := t.Unix(), int64(t.Nanosecond())
+	if seconds > math.MaxInt64/int64(time.Second)-1 || seconds < 0 {
+		return math.MaxInt64 / 2
+	}
+	return (seconds*int64(time.Second) + nanos) / length
+}
+
+// remember adds what was set aside at a time; the caller holds the state lock.
+func (j *journaled) remember(at time.Time, u uses) {
+	for _, w := range j.windows {
+		if e := u(w.limit.Purpose); e != nil {
+			w.add(at, e)
+		}
+	}
+}
+
+func (w *window) add(at time.Time, e Event) {
+	now := w.step(at)
+	w.uses = slices.DeleteFunc(w.uses, func(u windowUse) bool { return u.gone(now) })
+	key, err := eventKey(e)
+	if err != nil {
+		key = "" // which no price can be put on
+	}
+	for i := range w.uses {
+		if u := &w.uses[i]; u.Step == now && u.Event == key && u.Count < maxCount {
+			u.Count++
+			return
+		}
+	}
+	w.uses = append(w.uses, windowUse{now, key, 1})
+}
+
+// gone reports whether the whole step has left a window that ends in the step now.
+func (u windowUse) gone(now int64) bool { return now-u.Step > windowSteps }
+
+// event is all that counts at a time.
+func (w *window) event(at time.Time) Event {
+	now, all := w.step(at), Composed{}
+	for _, u := range w.uses {
+		if u.gone(now) {
+			continue
+		}
+		e, err := UnmarshalEvent([]byte(u.Event))
+		if err != nil {
+			return nil // which bound refuses
+		}
+		all.Events = append(all.Events, Repeated{e, u.Count})
+	}
+	return all
+}

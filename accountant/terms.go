@@ -1,0 +1,54 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Terms are what a ledger in a journal is kept by, for good: its first line. Every process that
+// opens the ledger applies them.
+type Terms struct {
+	Name        string  `json:"name"`           // of the protected records, such as "patients-2026"
+	Unit        string  `json:"unit,omitempty"` // see WithUnit; empty for a record
+	Budget      Budget  `json:"budget"`
+	FilterOrder float64 `json:"filter_order,omitempty"` // see WithFilter; 0 for none
+	Limits      []Limit `json:"limits,omitempty"`       // below the budget
+}
+
+// maxName bounds names of ledgers, so that they are names of files and keys of tables everywhere.
+const maxName = 128
+
+// ValidateName refuses what cannot name a ledger in every store: names are 1 to 128 bytes of
+// lower-case letters, digits, '-', '_' and '.', and begin with a letter or a digit.
+//
+// Errors: *param.Error.
+func ValidateName(name string) error {
+	const want = "1 to 128 of a-z, 0-9, '-', '_' and '.', the first a letter or a digit"
+	ok := name != "" && len(name) <= maxName && !strings.ContainsAny(name[:1], "-_.")
+	for _, c := range name {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}
+	if !ok {
+		return param.New("accountant.Terms.Name", fmt.Sprintf("%.200q", name), want)
+	}
+	return nil
+}
+
+// Validate reports every mistake at once, as *param.Error joined by errors.Join.
+func (t Terms) Validate() error {
+	errs := []error{ValidateName(t.Name), t.Budget.Validate()}
+	if len(t.Unit) > maxName || !utf8.ValidString(t.Unit) {
+		errs = append(errs, param.New("accountant.Terms.Unit", len(t.Unit), "at most 128 bytes of UTF-8"))
+	}
+	if t.FilterOrder != 0 {
+		errs = append(errs, checkFilter("accountant.Terms.FilterOrder", t.FilterOrder))
+	}
+	for i, limit := range t.Limits {
+		errs = append(errs, limit.validate(fmt.Sprintf("accountant.Terms.Limits[%d]", i)))
+	}
+	return errors.Join(errs...)
+}

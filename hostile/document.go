@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// anyDocument changes a sound JSON document, a few values of it, and now and then its bytes.
+func anyDocument(rng *rand.Rand, sound [][]byte) []byte {
+	text := pick(rng, sound)
+	for range 1 + rng.IntN(4) {
+		text = changeDocument(rng, text)
+	}
+	if rng.IntN(12) == 0 {
+		return changeBytes(rng, bytes.Clone(text), sound)
+	}
+	return text
+}
+
+// changeDocument makes one change; what is no document comes back as it is.
+func changeDocument(rng *rand.Rand, text []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var root any
+	if d.Decode(&root) != nil {
+		return text
+	}
+	var all []place
+	walk(root, func(v any) { root = v }, nil, &all)
+	p := pick(rng, all)
+	if p.remove != nil && rng.IntN(6) == 0 {
+		p.remove()
+	} else {
+		p.put(other(rng, p.value, all))
+	}
+	out, err := json.Marshal(root)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// place is where a value stands in a document.
+type place struct {
+	value  any
+	put    func(any)
+	remove func() // nil where nothing can be left out
+}
+
+// walk lists the places of a document in an order of its own.
+func walk(v any, put func(any), remove func(), all *[]place) {
+	*all = append(*all, place{v, put, remove})
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			walk(v[k], func(x any) { v[k] = x }, func() { delete(v, k) }, all)
+		}
+	case []any:
+		for i := range v {
+			walk(v[i], func(x any) { v[i] = x }, nil, all)
+		}
+	}
+}
+
+func sortedKeys(m map[string]any) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// other is a value to put in the place of one: most often one of its kind.
+func other(rng *rand.Rand, old any, all []place) any {
+	if rng.IntN(6) == 0 {
+		return pick(rng, all).value // of another place
+	}
+	switch v := old.(type) {
+	case json.Number:
+		if rng.IntN(8) != 0 {
+			return json.Number(pick(rng, numbers))
+		}
+	case bool:
+		if rng.IntN(4) != 0 {
+			return !v
+		}
+	case string:
+		switch rng.IntN(5) {
+		case 0:
+			return string(changeBytes(rng, []byte(v), [][]byte{[]byte(v)}))
+		case 1:
+			return strings.Repeat(v+"a", 1+rng.IntN(1<<rng.IntN(14)))
+		}
+		if s, ok := pick(rng, all).value.(string); ok {
+			return s
+		}
+	case []any:
+		return otherList(rng, v)
+	case map[string]any:
+		if len(v) > 0 && rng.IntN(2) == 0 {
+			out := map[string]any{}
+			for _, k := range sortedKeys(v) {
+				out[k] = v[k]
+			}
+			out[pick(rng, sortedKeys(v))] = pick(rng, all).value
+			return out
+		}
+	}
+	return pick(rng, []any{nil, true, "", "x", json.Number("0"), json.Number("-1"),
+		json.Number("1e9"), []any{}, map[string]any{}, []any{nil}, nested(rng.IntN(100)),
+		[]any{json.Number("1"), json.Number("2")}})
+}
+
+// otherList is longer, shorter or in another order.
+func otherList(rng *rand.Rand, v []any) any {
+	if len(v) == 0 {
+		return []any{json.Number("1")}
+	}
+	lo := rng.IntN(len(v))
+	switch rng.IntN(4) {
+	case 0:
+		return append(slices.Clone(v[:lo]), v[lo+1:]...)
+	case 1:
+		return append(slices.Clone(v), slices.Repeat(v[lo:lo+1], 1+rng.IntN(1<<rng.IntN(12)))...)
+	case 2:
+		return slices.Clone(v[:lo])
+	}
+	out := slices.Clone(v)
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// nested is a list in a list in a list.
+func nested(depth int) any {
+	var v any = []any{}
+	for range depth {
+		v = []any{v}
+	}
+	return v
+}

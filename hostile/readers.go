@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// readers are all of them; files of checkpoints are written to the scratch folder.
+func readers(ctx context.Context, scratch string) ([]reader, error) {
+	list, err := recordReaders()
+	if err != nil {
+		return nil, err
+	}
+	documents, err := documentReaders()
+	if err != nil {
+		return nil, err
+	}
+	systems, err := systemReaders(ctx, scratch)
+	return append(append(list, documents...), systems...), err
+}
+
+// second is the error of a call with a result.
+func second[T any](_ T, err error) error { return err }
+
+// look reads all records, checks them and prints what prints.
+func look(d records.Data, err error) error {
+	if err != nil {
+		return err
+	}
+	var b device.Batch
+	d.Range(0, min(d.Len(), 1000), &b)
+	_ = fmt.Sprintf("%v %+v", d, d)
+	_ = records.Check(d) // that a record is odd is no error of reading it
+	return nil
+}
+
+// schemas are one of each form of records.
+func schemas() (vectors, images, sets, table records.Schema, err error) {
+	table, err = records.NewSchema(records.Numeric("age", 17, 90).WithMissing(),
+		records.Integer("n", 0, 5), records.Categorical("work", "a", "b", "c").WithAlias("a", "A"),
+		records.Ordinal("rank", "low", "mid", "high"), records.Flag("old", "no", "yes"),
+		records.Label("y", "<=50K", ">50K"))
+	return records.Interval(3, -1, 2).WithLabels("a", "b"), records.Image(3, 2), records.Sets(40, 6),
+		table, err
+}
+
+const (
+	vectorLines = "0.5,1,-1,a\n2,0,nan,b\n\"0.25\",1e-3,-0,a\n,,,\n"
+	tableLines  = "age,n,work,rank,old,y\n39,2,a,low,no,<=50K\n,9,zz,mid,yes,>50K\n" +
+		"\"17\",0,\"A\",high,no,<=50K\n"
+	visitLines = "user,item\nu1,3\nu2,4 5\n\"u1\",7\nu3,39\n"
+	basketRows = "1 2 3\n\n4 39\n-1,5;6\n"
+)
+
+// recordReaders are the readers of package records and draft.
+func recordReaders() ([]reader, error) {
+	vectors, images, sets, table, err := schemas()
+	if err != nil {
+		return nil, err
+	}
+	text := func(lines ...string) (list [][]byte) {
+		for _, l := range lines {
+			list = append(list, []byte(l), []byte(strings.Repeat(l, 30)))
+		}
+		return list
+	}
+	from := bytes.NewReader
+	csv := func(b []byte) error { return look(records.CSV{}.Read(from(b), vectors)) }
+	frame := func(b []byte) error { return look(records.CSV{Header: true}.ReadFrame(from(b), table)) }
+	visits := func(b []byte) error {
+		return look(records.Visits{Header: true, User: "user", Item: "item"}.Read(from(b), sets))
+	}
+	list := []reader{
+		{"csv", text(vectorLines), anyBytes, csv},
+		{"csv, packed", text(vectorLines), packed, csv},
+		{"frame", text(tableLines), anyBytes, frame},
+		{"frame, packed", text(tableLines), packed, frame},
+		{"frames", text(tableLines), anyBytes, func(b []byte) error {
+			for _, err := range (records.CSV{Header: true}).Stream(from(b), table, 100) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"lines", text(tableLines, visitLines), anyBytes, func(b []byte) error {
+			for _, err := range (records.CSV{}).Lines(from(b)) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"visits", text(visitLines), anyBytes, visits},
+		{"visits, packed", text(visitLines), packed, visits},
+		{"transactions", text(basketRows), anyBytes, func(b []byte) error {
+			return look(records.ReadTransactions(from(b), sets))
+		}},
+		{"stream of transactions", text(basketRows), anyBytes, func(b []byte) error {
+			for _, err := range records.StreamTransactions(from(b), sets, 100) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"draft of public rows", text(tableLines), anyBytes, func(b []byte) error {
+			return second(draft.FromPublic(from(b), records.CSV{Header: true}, draft.Public{}))
+		}},
+	}
+	binary, err := binaryReaders(vectors, images, sets)
+	return append(list, binary...), err
+}
+
+// binaryReaders are those of arrays and of mapped files.
+func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
+	pixels, err1 := records.FromBytes(images, []byte{0, 1, 2, 255, 128, 127, 3, 9, 0, 0, 0, 0})
+	table, err2 := records.FromFlat(vectors, []float32{0.5, 1, -1, 2, 0, 0}, 0, 1)
+	baskets, err3 := records.FromItems(sets, [][]uint32{{1, 2, 3}, nil, {4, 39}})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	rows, err := mix.RowsOf(3, 2, []float32{1, 2, 3, 4, 5, 6}, []float32{0, 1, 1, 0})
+	if err != nil {
+		return nil, err
+	}
+	var idx, labels, npy, npz, mapped, mixed bytes.Buffer
+	labelled, err := records.FromFlat(images.WithLabels("a", "b"), make([]float32, 12), 0, 1)
+	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
+		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
+		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
+		rows.WriteNPZ(&mixed)); err != nil {
+		return nil, err
+	}
+	one := func(b *bytes.Buffer) [][]byte { return [][]byte{b.Bytes()} }
+	from := bytes.NewReader
+	return []reader{
+		{"idx", one(&idx), anyBytes, func(b []byte) error {
+			return look(records.ReadIDX(from(b), nil, images))
+		}},
+		{"idx, packed", one(&idx), packed, func(b []byte) error {
+			return look(records.ReadIDX(from(b), nil, images))
+		}},
+		{"labels of idx", one(&labels), anyBytes, func(b []byte) error {
+			return look(records.ReadIDX(from(idx.Bytes()), from(b), images.WithLabels("a", "b")))
+		}},
+		{"npy", one(&npy), anyBytes, func(b []byte) error {
+			return look(records.ReadNPY(from(b), records.Interval(3, -1, 2)))
+		}},
+		{"npz", one(&npz), anyBytes, func(b []byte) error {
+			return look(records.ReadNPZ(from(b), int64(len(b)), vectors))
+		}},
+		{"npz of mixtures", one(&mixed), anyBytes, func(b []byte) error {
+			return second(mix.ReadNPZ(from(b), int64(len(b)), 3, 2))
+		}},
+		{"mapped sets", one(&mapped), anyBytes, func(b []byte) error {
+			m, err := records.ReadSets(from(b), int64(len(b)))
+			if err != nil {
+				return err
+			}
+			return look(m, nil)
+		}},
+	}, nil
+}
+
+// documentReaders are those of JSON documents, plans apart.
+func documentReaders() ([]reader, error) {
+	vectors, images, sets, table, err := schemas()
+	if err != nil {
+		return nil, err
+	}
+	ledger, events, err := books()
+	if err != nil {
+		return nil, err
+	}
+	clusters := kmeans.Model{Centers: [][]float32{{1, 2}, {3, 4}},
+		Counts: []float64{1, 3}, ClipNorm: 1}
+	fourier, err := rff.RBF{Dim: 6, Bandwidth: 1}.New(3, 1)
+	if err != nil {
+		return nil, err
+	}
+	drafts, err := draft.Config{Candidates: table, Budget: ledger.Budget()}.Plan()
+	if err != nil {
+		return nil, err
+	}
+	kernels, err := kernelDocuments()
+	if err != nil {
+		return nil, err
+	}
+	density := func(a models.DensityArchitecture) json.RawMessage {
+		text, _ := models.MarshalDensity(a)
+		return text
+	}
+	maker := func(a models.GeneratorArchitecture) json.RawMessage {
+		text, _ := models.MarshalGenerator(a)
+		return text
+	}
+	critic := func(a models.CriticArchitecture) json.RawMessage {
+		text, _ := models.MarshalCritic(a)
+		return text
+	}
+	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 10, NoiseMultiplier: 1,
+		Optimizer: sgd.Adam(1e-3)}
+	type form struct {
+		name  string
+		sound []any
+		read  func([]byte) error
+	}
+	var list []reader
+	for _, f := range []form{
+		{"schema", []any{vectors, images, sets, table}, func(b []byte) error {
+			return second(records.ReadSchema(bytes.NewReader(b)))
+		}},
+		{"ledger", []any{ledger}, func(b []byte) error {
+			l, err := accountant.UnmarshalLedger(b)
+			if err != nil {
+				return err
+			}
+			_ = l.Guarantee().String()
+			return second(json.Marshal(l))
+		}},
+		{"guarantee", []any{ledger.Guarantee()}, func(b []byte) error {
+			var g accountant.Guarantee
+			err := json.Unmarshal(b, &g)
+			_ = g.String()
+			return err
+		}},
+		{"event", events, func(b []byte) error {
+			e, err := accountant.UnmarshalEvent(b)
+			if err != nil {
+				return err
+			}
+			_ = accountant.Describe(e)
+			return second(accountant.MarshalEvent(e))
+		}},
+		{"plan: draft", []any{drafts}, func(b []byte) error {
+			var p draft.Plan
+			if err := json.Unmarshal(b, &p); err != nil {
+				return err
+			}
+			_ = p.String()
+			return second(json.Marshal(&p))
+		}},
+		{"clusters", []any{clusters}, unmarshal[kmeans.Model]},
+		{"random features", []any{fourier}, unmarshal[rff.Map]},
+		{"kernel", kernels, func(b []byte) error {
+			k, err := rff.UnmarshalEmbedding(b)
+			if err != nil {
+				return err
+			}
+			return second(k.Embedding(rff.Layout{In: 6, Height: 2, Width: 3}, 1))
+		}},
+		{"density", []any{density(models.VAE{Hidden: []int{4}, Latent: 2}), density(models.RBM{Hidden: 4,
+			Chains: 3})}, func(b []byte) error { return second(models.UnmarshalDensity(b)) }},
+		{"generator network",
+			[]any{maker(models.MLP{Hidden: []int{4, 5}}), maker(models.SmallGenerator28())},
+			func(b []byte) error { return second(models.UnmarshalGenerator(b)) }},
+		{"critic", []any{critic(models.MLP{Hidden: []int{4, 5}})},
+			func(b []byte) error { return second(models.UnmarshalCritic(b)) }},
+		{"training", []any{train}, unmarshal[sgd.Config]},
+		{"training against a release", []any{merf.GeneratorConfig{Steps: 3}},
+			unmarshal[merf.GeneratorConfig]},
+	} {
+		r := reader{name: f.name, change: anyDocument, read: f.read}
+		for _, v := range f.sound {
+			text, err := json.Marshal(v)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
+			if err := f.read(text); err != nil {
+				return nil, fmt.Errorf("%s: a sound input: %w", f.name, err)
+			}
+			r.sound = append(r.sound, text)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// unmarshal reads a value and writes it again.
+func unmarshal[T any](b []byte) error {
+	var v T
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	return second(json.Marshal(&v))
+}
+
+// books are a ledger with events and children, and the events.
+func books() (*accountant.Ledger, []any, error) {
+	l := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
+	var texts []any
+	var wrong error
+	for i, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 3},
+		accountant.PoissonSampled{Probability: 0.01, Event: accountant.Gaussian{NoiseMultiplier: 2}},
+		accountant.Laplace{Scale: 20}, accountant.Pure{Epsilon: 0.1},
+		accountant.Repeated{Event: accountant.ExponentialMechanism{Epsilon: 0.01}, Count: 5},
+		accountant.Composed{Events: []accountant.Event{accountant.Gaussian{NoiseMultiplier: 9},
+			accountant.DiscreteGaussian{Sigma: 9, Sensitivity: 1}}}} {
+		text, err := accountant.MarshalEvent(e)
+		wrong = errors.Join(wrong, err)
+		texts = append(texts, json.RawMessage(text))
+		_, err = l.Reserve(fmt.Sprint("stage ", i), e, 1+i)
+		wrong = errors.Join(wrong, err)
+	}
+	parts, err := l.Disjoint("classes", 2)
+	if err == nil {
+		err = parts[0].Spend("counts", accountant.Gaussian{NoiseMultiplier: 5})
+	}
+	return l, texts, errors.Join(wrong, err)
+}
+
+// kernelDocuments are kernels of all kinds.
+func kernelDocuments() (list []any, err error) {
+	plain := rff.RBF{Dim: 6, Bandwidth: 1}
+	hermite := rff.Hermite{Order: 4, Bandwidth: 0.5, Products: 3}
+	for _, k := range []rff.EmbeddingKernel{plain, rff.Laplacian{Dim: 6, Bandwidth: 1}, hermite,
+		rff.Scales{Dim: 6, Low: 0.5, High: 2},
+		rff.Patches{Dim: 6, Windows: []float64{0.5}, Blur: 1, Low: 1,
+			High: 2}, rff.Join{Parts: []rff.Part{{Share: 1, Kernel: plain}, {Share: 2, Kernel: hermite}}}} {
+		text, err := rff.MarshalEmbedding(k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, json.RawMessage(text))
+	}
+	return list, nil
+}

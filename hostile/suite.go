@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+// What an input below 1 MB may take, by the defaults: memory in all, freed or not, and time of the
+// processors.
+const (
+	allowedBytes = 64 << 20
+	allowedTime  = time.Second
+	hangs        = time.Minute // after which the process is given up
+	largestInput = 1_000_000
+)
+
+// A reader reads bytes that anybody may have written.
+type reader struct {
+	name   string
+	sound  [][]byte                                    // inputs that it reads
+	change func(rng *rand.Rand, sound [][]byte) []byte // makes a hostile one
+	read   func(input []byte) error                    // and does what its caller would do next
+}
+
+// tally is what one reader's inputs have led to.
+type tally struct {
+	Reader   string        `json:"reader"`
+	Inputs   uint64        `json:"inputs"`
+	Read     uint64        `json:"read"` // without an error
+	Worst    uint64        `json:"most_bytes"`
+	Slowest  time.Duration `json:"longest_ns"`
+	Findings []string      `json:"findings,omitempty"`
+}
+
+// limits are what an input may take.
+type limits struct {
+	bytes uint64
+	time  time.Duration
+	hang  time.Duration
+}
+
+// suite gives readers their inputs, one after another.
+type suite struct {
+	seed, first, inputs uint64
+	limits              limits
+	out, show           io.Writer
+	tallies             []*tally
+}
+
+// run gives one reader its inputs.
+func (s *suite) run(ctx context.Context, r reader) {
+	t := &tally{Reader: r.name}
+	s.tallies = append(s.tallies, t)
+	start := time.Now()
+	w := watch(r.name, s.limits.hang)
+	defer w.stop()
+	for i := s.first; i < s.first+s.inputs && ctx.Err() == nil; i++ {
+		input := s.input(r, i)
+		w.begin(i)
+		s.judge(t, r, i, input)
+		t.Inputs++
+		if len(t.Findings) >= 20 {
+			break
+		}
+	}
+	fmt.Fprintf(s.out, "%-40s %9d inputs, %8d read, at most %3d MB and %v; %v\n", t.Reader, t.Inputs,
+		t.Read, t.Worst>>20, t.Slowest.Round(time.Millisecond), time.Since(start).Round(time.Second))
+	for _, f := range t.Findings {
+		fmt.Fprintln(s.out, "\t"+f)
+	}
+}
+
+// input is the i-th input of a reader.
+func (s *suite) input(r reader, i uint64) []byte {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(r.name))
+	rng := rand.New(rand.NewPCG(s.seed^h.Sum64(), i))
+	input := r.change(rng, r.sound)
+	return input[:min(len(input), largestInput)]
+}
+
+// judge has the reader read one input and notes what was wrong with that.
+func (s *suite) judge(t *tally, r reader, i uint64, input []byte) {
+	bytes, took, err, panicked := cost(i, r.read, input)
+	for try := 0; try < 3 && took > s.limits.time && panicked == ""; try++ {
+		_, again, _, _ := cost(i, r.read, input) // a first call may have paid for others' garbage
+		took = min(took, again)
+	}
+	if s.show != nil {
+		fmt.Fprintf(s.show, "%s, input %d: %d bytes\n%q\n%d bytes, %v: %v\n", r.name, i, len(input),
+			input, bytes, took, err)
+	}
+	if err == nil {
+		t.Read++
+	}
+	t.Worst, t.Slowest = max(t.Worst, bytes), max(t.Slowest, took)
+	find := func(format string, args ...any) {
+		t.Findings = append(t.Findings, fmt.Sprintf("input %d: ", i)+fmt.Sprintf(format, args...))
+	}
+	switch {
+	case panicked != "":
+		find("panic: %s", panicked)
+	case bytes > s.limits.bytes:
+		find("%d MB for %d bytes (%.80v)", bytes>>20, len(input), err)
+	case took > s.limits.time:
+		find("%v for %d bytes (%.80v)", took, len(input), err)
+	}
+}
+
+// cost is what a call takes: all the memory it asks for, freed or not, and time of the processors.
+func cost(i uint64, read func([]byte) error, input []byte) (uint64, time.Duration, error, string) {
+	before, start := allocated(), processorTime()
+	err, panicked := attempt(i, read, input)
+	took := processorTime() - start
+	return allocated() - before, took, err, panicked
+}
+
+// attempt reads an input. Its number is an argument so that the trace of a fatal error names it.
+//
+//go:noinline
+func attempt(_ uint64, read func([]byte) error, input []byte) (err error, panicked string) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked = fmt.Sprintf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	return read(input), ""
+}
+
+// allocated is how many bytes the program has asked for so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// summarise says how many inputs there were and returns the exit status.
+func (s *suite) summarise() (code int) {
+	inputs, findings := uint64(0), 0
+	for _, t := range s.tallies {
+		inputs, findings = inputs+t.Inputs, findings+len(t.Findings)
+	}
+	fmt.Fprintf(s.out, "\n%d inputs for %d readers: %d findings\n", inputs, len(s.tallies), findings)
+	if findings > 0 {
+		return 1
+	}
+	return 0
+}
+
+// watcher ends a process whose reader does not come back.
+type watcher struct {
+	number, since atomic.Int64
+	done          chan struct{}
+}
+
+func watch(name string, limit time.Duration) *watcher {
+	w := &watcher{done: make(chan struct{})}
+	w.begin(0)
+	go func() {
+		tick := time.NewTicker(max(limit/10, time.Millisecond))
+		defer tick.Stop()
+		for {
+			select {
+			case <-w.done:
+				return
+			case <-tick.C:
+				if time.Now().UnixNano()-w.since.Load() > int64(limit) {
+					debug.SetTraceback("all")
+					fmt.Fprintf(os.Stderr, "%s, input %d: no answer after %v\n", name, w.number.Load(), limit)
+					panic("hostile: a reader hangs")
+				}
+			}
+		}
+	}()
+	return w
+}
+
+func (w *watcher) begin(i uint64) {
+	w.number.Store(int64(i))
+	w.since.Store(time.Now().UnixNano())
+}
+
+func (w *watcher) stop() { close(w.done) }

@@ -1,0 +1,31 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// MakeFolder makes a folder, and those above it, and returns when their names outlast a power
+// failure. A folder that is there is no error; its name is made to last all the same, since whoever
+// made it may not have come to that.
+func MakeFolder(path string) error {
+	path = filepath.Clean(path)
+	up := filepath.Dir(path)
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrExist}
+	case err != nil:
+		if up != path {
+			if err := MakeFolder(up); err != nil {
+				return err
+			}
+		}
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return ignore(SyncFolder(up), fs.ErrPermission) // another's folder, which is there for long
+}

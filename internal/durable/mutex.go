@@ -1,0 +1,109 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+)
+
+// A Mutex keeps processes, and handles of one process, from each other by a lock on a file that
+// stays. The lock dies with the process that holds it.
+type Mutex struct {
+	path string
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+// NewMutex is the mutex of the file at path, which is made where it is missing.
+func NewMutex(path string) *Mutex { return &Mutex{path: path} }
+
+// Lock waits for the lock until ctx ends. The result gives it free.
+//
+// Errors: the context's; those of the file system; errors.ErrUnsupported where the system has no
+// locks that die with their process.
+func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
+	for {
+		f, err := m.open()
+		if err != nil {
+			return nil, err
+		}
+		if err := waitLock(ctx, f); err != nil {
+			return nil, err
+		}
+		if current(f, m.path) {
+			return func() { _ = unlockFile(f); m.keep(f) }, nil
+		}
+		if err := f.Close(); err != nil { // the file was replaced: its lock excludes nobody
+			return nil, err
+		}
+	}
+}
+
+// open hands out the file that is kept, or opens it.
+func (m *Mutex) open() (*os.File, error) {
+	m.mu.Lock()
+	f := m.file
+	m.file = nil
+	m.mu.Unlock()
+	if f != nil {
+		return f, nil
+	}
+	return os.OpenFile(m.path, os.O_RDWR|os.O_CREATE, 0o600)
+}
+
+// keep keeps an unlocked file for the next Lock.
+func (m *Mutex) keep(f *os.File) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.file == nil {
+		m.file = f
+		return
+	}
+	_ = f.Close()
+}
+
+// Close closes the file that is kept. A lock that is held stays held.
+func (m *Mutex) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.file
+	m.file = nil
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// waitLock locks f, or closes it and fails. The wait is the system's own, which is fair.
+func waitLock(ctx context.Context, f *os.File) error {
+	if err := ctx.Err(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := lockFile(f); !errors.Is(err, ErrLocked) {
+		return closeIf(err, f)
+	}
+	if ctx.Done() == nil {
+		return closeIf(blockFile(f), f)
+	}
+	got := make(chan error, 1)
+	go func() { got <- blockFile(f) }()
+	select {
+	case err := <-got:
+		return closeIf(err, f)
+	case <-ctx.Done():
+		go func() { // it cannot be called back: what it gets is given free at once
+			<-got
+			_ = f.Close()
+		}()
+		return ctx.Err()
+	}
+}
+
+func closeIf(err error, f *os.File) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,38 @@
+package merf_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// silent is a backend that computes as the CPU does and promises nothing.
+type silent struct{ device.Backend }
+
+// TestBackendsWithoutPromisesAreNotExact: the guarantee of what they release says so, with a
+// checkpoint and without, in samples and in one sum; that of the CPU says exact.
+func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
+	data := drawTable(t, 40, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	for name, be := range map[string]device.Backend{"cpu": device.CPU(),
+		"silent": silent{device.CPU()}} {
+		for _, kept := range []bool{false, true} {
+			opts := []synth.Option{synth.On(be)}
+			if kept {
+				opts = append(opts, synth.Checkpoint(filepath.Join(t.TempDir(), "run")))
+			}
+			e, err := mustPlan(t, c).Embed(t.Context(), accountant.NewLedger(c.Budget), data, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			class := e.Guarantee().NoiseClass
+			if real := slices.Contains(class, accountant.RealNoise); real != (name == "silent") {
+				t.Errorf("%s, checkpoint %v: %v", name, kept, class)
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package privgen_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// workers are the types outside package records that hold records, or numbers that come of them
+// without noise. All records are 77123.
+func workers(t *testing.T) map[string]any {
+	t.Helper()
+	made := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := []float32{77123, 77123, 77123, 77123}
+	s := records.Interval(2, 0, 1e6)
+	data, err := records.FromFlat(s, rows)
+	made(err)
+	labelled, err := records.FromFlat(s.WithLabels("a", "b"), rows, 0, 1)
+	made(err)
+	var batch device.Batch
+	data.Range(0, 2, &batch)
+	b := accountant.Budget{Epsilon: 100, Delta: 1e-5}
+
+	sum := mechanism.NewFixedSum(1, 1)
+	sum.AddInt(0, 77123)
+	counts, err := mechanism.NewNormHistogram(0, 10, 2)
+	made(err)
+	for range 77123 {
+		counts.Add(1)
+	}
+	plan, err := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 4, Bandwidth: 1}}.Plan()
+	made(err)
+	partial := plan.NewPartial()
+	made(partial.Add(t.Context(), data))
+	clusters := kmeans.Model{Centers: [][]float32{{1, 2}}, Counts: []float64{1}, ClipNorm: 1e6}
+	assigner := clusters.Assigner(device.CPU(), kmeans.Raw(s), 2)
+	assigner.Assign(batch, make([]int32, 2))
+	net, err := models.VAE{Latent: 2, Hidden: []int{4}}.New(device.CPU(), models.Visible{Dim: 2,
+		Likelihood: models.GaussianUnit}, 1)
+	made(err)
+	trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1,
+		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-3)}, net, accountant.NewLedger(b),
+		sgd.WithPrivateLoss())
+	made(err)
+	var step sgd.Step
+	for step, err = range trainer.Steps(context.Background(), data) {
+		made(err)
+	}
+	set, err := classify.Read(labelled)
+	made(err)
+	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
+		"histogram by value": *counts, "partial": partial, "assigner": assigner,
+		"assigner by value": *assigner, "trainer": trainer, "step": step, "network": net,
+		"training set": set, "training set by value": *set}
+}
+
+type concealed struct{ value any }
+type embedded struct{ any }
+
+// TestWorkersPrintNoRecord: under no verb, in no nesting, and in no encoding. A planted leak is
+// found in each.
+func TestWorkersPrintNoRecord(t *testing.T) {
+	all := workers(t)
+	all["planted"] = []float64{77123}
+	for name, v := range all {
+		found := 0
+		see := func(how, text string) {
+			for _, secret := range []string{"77123", "7.7123", "12d43", "226503", "4796a18", "40f2d43"} {
+				if strings.Contains(text, secret) {
+					if found++; name != "planted" {
+						t.Errorf("%s, %s: %.200s", name, how, text)
+					}
+					return
+				}
+			}
+		}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%X", "%s", "%q", "%g", "%f", "%e",
+			"%t", "%b", "%o", "%c", "%U", "%p", "%w"} {
+			for i, nested := range []any{v, &v, []any{v}, map[string]any{"a": v}, concealed{v},
+				&concealed{v}, []concealed{{v}}, concealed{concealed{v}}, concealed{[]any{v}}, embedded{v},
+				map[string]concealed{"a": {v}}} {
+				see(fmt.Sprint(verb, " in nesting ", i), fmt.Sprintf(verb, nested))
+			}
+		}
+		for _, nested := range []any{v, struct{ V any }{v}, []any{v}, map[string]any{"a": v}} {
+			text, _ := json.Marshal(nested)
+			see("JSON", string(text))
+			var log, packed bytes.Buffer
+			slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", nested)
+			slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", nested)
+			see("a log", log.String())
+			_ = gob.NewEncoder(&packed).Encode(nested)
+			see("gob", packed.String())
+		}
+		if name == "planted" && found < 60 {
+			t.Errorf("a planted leak is found %d times", found)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/durable"
+)
+
+// Dir is the store whose ledgers are files in a folder, a folder each. Any number of processes of
+// one machine use it at once. See [DirBackend].
+func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder, opts...)) }
+
+// DirOption changes where a folder of ledgers keeps what.
+type DirOption func(*dir)
+
+// WithMarks keeps the marks in a folder of their own, on another disk say, that is not backed up
+// with the ledgers: a mark remembers the last line of its journal, so that a journal restored from
+// a backup is refused.
+func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder } }
+
+// DirBackend keeps journals as files, one folder for each:
+//
+//	journal   a line each for what happened, chained by hashes; only ever appended to
+//	mark      the number and the hash of the last line that was answered
+//	lock      of whoever is appending; it dies with the process
+//
+// An append costs two waits for the disk, one for the journal and one for the mark. A last line
+// that was being written when the power failed is dropped; it was never answered. Any other damage
+// fails with accountant.ErrDamaged, and a journal that ends before its mark with
+// accountant.ErrRolledBack; then nothing can be reserved until the right files are back.
+//
+// What it cannot notice: journal and mark restored together from one older copy, by a process that
+// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); somebody who
+// writes both anew, or removes the lock while it is held; a disk or file system that says a write
+// is durable when it is not. The folder must be on a file system of the machine itself: locks of
+// network file systems differ. On Windows a journal can be trimmed only while no other process has
+// it open.
+func DirBackend(folder string, opts ...DirOption) Backend {
+	d := &dir{folder: folder, disk: files{}}
+	for _, o := range opts {
+		if o != nil {
+			o(d)
+		}
+	}
+	return d
+}
+
+type dir struct {
+	folder string
+	marks  string // empty for beside the journals
+	disk   disk
+}
+
+const (
+	journalFile = "journal"
+	markFile    = "mark"
+	lockFile    = "lock"
+)
+
+// Journal implements Backend.
+func (d *dir) Journal(ctx context.Context, name string, mode Mode) (accountant.Journal, error) {
+	if err := errors.Join(ctx.Err(), accountant.ValidateName(name)); err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(filepath.Join(d.folder, name))
+	if err != nil {
+		return nil, err
+	}
+	j := &fileJournal{disk: d.disk, path: filepath.Join(folder, journalFile), mode: mode,
+		markPath: filepath.Join(folder, markFile)}
+	if d.marks != "" {
+		j.markPath = filepath.Join(d.marks, name+"."+markFile)
+	}
+	if mode != Read {
+		j.mutex = durable.NewMutex(filepath.Join(folder, lockFile))
+	}
+	if mode == Create {
+		if err := j.create(ctx, folder); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.open(); err != nil {
+		if errors.Is(err, fs.ErrNotExist) && mode == Create {
+			return nil, fmt.Errorf("%w: its journal or its mark is gone", accountant.ErrDamaged)
+		}
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// Names implements Backend.
+func (d *dir) Names(ctx context.Context) (names []string, err error) {
+	entries, err := os.ReadDir(d.folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.IsDir() && accountant.ValidateName(e.Name()) == nil {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, ctx.Err()
+}

@@ -1,0 +1,604 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/durable"
+)
+
+// fileJournal is a handle of a journal in a file.
+type fileJournal struct {
+	disk     disk
+	path     string
+	markPath string
+	mode     Mode
+	mutex    *durable.Mutex // nil for Read
+
+	mu     sync.Mutex
+	held   bool // this handle has the lock
+	closed bool
+	failed error // a write whose outcome on the disk is not known
+	file   diskFile
+	mark   mark
+
+	// What has been read and checked of the file:
+	chain    chain
+	size     int64  // of the checked lines
+	whole    int64  // of the file then; more where a last line is torn
+	tail     int64  // where the last line begins
+	first    uint64 // number of the first line
+	latest   int64  // where the last snapshot begins; the first line where there is none
+	verified bool   // the lines reach the mark
+}
+
+var errClosed = errors.New("store: the journal is closed")
+
+// create makes the files, the mark first: a journal without one is no new journal.
+func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
+	if err := j.disk.MakeFolder(folder); err != nil {
+		return err
+	}
+	if err := j.disk.MakeFolder(filepath.Dir(j.markPath)); err != nil {
+		return err
+	}
+	unlock, err := j.mutex.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	lines, err := j.sizeOf(j.path)
+	if err != nil {
+		return err
+	}
+	marked, err := j.sizeOf(j.markPath)
+	if err != nil {
+		return err
+	}
+	if lines > 0 && marked < 0 {
+		return fmt.Errorf("%w: its mark is gone", accountant.ErrDamaged)
+	}
+	for _, path := range []string{j.markPath, j.path} {
+		f, err := j.disk.Open(path, true, true)
+		if err != nil {
+			return err
+		}
+		if path == j.markPath && marked < 2*slotSize { // so that a full disk has room for it
+			_, err = f.WriteAt(make([]byte, 2*slotSize-max(0, marked)), max(0, marked))
+			err = errors.Join(err, f.Sync())
+		}
+		if err := errors.Join(err, f.Close(), j.disk.SyncFolder(filepath.Dir(path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizeOf is -1 for a file that is not there.
+func (j *fileJournal) sizeOf(path string) (int64, error) {
+	f, err := j.disk.Open(path, false, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.Size()
+	return n, errors.Join(err, f.Close())
+}
+
+// open opens the files that are there.
+func (j *fileJournal) open() error {
+	lines, err := j.sizeOf(j.path)
+	if err != nil {
+		return err
+	}
+	marked, err := j.sizeOf(j.markPath)
+	if err != nil {
+		return err
+	}
+	switch {
+	case marked < 0 && lines > 0:
+		return fmt.Errorf("%w: its mark is gone", accountant.ErrDamaged)
+	case marked < 0:
+		return ErrNotFound
+	}
+	if j.mark.file, err = j.disk.Open(j.markPath, j.mode != Read, false); err != nil {
+		return err
+	}
+	if lines < 0 {
+		switch n, err := j.mark.read(); {
+		case err != nil:
+			return err
+		case n > 0:
+			return fmt.Errorf("%w: its lines are gone", accountant.ErrRolledBack)
+		}
+		return ErrNotFound
+	}
+	if j.file, err = j.disk.Open(j.path, j.mode != Read, false); err != nil {
+		return err
+	}
+	return j.syncName()
+}
+
+// syncName makes the file's name durable before anything is added to it: whoever trimmed the
+// journal may have died before that, and a power failure would bring the file of before back.
+func (j *fileJournal) syncName() error {
+	if j.mode == Read {
+		return nil
+	}
+	return j.disk.SyncFolder(filepath.Dir(j.path))
+}
+
+// Append implements accountant.Journal.
+func (j *fileJournal) Append(ctx context.Context, after accountant.Position,
+	lines []accountant.JournalLine) error {
+	if j.mode == Read {
+		return accountant.ErrReadOnly
+	}
+	return j.locked(ctx, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if j.chain.last() != after {
+			return accountant.ErrConflict
+		}
+		return j.write(lines)
+	})
+}
+
+// write adds lines to the file and has the mark name the last; the caller holds the lock and has
+// caught up.
+func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
+	var b []byte
+	last := int64(0)
+	next := chainAt(j.chain.last())
+	snapshot := int64(-1)
+	for _, line := range lines {
+		if last = int64(len(b)); line.Snapshot {
+			snapshot = last
+		}
+		if b, err = appendFrame(b, line); err != nil {
+			return err
+		}
+		if f, ok := parsed(line); !ok || !next.follows(f) {
+			return fmt.Errorf("store: line %d does not follow the last one", line.Line)
+		}
+	}
+	if err := j.put(b); err != nil {
+		return err
+	}
+	if err := j.mark.write(next.last()); err != nil {
+		return err // the lines are there, and count
+	}
+	if j.first == 0 {
+		j.first, j.latest = lines[0].Line, 0
+	}
+	if snapshot >= 0 {
+		j.latest = j.size + snapshot
+	}
+	j.tail = j.size + last
+	j.size += int64(len(b))
+	j.whole = j.size
+	j.chain = next
+	return nil
+}
+
+// put writes bytes behind the checked lines, durably, in the place of what a torn write left there.
+// Where it fails it takes back what it wrote: nobody has read it, since the lock is held.
+func (j *fileJournal) put(b []byte) error {
+	if j.whole > j.size {
+		if err := j.file.Truncate(j.size); err != nil {
+			return err
+		}
+		j.whole = j.size
+	}
+	_, err := j.file.WriteAt(b, j.size)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err == nil {
+		return nil
+	}
+	j.whole = j.size + int64(len(b))
+	if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
+		j.failed = fmt.Errorf("store: after a write that failed: %w", undo)
+		return errors.Join(err, undo)
+	}
+	j.whole = j.size
+	return err
+}
+
+// Read implements accountant.Journal.
+func (j *fileJournal) Read(ctx context.Context,
+	after accountant.Position) iter.Seq2[accountant.JournalLine, error] {
+	return func(yield func(accountant.JournalLine, error) bool) {
+		lines, err := j.after(ctx, after)
+		yieldAll(lines, err, yield)
+	}
+}
+
+// ReadLatest implements accountant.Snapshotter.
+func (j *fileJournal) ReadLatest(ctx context.Context) iter.Seq2[accountant.JournalLine, error] {
+	return func(yield func(accountant.JournalLine, error) bool) {
+		var lines []accountant.JournalLine
+		err := j.locked(ctx, func() (err error) {
+			if err = j.catchUp(); err == nil {
+				lines, err = j.between(j.latest, j.size)
+			}
+			return err
+		})
+		yieldAll(lines, err, yield)
+	}
+}
+
+func yieldAll(lines []accountant.JournalLine, err error,
+	yield func(accountant.JournalLine, error) bool) {
+	if err != nil {
+		yield(accountant.JournalLine{}, err)
+		return
+	}
+	for _, line := range lines {
+		if !yield(line, nil) {
+			return
+		}
+	}
+}
+
+// after are the lines after a position.
+func (j *fileJournal) after(ctx context.Context,
+	after accountant.Position) (lines []accountant.JournalLine, err error) {
+	if j.unchanged(ctx, after) {
+		return nil, nil
+	}
+	err = j.locked(ctx, func() error {
+		from := j.size // what the caller has seen, most often
+		seen := j.chain.last() == after && after.Line > 0
+		file := j.file
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if seen && file == j.file {
+			lines, err = j.between(from, j.size)
+			return err
+		}
+		if lines, err = j.between(0, j.size); err != nil {
+			return err
+		}
+		lines, err = cut(lines, after)
+		return err
+	})
+	return lines, err
+}
+
+// cut removes the lines up to a position.
+func cut(lines []accountant.JournalLine,
+	after accountant.Position) ([]accountant.JournalLine, error) {
+	if after == (accountant.Position{}) {
+		return lines, nil
+	}
+	if len(lines) == 0 {
+		return nil, accountant.ErrRolledBack
+	}
+	first := lines[0].Line
+	if after.Line < first { // trimmed; what is left begins with a snapshot
+		return lines, nil
+	}
+	if i := after.Line - first; i < uint64(len(lines)) && lines[i].Position == after {
+		return lines[i+1:], nil
+	}
+	return nil, accountant.ErrRolledBack
+}
+
+// unchanged reports, without the lock, that there is nothing after a position: the file is the one
+// that was read, whole, and has not grown.
+func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if ctx.Err() != nil || j.closed || j.failed != nil || !j.verified || j.chain.last() != after ||
+		j.whole != j.size {
+		return false
+	}
+	size, err := j.file.Size()
+	if err != nil || size != j.size {
+		return false
+	}
+	same, err := j.file.Current(j.path)
+	return err == nil && same
+}
+
+// locked runs f under the journal's lock, and this handle's.
+func (j *fileJournal) locked(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	if j.mutex != nil && !j.held {
+		j.mu.Unlock()
+		unlock, err := j.mutex.Lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		j.mu.Lock()
+	}
+	defer j.mu.Unlock()
+	switch {
+	case j.closed:
+		return errClosed
+	case j.failed != nil:
+		return j.failed
+	}
+	return f()
+}
+
+// Lock implements accountant.Locker.
+func (j *fileJournal) Lock(ctx context.Context) (unlock func(), err error) {
+	if j.mode == Read {
+		return nil, accountant.ErrReadOnly
+	}
+	give, err := j.mutex.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	j.held = true
+	j.mu.Unlock()
+	return func() {
+		j.mu.Lock()
+		j.held = false
+		j.mu.Unlock()
+		give()
+	}, nil
+}
+
+// catchUp reads and checks what has been appended, and makes it durable where whoever wrote it did
+// not come to that. The caller holds both locks.
+func (j *fileJournal) catchUp() error {
+	if err := j.readMark(); err != nil { // before the lines, which a reader without the lock needs
+		return err
+	}
+	same, err := j.file.Current(j.path)
+	if err != nil {
+		return err
+	}
+	if !same { // trimmed, or restored from a backup
+		if err := j.reopen(); err != nil {
+			return err
+		}
+	}
+	size, err := j.file.Size()
+	if err != nil {
+		return err
+	}
+	if size < j.size { // cut off in place
+		return fmt.Errorf("%w: its file has become shorter", accountant.ErrRolledBack)
+	}
+	if err := j.lastLineIsThere(); err != nil {
+		return err
+	}
+	if err := j.scan(size); err != nil {
+		return err
+	}
+	return j.reachMark()
+}
+
+// reopen opens the file that has taken the place of the old one.
+func (j *fileJournal) reopen() error {
+	f, err := j.disk.Open(j.path, j.mode != Read, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: its file is gone", accountant.ErrRolledBack)
+	}
+	if err != nil {
+		return err
+	}
+	if err := j.syncName(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	old := j.file
+	j.file, j.chain, j.verified = f, chain{}, false
+	j.size, j.whole, j.tail, j.latest, j.first = 0, 0, 0, 0, 0
+	return old.Close()
+}
+
+// lastLineIsThere reads the last line anew: another file may have been copied over this one.
+func (j *fileJournal) lastLineIsThere() error {
+	if j.size == 0 {
+		return nil
+	}
+	b := make([]byte, hashLength)
+	if _, err := j.file.ReadAt(b, j.tail); err != nil {
+		return err
+	}
+	if string(b) != string(j.chain.hash[:]) {
+		return fmt.Errorf("%w: its file was changed", accountant.ErrRolledBack)
+	}
+	return nil
+}
+
+// scan checks the lines from the last one that was checked to the end of the file. It stops at what
+// is no line, or not the next one; whether that is damage, or a line that was never answered, the
+// mark tells.
+func (j *fileJournal) scan(size int64) error {
+	j.whole = size
+	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size), 1<<18)
+	var long []byte // of a line longer than the reader's buffer
+	for {
+		part, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if long = append(long, part...); len(long) > maxFrame {
+				return nil
+			}
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		frame := part
+		if len(long) > 0 {
+			frame = append(long, part...)
+			long = long[:0]
+		}
+		line, ok := splitFrame(frame[:len(frame)-1])
+		if !ok || j.mode == Read && line.number > j.mark.Line { // not answered, and perhaps not durable
+			return nil
+		}
+		if !j.chain.follows(line) {
+			return nil
+		}
+		if j.first == 0 {
+			j.first = line.number
+		}
+		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
+			return fmt.Errorf("%w: line %d is not the one that was answered", accountant.ErrRolledBack,
+				line.number)
+		}
+		if line.snapshot {
+			j.latest = j.size
+		}
+		j.tail = j.size
+		j.size += int64(len(frame))
+	}
+}
+
+// readMark reads the mark, which other processes move.
+func (j *fileJournal) readMark() error {
+	same, err := j.mark.file.Current(j.markPath)
+	if err != nil {
+		return err
+	}
+	if !same {
+		f, err := j.disk.Open(j.markPath, j.mode != Read, false)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: its mark is gone", accountant.ErrDamaged)
+		}
+		if err != nil {
+			return err
+		}
+		old := j.mark.file
+		if j.mark.file = f; old.Close() != nil {
+			return err
+		}
+	}
+	j.mark.atLeast, err = j.mark.read()
+	return err
+}
+
+// reachMark refuses a journal without a line that the mark names, and makes lines behind it durable
+// before anything rests on them: whoever wrote them may have died before that.
+func (j *fileJournal) reachMark() error {
+	last := j.chain.last()
+	if last.Line < j.mark.atLeast {
+		if j.whole > j.size {
+			return fmt.Errorf("%w: line %d cannot be read", accountant.ErrDamaged, last.Line+1)
+		}
+		return fmt.Errorf("%w: it ends with line %d, and line %d was answered",
+			accountant.ErrRolledBack, last.Line, j.mark.atLeast)
+	}
+	if last.Line == j.mark.Line && last != j.mark.Position && last.Line > 0 {
+		return fmt.Errorf("%w: line %d is not the one that was answered", accountant.ErrRolledBack,
+			last.Line)
+	}
+	j.verified = true
+	if j.mode == Read || last.Line == j.mark.Line {
+		return nil
+	}
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	return j.mark.write(last)
+}
+
+// between reads checked lines.
+func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, err error) {
+	b := make([]byte, to-from)
+	if _, err := j.file.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			return nil, fmt.Errorf("%w: its file changes while it is read", accountant.ErrDamaged)
+		}
+		line, ok := parseFrame(b[:i])
+		if !ok {
+			return nil, fmt.Errorf("%w: its file changes while it is read", accountant.ErrDamaged)
+		}
+		lines = append(lines, line)
+		b = b[i+1:]
+	}
+	return lines, nil
+}
+
+// Trim implements accountant.Trimmer. The journal is written anew and renamed over the old one:
+// whenever the power fails, one of the two is there.
+func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
+	if j.mode == Read {
+		return accountant.ErrReadOnly
+	}
+	return j.locked(ctx, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		lines, err := j.between(0, j.size)
+		if err != nil {
+			return err
+		}
+		i := before - j.first
+		if before < j.first || i >= uint64(len(lines)) || !lines[i].Snapshot {
+			return fmt.Errorf("store: line %d is no snapshot of the journal", before)
+		}
+		err = j.disk.Replace(j.path, func(w io.Writer) error {
+			var b []byte
+			for _, line := range lines[i:] {
+				if b, err = appendFrame(b[:0], line); err != nil {
+					return err
+				}
+				if _, err := w.Write(b); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return j.catchUp()
+	})
+}
+
+// Place implements accountant.Journal.
+func (j *fileJournal) Place() string { return "file " + filepath.Dir(j.path) }
+
+// Close implements accountant.Journal.
+func (j *fileJournal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	var errs []error
+	if j.file != nil {
+		errs = append(errs, j.file.Close())
+	}
+	if j.mark.file != nil {
+		errs = append(errs, j.mark.file.Close())
+	}
+	if j.mutex != nil {
+		errs = append(errs, j.mutex.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// A frame is a line of a journal's file:
+//
+//	hash number kind text LF
+//
+// with single spaces between, the hash in hexadecimal and kind "s" for a snapshot and "-" for any
+// other line. Texts hold no line feed.
+
+const (
+	hashLength = 2 * sha256.Size
+	maxText    = 64 << 20 // of a line's text, in bytes
+	maxFrame   = hashLength + 24 + maxText
+)
+
+// appendFrame appends the frame of a line.
+func appendFrame(b []byte, line accountant.JournalLine) ([]byte, error) {
+	if len(line.Hash) != hashLength || bytes.IndexByte(line.Text, '\n') >= 0 ||
+		len(line.Text) > maxText {
+		return nil, fmt.Errorf("store: line %d cannot be written", line.Line)
+	}
+	b = append(b, line.Hash...)
+	b = append(b, ' ')
+	b = strconv.AppendUint(b, line.Line, 10)
+	if line.Snapshot {
+		b = append(b, " s "...)
+	} else {
+		b = append(b, " - "...)
+	}
+	b = append(b, line.Text...)
+	return append(b, '\n'), nil
+}
+
+// parsed is the line as a frame.
+func parsed(line accountant.JournalLine) (f frame, ok bool) {
+	return frame{[]byte(line.Hash), line.Line, line.Snapshot, line.Text}, len(line.Hash) == hashLength
+}
+
+// frame is what a frame says, as parts of its bytes.
+type frame struct {
+	hash     []byte
+	number   uint64
+	snapshot bool
+	text     []byte
+}
+
+// parseFrame reads a frame without its line feed. The text is part of b.
+func parseFrame(b []byte) (line accountant.JournalLine, ok bool) {
+	f, ok := splitFrame(b)
+	return f.line(), ok
+}
+
+func (f frame) line() accountant.JournalLine {
+	return accountant.JournalLine{Text: f.text, Snapshot: f.snapshot,
+		Position: accountant.Position{Line: f.number, Hash: string(f.hash)}}
+}
+
+// splitFrame is parseFrame without a copy.
+func splitFrame(b []byte) (f frame, ok bool) {
+	if len(b) < hashLength+5 || b[hashLength] != ' ' {
+		return f, false
+	}
+	f.hash = b[:hashLength]
+	rest := b[hashLength+1:]
+	i := 0
+	for ; i < len(rest) && rest[i] != ' '; i++ {
+		digit := uint64(rest[i] - '0')
+		if digit > 9 || i == 0 && digit == 0 || i > 18 { // 19 digits never overflow
+			return frame{}, false
+		}
+		f.number = 10*f.number + digit
+	}
+	if i == 0 || len(rest) < i+3 || rest[i+2] != ' ' {
+		return frame{}, false
+	}
+	switch rest[i+1] {
+	case 's':
+		f.snapshot = true
+	case '-':
+	default:
+		return frame{}, false
+	}
+	f.text = rest[i+3:]
+	return f, true
+}
+
+// chain follows a journal's lines by their hashes. It is accountant.JournalLine.Follows without the
+// garbage, for files of many lines.
+type chain struct {
+	line    uint64
+	hash    [hashLength]byte // in hexadecimal; not yet set before the first line
+	scratch []byte
+}
+
+// chainAt is the chain after a position.
+func chainAt(p accountant.Position) chain {
+	c := chain{line: p.Line}
+	copy(c.hash[:], p.Hash)
+	return c
+}
+
+// last is the position of the last line.
+func (c *chain) last() accountant.Position {
+	if c.line == 0 {
+		return accountant.Position{}
+	}
+	return accountant.Position{Line: c.line, Hash: string(c.hash[:])}
+}
+
+// follows reports whether the line comes next, and moves on to it if it does. What comes first in a
+// journal is line 1 or a snapshot, whose own text says what came before: the ledger checks it.
+func (c *chain) follows(f frame) bool {
+	if first := c.line == 0 && f.snapshot && f.number > 1; !first {
+		if f.number != c.line+1 || !c.fits(f) {
+			return false
+		}
+	}
+	c.line = f.number
+	copy(c.hash[:], f.hash)
+	return true
+}
+
+// fits reports whether the line's hash is that of its text after the last line: see
+// accountant.ChainHash.
+func (c *chain) fits(f frame) bool {
+	b := c.scratch[:0]
+	if c.line > 0 {
+		b = append(b, c.hash[:]...)
+	}
+	b = append(append(b, '\n'), f.text...)
+	c.scratch = b
+	var text [hashLength]byte
+	sum := sha256.Sum256(b)
+	hex.Encode(text[:], sum[:])
+	return string(text[:]) == string(f.hash)
+}

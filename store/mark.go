@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// A mark remembers, in a file beside a journal, the last line that was answered with yes. Nothing
+// that the mark names may be missing: what is damaged up to there is damage, what is damaged behind
+// it was never answered. It tells a journal that was restored from an older copy from the latest
+// one, if the mark was not restored with it.
+//
+// The file has two slots that are written in turn. A power failure can leave the one that was being
+// written unreadable; the journal then holds the line that it would have named.
+type mark struct {
+	file diskFile
+	slot int // that the next write goes to
+	// atLeast is the smallest number that the last line of the journal can have.
+	atLeast uint64
+	accountant.Position
+}
+
+const slotSize = 512 // no more than a disk writes at once
+
+// read reads both slots. It fails with accountant.ErrDamaged where they say nothing.
+//
+// atLeast is the smallest number of the last line that the journal can have.
+func (m *mark) read() (atLeast uint64, err error) {
+	var b [2 * slotSize]byte
+	n, err := m.file.ReadAt(b[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if clear(b[n:]); n > 0 && m.oversize() {
+		return 0, fmt.Errorf("%w: the mark is too long", accountant.ErrDamaged)
+	}
+	valid, torn := 0, 0
+	m.Position, m.slot = accountant.Position{}, 0
+	for i := range 2 {
+		text := b[i*slotSize : (i+1)*slotSize]
+		p, ok := parseSlot(text)
+		switch {
+		case ok && (valid == 0 || p.Line > m.Line):
+			m.Position, m.slot = p, 1-i
+			valid++
+		case ok:
+			valid++
+		case !empty(text):
+			torn++
+		}
+	}
+	if torn > 0 && valid == 0 {
+		return 0, fmt.Errorf("%w: the mark cannot be read", accountant.ErrDamaged)
+	}
+	return m.Line + uint64(torn), nil
+}
+
+func (m *mark) oversize() bool {
+	n, err := m.file.Size()
+	return err == nil && n > 2*slotSize
+}
+
+func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+// write has the mark name a line, and returns when that is durable.
+func (m *mark) write(p accountant.Position) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	b := make([]byte, slotSize)
+	copy(b, fmt.Sprintf("%s %x\n", text, sum))
+	if _, err := m.file.WriteAt(b, int64(m.slot*slotSize)); err != nil {
+		return err
+	}
+	if err := m.file.Sync(); err != nil {
+		return err
+	}
+	m.Position, m.slot = p, 1-m.slot
+	return nil
+}
+
+func parseSlot(b []byte) (p accountant.Position, ok bool) {
+	text, rest, ok := bytes.Cut(b, []byte{' '})
+	if !ok || len(rest) < hashLength+1 || rest[hashLength] != '\n' || !empty(rest[hashLength+1:]) {
+		return p, false
+	}
+	sum := sha256.Sum256(text)
+	if hex.EncodeToString(sum[:]) != string(rest[:hashLength]) {
+		return p, false
+	}
+	return p, json.Unmarshal(text, &p) == nil && len(p.Hash) == hashLength && p.Line > 0
+}

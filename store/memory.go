@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// Memory is a store in memory: for tests, and to learn what a backend does. Nothing of it outlives
+// the process.
+func Memory() *Store { return New(MemoryBackend()) }
+
+// MemoryBackend is the backend of Memory.
+func MemoryBackend() Backend { return &memory{journals: map[string]*memoryLines{}} }
+
+type memory struct {
+	mu       sync.Mutex
+	journals map[string]*memoryLines
+}
+
+func (m *memory) Journal(_ context.Context, name string, mode Mode) (accountant.Journal, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lines := m.journals[name]
+	if lines == nil {
+		if mode != Create {
+			return nil, ErrNotFound
+		}
+		lines = &memoryLines{}
+		m.journals[name] = lines
+	}
+	return &memoryJournal{lines, mode}, nil
+}
+
+func (m *memory) Names(context.Context) (names []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.journals {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+type memoryLines struct {
+	mu    sync.Mutex
+	lines []accountant.JournalLine
+}
+
+// last is the position of the last line; the caller holds mu.
+func (m *memoryLines) last() accountant.Position {
+	if len(m.lines) == 0 {
+		return accountant.Position{}
+	}
+	return m.lines[len(m.lines)-1].Position
+}
+
+type memoryJournal struct {
+	*memoryLines
+	mode Mode
+}
+
+func (j *memoryJournal) Append(ctx context.Context, after accountant.Position,
+	lines []accountant.JournalLine) error {
+	if j.mode == Read {
+		return accountant.ErrReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.last() != after {
+		return accountant.ErrConflict
+	}
+	for _, line := range lines {
+		line.Text = slices.Clone(line.Text)
+		j.lines = append(j.lines, line)
+	}
+	return nil
+}
+
+func (j *memoryJournal) Read(ctx context.Context,
+	after accountant.Position) iter.Seq2[accountant.JournalLine, error] {
+	return func(yield func(accountant.JournalLine, error) bool) {
+		lines, err := j.from(ctx, after)
+		for _, line := range lines {
+			line.Text = slices.Clone(line.Text)
+			if !yield(line, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(accountant.JournalLine{}, err)
+		}
+	}
+}
+
+// from are the lines after a position.
+func (j *memoryJournal) from(ctx context.Context,
+	after accountant.Position) ([]accountant.JournalLine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if after == (accountant.Position{}) || len(j.lines) > 0 && after.Line < j.lines[0].Line {
+		return slices.Clone(j.lines), nil
+	}
+	i := int(after.Line - j.firstNumber())
+	if len(j.lines) == 0 || i >= len(j.lines) || j.lines[i].Position != after {
+		return nil, accountant.ErrRolledBack
+	}
+	return slices.Clone(j.lines[i+1:]), nil
+}
+
+func (j *memoryJournal) firstNumber() uint64 {
+	if len(j.lines) == 0 {
+		return 0
+	}
+	return j.lines[0].Line
+}
+
+// ReadLatest implements accountant.Snapshotter.
+func (j *memoryJournal) ReadLatest(ctx context.Context) iter.Seq2[accountant.JournalLine, error] {
+	return func(yield func(accountant.JournalLine, error) bool) {
+		lines, err := j.from(ctx, accountant.Position{})
+		if err != nil {
+			yield(accountant.JournalLine{}, err)
+			return
+		}
+		for _, line := range lines[lastSnapshot(lines):] {
+			line.Text = slices.Clone(line.Text)
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lastSnapshot is the index of the last snapshot, 0 if there is none.
+func lastSnapshot(lines []accountant.JournalLine) int {
+	for i := len(lines) - 1; i > 0; i-- {
+		if lines[i].Snapshot {
+			return i
+		}
+	}
+	return 0
+}
+
+// Trim implements accountant.Trimmer.
+func (j *memoryJournal) Trim(_ context.Context, before uint64) error {
+	if j.mode == Read {
+		return accountant.ErrReadOnly
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i, line := range j.lines {
+		if line.Line == before && line.Snapshot {
+			j.lines = slices.Clone(j.lines[i:])
+			return nil
+		}
+	}
+	return accountant.ErrConflict
+}
+
+func (j *memoryJournal) Place() string { return "memory of this process" }
+
+func (j *memoryJournal) Close() error { return nil }

@@ -1,0 +1,452 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// simulated is a machine with a disk: what is written is seen at once by every process, and
+// outlasts a power failure when it has been synced. It counts the operations that change something,
+// and fails at one of them.
+type simulated struct {
+	mu     sync.Mutex
+	names  map[string]*inode // as processes see them
+	synced map[string]*inode // as they are after a power failure
+	ops    int
+	failAt int // the operation from which on nothing works; 0 for never
+	err    error
+	room   int // bytes that files may have; 0 for any number
+}
+
+type inode struct {
+	content []byte
+	durable []byte
+}
+
+func newSimulated() *simulated {
+	return &simulated{names: map[string]*inode{}, synced: map[string]*inode{}, err: errPower}
+}
+
+var (
+	errPower = errors.New("the power has failed")
+	errFull  = errors.New("no space left on device")
+)
+
+// next counts an operation; the caller holds mu.
+func (d *simulated) next() error {
+	d.ops++
+	if d.failAt > 0 && d.ops >= d.failAt {
+		return d.err
+	}
+	return nil
+}
+
+// restart is the disk after a power failure: of what was not synced, each sector is there or not
+// where keep says so, and nothing is otherwise.
+func (d *simulated) restart(keep *rand.Rand) *simulated {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := newSimulated()
+	names := maps.Clone(d.synced)
+	if keep != nil && keep.IntN(2) == 0 {
+		names = maps.Clone(d.names)
+	}
+	for name, f := range names {
+		b := bytes.Clone(f.durable)
+		if keep != nil {
+			b = torn(f.durable, f.content, keep)
+		}
+		out.names[name] = &inode{content: b, durable: bytes.Clone(b)}
+	}
+	out.synced = maps.Clone(out.names)
+	return out
+}
+
+// torn mixes two states of a file, sector by sector.
+func torn(durable, content []byte, keep *rand.Rand) []byte {
+	const sector = 512
+	size := len(durable)
+	if keep.IntN(2) == 0 {
+		size = len(content)
+	}
+	out := make([]byte, size) // what a file grew by and nobody wrote reads as zeros
+	copy(out, durable)
+	for at := 0; at < min(size, len(content)); at += sector {
+		if keep.IntN(2) == 0 {
+			end := min(at+sector, size, len(content))
+			copy(out[at:end], content[at:end])
+		}
+	}
+	return out
+}
+
+func (d *simulated) Open(path string, write, create bool) (diskFile, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.names[path]
+	if f == nil {
+		if !create {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		}
+		if err := d.next(); err != nil {
+			return nil, err
+		}
+		f = &inode{}
+		d.names[path] = f
+	}
+	return &simulatedFile{d, f}, nil
+}
+
+func (d *simulated) Replace(path string, content func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := content(&b); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for range 2 { // the content, and its sync
+		if err := d.next(); err != nil {
+			return err
+		}
+	}
+	if err := d.next(); err != nil {
+		return err
+	}
+	d.names[path] = &inode{content: b.Bytes(), durable: bytes.Clone(b.Bytes())}
+	if err := d.next(); err != nil {
+		return err
+	}
+	d.synced[path] = d.names[path]
+	return nil
+}
+
+// MakeFolder makes the folder of the lock, which is a real one.
+func (d *simulated) MakeFolder(path string) error { return os.MkdirAll(path, 0o700) }
+
+func (d *simulated) SyncFolder(string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.next(); err != nil {
+		return err
+	}
+	d.synced = maps.Clone(d.names)
+	return nil
+}
+
+type simulatedFile struct {
+	disk *simulated
+	node *inode
+}
+
+func (f *simulatedFile) ReadAt(b []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return bytes.NewReader(f.node.content).ReadAt(b, at)
+}
+
+func (f *simulatedFile) WriteAt(b []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.next(); err != nil {
+		return 0, err
+	}
+	n := len(b)
+	if room := f.disk.room; room > 0 && int(at)+n > max(room, len(f.node.content)) {
+		n = max(0, max(room, len(f.node.content))-int(at))
+	}
+	if need := int(at) + n; need > len(f.node.content) {
+		f.node.content = append(f.node.content, make([]byte, need-len(f.node.content))...)
+	}
+	copy(f.node.content[at:], b[:n])
+	if n < len(b) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+func (f *simulatedFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.next(); err != nil {
+		return err
+	}
+	f.node.content = append(bytes.Clone(f.node.content), make([]byte, size)...)[:size]
+	return nil
+}
+
+func (f *simulatedFile) Sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.next(); err != nil {
+		return err
+	}
+	f.node.durable = bytes.Clone(f.node.content)
+	return nil
+}
+
+func (f *simulatedFile) Size() (int64, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return int64(len(f.node.content)), nil
+}
+
+func (f *simulatedFile) Current(path string) (bool, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.disk.names[path] == f.node, nil
+}
+
+func (f *simulatedFile) Close() error { return nil }
+
+// answers is what a ledger said before the power failed.
+type answers struct{ reserved, drawn map[string]int }
+
+var cheap = accountant.Gaussian{NoiseMultiplier: 100}
+
+var testTerms = accountant.Terms{Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
+	Limits: []accountant.Limit{{Epsilon: 2.9, Window: 1e12}}}
+
+// life uses a store of two ledgers' handles as long as it works, and notes every answer.
+func life(s *Store, said answers) error {
+	ctx := context.Background()
+	a, err := s.Create(ctx, "people", testTerms)
+	if errors.Is(err, ErrExists) {
+		a, err = s.Open(ctx, "people")
+	}
+	if err != nil {
+		return err
+	}
+	b, err := s.Open(ctx, "people")
+	if err != nil {
+		return err
+	}
+	for i := range 6 {
+		for k, l := range []*accountant.Ledger{a, b} {
+			purpose := fmt.Sprint("purpose ", (i+k)%3)
+			r, err := l.Reserve(purpose, cheap, 3)
+			if err != nil {
+				return err
+			}
+			said.reserved[purpose] += 3
+			for range 2 {
+				if err := r.Spend(); err != nil {
+					return err
+				}
+				said.drawn[purpose]++
+			}
+			r.Note(accountant.ExactNoise)
+			all, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprint(i, k), Lines: []accountant.Line{
+				{Purpose: "run", Event: cheap, Count: 2}}})
+			if err != nil {
+				return err
+			}
+			said.reserved["run"] += 2
+			if err := all[0].Spend(); err != nil {
+				return err
+			}
+			said.drawn["run"]++
+		}
+		if i%2 == 1 {
+			if err := a.Compact(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func newAnswers() answers { return answers{map[string]int{}, map[string]int{}} }
+
+// check opens the store again and compares.
+func (said answers) check(t *testing.T, s *Store, what string) {
+	t.Helper()
+	l, err := s.Open(t.Context(), "people")
+	if errors.Is(err, ErrNotFound) && len(said.reserved) == 0 {
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v, after %v", what, err, said)
+		return
+	}
+	reserved, spent := map[string]int{}, map[string]int{}
+	for _, e := range l.Entries() {
+		reserved[e.Purpose] += e.Reserved
+		spent[e.Purpose] += e.Spent
+	}
+	for purpose, n := range said.reserved {
+		if reserved[purpose] < n || spent[purpose] < said.drawn[purpose] {
+			t.Errorf("%s: %s: %d reserved and %d drawn, the ledger says %d and %d", what, purpose, n,
+				said.drawn[purpose], reserved[purpose], spent[purpose])
+		}
+	}
+	if err := l.Spend("afterwards", cheap); err != nil {
+		t.Errorf("%s: it does not go on: %v", what, err)
+	}
+}
+
+// TestPowerFailure cuts the power at every operation, drops what was not synced, or some sectors of
+// it, and compares what is left with what was answered.
+func TestPowerFailure(t *testing.T) {
+	whole := newSimulated()
+	if err := life(simulatedStore(t, whole), newAnswers()); err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= whole.ops; at++ {
+		disk := newSimulated()
+		disk.failAt = at
+		said := newAnswers()
+		if err := life(simulatedStore(t, disk), said); !errors.Is(err, errPower) {
+			t.Fatalf("the power fails at operation %d of %d: %v", at, whole.ops, err)
+		}
+		said.check(t, simulatedStore(t, disk.restart(nil)), fmt.Sprint("operation ", at))
+		for seed := range uint64(4) {
+			rng := rand.New(rand.NewPCG(uint64(at), seed))
+			what := fmt.Sprint("operation ", at, ", seed ", seed)
+			said.check(t, simulatedStore(t, disk.restart(rng)), what)
+		}
+	}
+	t.Logf("%d operations", whole.ops)
+}
+
+var lockFolders sync.Map // of the tests
+
+func lockFolder(t *testing.T) string {
+	folder, ok := lockFolders.Load(t.Name())
+	if !ok {
+		folder = t.TempDir()
+		lockFolders.Store(t.Name(), folder)
+	}
+	return folder.(string)
+}
+
+// simulatedStore is a store on the disk; the locks are in a folder of the test.
+func simulatedStore(t *testing.T, d *simulated) *Store {
+	folder := filepath.Join(lockFolder(t), "locks")
+	if err := os.MkdirAll(filepath.Join(folder, "people"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return New(&dir{folder: folder, disk: d})
+}
+
+// TestFailedOperation has operations fail for some reason until they work again: the answer was an
+// error, and whatever was answered before and is answered later counts.
+func TestFailedOperation(t *testing.T) {
+	for _, mode := range []string{"once", "full"} {
+		whole := newSimulated()
+		if err := life(simulatedStore(t, whole), newAnswers()); err != nil {
+			t.Fatal(err)
+		}
+		for at := 20; at <= whole.ops; at += 2 {
+			why := []error{errPower, fs.ErrPermission, syscall.EROFS, syscall.EIO}[at/2%4]
+			disk := newSimulated()
+			said := newAnswers()
+			s := simulatedStore(t, disk)
+			switch mode {
+			case "once":
+				disk.failAt, disk.err = at, why
+			case "full":
+				disk.room = 40 * at
+			}
+			err := life(s, said)
+			if err == nil && mode == "full" {
+				continue
+			}
+			if !errors.Is(err, why) && !errors.Is(err, errFull) {
+				t.Fatalf("%s at %d: %v", mode, at, err)
+			}
+			disk.failAt, disk.room = 0, 0
+			said.check(t, s, fmt.Sprint(mode, " at ", at))
+			said.check(t, simulatedStore(t, disk.restart(nil)), fmt.Sprint(mode, " at ", at, ", restarted"))
+		}
+	}
+}
+
+// TestReadLinesAreDurable: a line that a killed process wrote and did not sync is made durable
+// before it is handed out, for noise may be drawn on the strength of it.
+func TestReadLinesAreDurable(t *testing.T) {
+	disk := newSimulated()
+	s := simulatedStore(t, disk)
+	l, err := s.Create(t.Context(), "people", testTerms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.failAt = disk.ops + 2 // the write works, the sync does not
+	if err := l.Spend("count", cheap); !errors.Is(err, errPower) {
+		t.Fatal(err)
+	}
+	disk.failAt = 0
+	other, err := s.Open(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(other.Entries()) == 0 {
+		t.Fatal("the line is not there: the test shows nothing")
+	}
+	after, err := simulatedStore(t, disk.restart(nil)).Open(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after.Entries()) == 0 {
+		t.Error("a line that was handed out is lost with the power")
+	}
+}
+
+// TestSyncs counts what a durable reservation waits for.
+func TestSyncs(t *testing.T) {
+	disk := &counting{simulated: newSimulated()}
+	s := New(&dir{folder: t.TempDir(), disk: disk})
+	l, err := s.Create(t.Context(), "people", testTerms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []func() error{
+		func() error { return l.Spend("count", cheap) },
+		func() error { _, err := l.Reserve("count", cheap, 7); return err },
+		func() error {
+			_, err := l.ReserveAll(accountant.Transaction{ID: "x", Lines: []accountant.Line{
+				{Purpose: "run", Event: cheap, Count: 2}, {Purpose: "run 2", Event: cheap, Count: 2}}})
+			return err
+		},
+	} {
+		disk.syncs = 0
+		if err := op(); err != nil {
+			t.Fatal(err)
+		}
+		if disk.syncs == 0 || disk.syncs > 2 {
+			t.Errorf("%d syncs for one answer", disk.syncs)
+		}
+	}
+}
+
+type counting struct {
+	*simulated
+	syncs int
+}
+
+func (d *counting) Open(path string, write, create bool) (diskFile, error) {
+	f, err := d.simulated.Open(path, write, create)
+	if err != nil {
+		return nil, err
+	}
+	return countingFile{f.(*simulatedFile), d}, nil
+}
+
+type countingFile struct {
+	*simulatedFile
+	counter *counting
+}
+
+func (f countingFile) Sync() error { f.counter.syncs++; return f.simulatedFile.Sync() }

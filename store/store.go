@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+var (
+	// ErrNotFound: the store holds no ledger of that name.
+	ErrNotFound = errors.New("store: no such ledger")
+	// ErrExists: the store holds a ledger of that name already.
+	ErrExists = errors.New("store: the ledger exists")
+)
+
+// A Backend keeps journals by name. It knows nothing of what they hold. It is safe for concurrent
+// use.
+type Backend interface {
+	// Journal opens the journal of that name, which [accountant.ValidateName] allows. A journal that
+	// does not exist is made, empty, for Write and Create; creating one is no harm if others do it at
+	// the same time, or if nothing is ever appended to it.
+	//
+	// Errors: ErrNotFound where there is none and mode is not Create; those of the backend.
+	Journal(ctx context.Context, name string, mode Mode) (accountant.Journal, error)
+	// Names lists the journals, sorted; empty ones may be among them.
+	Names(ctx context.Context) ([]string, error)
+}
+
+// Mode says what a journal is opened for.
+type Mode int
+
+const (
+	// Read is for auditors: Append fails with accountant.ErrReadOnly, and nothing is written, locked
+	// or repaired. It needs no permission to write.
+	Read Mode = iota
+	// Write is for ledgers that exist.
+	Write
+	// Create is Write, for a journal that need not exist.
+	Create
+)
+
+// Store is a set of ledgers by name. It is safe for concurrent use.
+type Store struct{ backend Backend }
+
+// New is the store whose ledgers a backend keeps.
+func New(b Backend) *Store { return &Store{b} }
+
+// Create adds a ledger to the store. Terms.Name may be empty, or the name.
+//
+// The context is that of every access to the store that the ledger makes, for as long as it is
+// used: see [accountant.OpenLedger].
+//
+// Errors: ErrExists; *param.Error; those of the backend.
+func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
+	opts ...accountant.LedgerOption) (*accountant.Ledger, error) {
+	if terms.Name == "" {
+		terms.Name = name
+	}
+	if err := errors.Join(accountant.ValidateName(name), terms.Validate()); err != nil {
+		return nil, err
+	}
+	if terms.Name != name {
+		return nil, fmt.Errorf("store: terms of %q for the ledger %q", terms.Name, name)
+	}
+	j, err := s.backend.Journal(ctx, name, Create)
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w", name, err)
+	}
+	l, err := accountant.CreateLedger(ctx, j, terms, opts...)
+	if errors.Is(err, accountant.ErrConflict) {
+		err = fmt.Errorf("%w: %s", ErrExists, name)
+	}
+	return l, closeUnless(err, j)
+}
+
+// Open opens a ledger that exists, for any use of a ledger. Close it, or keep it for good.
+//
+// The context is that of every access to the store that the ledger makes, for as long as it is
+// used: see [accountant.OpenLedger].
+//
+// Errors: ErrNotFound; accountant.ErrDamaged and accountant.ErrRolledBack; those of the backend.
+func (s *Store) Open(ctx context.Context, name string,
+	opts ...accountant.LedgerOption) (*accountant.Ledger, error) {
+	return s.open(ctx, name, Write, opts...)
+}
+
+// Audit opens a ledger for reading: it follows what happens to the ledger, and every change fails
+// with accountant.ErrReadOnly.
+//
+// Errors: those of Open.
+func (s *Store) Audit(ctx context.Context, name string) (*accountant.Ledger, error) {
+	return s.open(ctx, name, Read, accountant.ReadOnly())
+}
+
+func (s *Store) open(ctx context.Context, name string, mode Mode,
+	opts ...accountant.LedgerOption) (*accountant.Ledger, error) {
+	if err := accountant.ValidateName(name); err != nil {
+		return nil, err
+	}
+	j, err := s.backend.Journal(ctx, name, mode)
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w", name, err)
+	}
+	l, err := accountant.OpenLedger(ctx, j, opts...)
+	switch {
+	case errors.Is(err, accountant.ErrEmpty):
+		err = fmt.Errorf("%w: %s", ErrNotFound, name)
+	case err == nil && l.Name() != name:
+		err = fmt.Errorf("store: %s: %w: the journal is that of %q", name, accountant.ErrDamaged,
+			l.Name())
+	}
+	if err != nil {
+		return nil, closeUnless(err, j)
+	}
+	return l, nil
+}
+
+func closeUnless(err error, c io.Closer) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, c.Close())
+}
+
+// Names lists the ledgers, sorted; one whose creation did not come to an end may be among them.
+func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
+
+// History yields the lines of a ledger that have not been trimmed, in order, each checked against
+// the one before it: for auditors who ask when something was set aside, and for what.
+//
+// Errors end the sequence: those of Open.
+func (s *Store) History(ctx context.Context, name string) iter.Seq2[accountant.JournalLine, error] {
+	return func(yield func(accountant.JournalLine, error) bool) {
+		if err := s.history(ctx, name, yield); err != nil {
+			yield(accountant.JournalLine{}, err)
+		}
+	}
+}
+
+func (s *Store) history(ctx context.Context, name string,
+	yield func(accountant.JournalLine, error) bool) (err error) {
+	if err := accountant.ValidateName(name); err != nil {
+		return err
+	}
+	j, err := s.backend.Journal(ctx, name, Read)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	at := accountant.Position{}
+	for line, err := range j.Read(ctx, at) {
+		if err == nil && !(line.Snapshot && at.Line == 0) { // a trimmed journal begins with a snapshot
+			err = line.Follows(at)
+		}
+		if err != nil {
+			return err
+		}
+		if !yield(line, nil) {
+			return nil
+		}
+		at = line.Position
+	}
+	return nil
+}

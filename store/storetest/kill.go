@@ -1,0 +1,399 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// Load is what Kill does to a ledger.
+type Load struct {
+	Kills        int // at random moments
+	Processes    int // at once
+	Reservations int // that each process makes
+	// Disturb, where it is set, is called at random moments besides, one for every ten kills, as to
+	// end a server and to start it again. Processes then ask again for what failed.
+	Disturb func()
+}
+
+const (
+	childPlace  = "PRIVGEN_STORETEST_PLACE"  // what the child opens
+	childTrace  = "PRIVGEN_STORETEST_TRACE"  // the file in which it notes what it was answered
+	childNumber = "PRIVGEN_STORETEST_NUMBER" // which of the children it is
+	childCount  = "PRIVGEN_STORETEST_COUNT"  // how many reservations it makes
+	childAgain  = "PRIVGEN_STORETEST_AGAIN"  // not empty: it asks again for what failed
+)
+
+// Kill has processes reserve and draw against one budget, kills them at random moments and starts
+// them again. What they were answered is traced in files outside the store: every reservation that
+// was answered is there whenever the ledger is opened, no use is drawn that the ledger does not
+// count as taken, none is drawn twice, and the sum never exceeds the budget. A child process runs
+// the whole test function that calls Kill.
+func Kill(t *testing.T, s Subject, m Load) {
+	t.Helper()
+	s.inChild(t)
+	rng := rand.New(rand.NewPCG(uint64(m.Kills), 0x73746f7265))
+	longest := time.Duration(0)
+	for round := 0; m.Kills > 0; round++ {
+		k := newKilling(t, s, m)
+		m.Kills -= k.run(t, rng, m.Kills)
+		k.check(t, true)
+		longest = max(longest, k.opening)
+	}
+	t.Logf("the longest opening took %v", longest)
+}
+
+// killing is one ledger and the processes on it.
+type killing struct {
+	place   *place
+	traces  string // folder
+	load    Load
+	opening time.Duration // the longest
+}
+
+// killBudget is what about nine in ten of the reservations fit into: the rest is refused.
+func killBudget(m Load) accountant.Budget {
+	uses := 9 * m.Processes * m.Reservations / 10
+	b, err := accountant.Epsilon(accountant.Repeated{Event: killEvent, Count: max(1, uses)}, 1e-6,
+		accountant.AddOrRemoveOne)
+	if err != nil {
+		panic(err) // a constant event
+	}
+	return accountant.Budget{Epsilon: b.Upper, Delta: 1e-6}
+}
+
+var killEvent = accountant.Gaussian{NoiseMultiplier: 400}
+
+func newKilling(t *testing.T, s Subject, m Load) *killing {
+	k := &killing{place: s.at(t), traces: t.TempDir(), load: m}
+	l := k.place.create(t, accountant.Terms{Budget: killBudget(m)})
+	must(t, l.Close())
+	return k
+}
+
+// run starts the processes, kills up to so many, and waits until all have come to an end.
+func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
+	type child struct {
+		number int
+		err    error
+	}
+	ended := make(chan child)
+	running := map[int]*exec.Cmd{}
+	start := func(number int) {
+		cmd := k.start(t, number)
+		running[number] = cmd
+		go func() { ended <- child{number, cmd.Wait()} }()
+	}
+	for number := range k.load.Processes {
+		start(number)
+	}
+	checked := 0
+	timer := time.NewTimer(0)
+	for len(running) > 0 {
+		pause := time.Duration(rng.Int64N(int64(100 * time.Millisecond)))
+		timer.Reset(pause)
+		select {
+		case c := <-ended:
+			delete(running, c.number)
+			var exit *exec.ExitError
+			switch {
+			case c.err == nil:
+			case errors.As(c.err, &exit) && exit.ExitCode() == -1:
+				start(c.number)
+			default:
+				t.Fatalf("process %d does not go on by itself: %v\n%s", c.number, c.err, k.output(c.number))
+			}
+		case <-timer.C:
+			if killed == kills {
+				continue
+			}
+			for _, cmd := range running { // any of them
+				_ = cmd.Process.Kill()
+				killed++
+				break
+			}
+			if killed/10 > checked {
+				checked++
+				if k.load.Disturb != nil {
+					k.load.Disturb()
+				}
+				k.check(t, false)
+			}
+		}
+	}
+	return killed
+}
+
+func (k *killing) trace(number int) string {
+	return filepath.Join(k.traces, fmt.Sprintf("trace-%d", number))
+}
+
+func (k *killing) output(number int) string {
+	text, _ := os.ReadFile(k.trace(number) + ".out")
+	return string(text)
+}
+
+func (k *killing) start(t *testing.T, number int) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(exe, "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
+	cmd.Env = append(os.Environ(), childPlace+"="+k.place.address, childTrace+"="+k.trace(number),
+		childNumber+"="+strconv.Itoa(number), childCount+"="+strconv.Itoa(k.load.Reservations))
+	if k.load.Disturb != nil {
+		cmd.Env = append(cmd.Env, childAgain+"=1")
+	}
+	out, err := os.OpenFile(k.trace(number)+".out", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	return cmd
+}
+
+// traced is what the processes noted.
+type traced struct {
+	reserved map[string]int // uses of reservations that were answered, by ID
+	drawn    map[string]int // uses that were handed out
+	refused  int
+}
+
+// read reads the traces. A last line without its line feed was being written.
+func (k *killing) read(t *testing.T) traced {
+	out := traced{map[string]int{}, map[string]int{}, 0}
+	for number := range k.load.Processes {
+		text, err := os.ReadFile(k.trace(number))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		must(t, err)
+		for _, line := range strings.SplitAfter(string(text), "\n") {
+			f := strings.Fields(line)
+			switch {
+			case !strings.HasSuffix(line, "\n"):
+			case len(f) == 3 && f[0] == "yes":
+				n, err := strconv.Atoi(f[2])
+				must(t, err)
+				out.reserved[f[1]] = n
+			case len(f) == 2 && f[0] == "draw":
+				out.drawn[f[1]]++
+			case len(f) == 2 && f[0] == "no":
+				out.refused++
+			default:
+				t.Fatalf("a trace says %q", line)
+			}
+		}
+	}
+	return out
+}
+
+// check compares the traces with the ledger, which is opened after they were read.
+func (k *killing) check(t *testing.T, end bool) {
+	t.Helper()
+	seen := k.read(t)
+	begin := time.Now()
+	l := k.place.open(t)
+	k.opening = max(k.opening, time.Since(begin))
+	defer l.Close()
+	held, taken := k.transactions(t)
+	for id, n := range seen.reserved {
+		if held[id] != n {
+			t.Errorf("%s: %d uses were answered, %d are in the ledger", id, n, held[id])
+		}
+	}
+	for id, n := range seen.drawn {
+		if n > taken[id] {
+			t.Errorf("%s: %d uses drawn, %d taken", id, n, taken[id])
+		}
+		if seen.reserved[id] == 0 {
+			t.Errorf("%s: drawn without an answer", id)
+		}
+	}
+	if e := l.Epsilon().Upper; !(e <= l.Budget().Epsilon) {
+		t.Errorf("ε = %v of %v", e, l.Budget().Epsilon)
+	}
+	if !end {
+		return
+	}
+	whole, again := 0, accountant.NewLedger(l.Budget())
+	for _, n := range held {
+		whole += n
+	}
+	_, err := again.Reserve("all", killEvent, whole)
+	must(t, err)
+	if got, want := l.Epsilon().Upper, again.Epsilon().Upper; got != want {
+		t.Errorf("ε = %v, that of the lines is %v", got, want)
+	}
+	if len(seen.drawn) == 0 || seen.refused == 0 {
+		t.Errorf("%d reservations were drawn from, %d refused: the test shows little",
+			len(seen.drawn), seen.refused)
+	}
+}
+
+// transactions reads from the history how much was set aside and taken under each ID. It does not
+// use the ledger's own reading.
+func (k *killing) transactions(t *testing.T) (held, taken map[string]int) {
+	held, taken = map[string]int{}, map[string]int{}
+	for line, err := range k.place.store(t).History(t.Context(), ledgerName) {
+		must(t, err)
+		add := func(into map[string]int, found bool, id string, n int) {
+			if found {
+				into[id] += n
+			}
+		}
+		id, n, found := between(string(line.Text), `"transaction":`)
+		add(held, found, id, n)
+		id, n, found = between(string(line.Text), `"spend":`)
+		add(taken, found, id, n)
+	}
+	return held, taken
+}
+
+// between finds the ID and the count in a line of a kind.
+func between(text, kind string) (id string, count int, found bool) {
+	_, rest, found := strings.Cut(text, kind)
+	if !found {
+		return "", 0, false
+	}
+	_, id, _ = strings.Cut(rest, `"id":"`)
+	id, rest, _ = strings.Cut(id, `"`)
+	_, number, _ := strings.Cut(rest, `"count":`)
+	number, _, _ = strings.Cut(number, "}")
+	count, err := strconv.Atoi(number)
+	return id, count, err == nil
+}
+
+// inChild does a process's work and ends it, where this is one.
+func (s Subject) inChild(t *testing.T) {
+	address := os.Getenv(childPlace)
+	if address == "" {
+		return
+	}
+	number, errA := strconv.Atoi(os.Getenv(childNumber))
+	count, errB := strconv.Atoi(os.Getenv(childCount))
+	b, errC := s.Open(address)
+	if err := errors.Join(errA, errB, errC); err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	if err := work(store.New(b), os.Getenv(childTrace), number, count); err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	os.Exit(0)
+}
+
+// work makes reservations, draws from them and notes both, beginning with the reservation at which
+// an earlier process died.
+func work(s *store.Store, path string, number, count int) error {
+	done, err := lines(path, "done ")
+	if err != nil {
+		return err
+	}
+	progress, err := os.OpenFile(path+".done", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	trace, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := endLine(trace, path); err != nil {
+		return err
+	}
+	var l *accountant.Ledger
+	err = again(func() (err error) {
+		l, err = s.Open(context.Background(), ledgerName)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := done; i < count; i++ {
+		id := fmt.Sprintf("p%d-%d", number, i)
+		if err := again(func() error { return one(l, trace, id) }); err != nil {
+			return err
+		}
+		fmt.Fprintf(progress, "done %d\n", i)
+	}
+	return l.Close()
+}
+
+// again repeats what fails, where that was asked for, unless it fails for good.
+func again(do func() error) error {
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := do()
+		if err == nil || os.Getenv(childAgain) == "" || time.Since(begin) > 2*time.Minute ||
+			errors.Is(err, accountant.ErrDamaged) || errors.Is(err, accountant.ErrRolledBack) {
+			return err
+		}
+	}
+}
+
+// one makes one reservation of one use and draws it.
+func one(l *accountant.Ledger, trace *os.File, id string) error {
+	all, err := l.ReserveAll(accountant.Transaction{ID: id, Lines: []accountant.Line{
+		{Purpose: "count", Event: killEvent, Count: 1}}})
+	if errors.Is(err, accountant.ErrBudgetExceeded) {
+		_, err = fmt.Fprintf(trace, "no %s\n", id)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(trace, "yes %s 1\n", id); err != nil {
+		return err
+	}
+	if err := all[0].Spend(); errors.Is(err, accountant.ErrReservationExhausted) {
+		return nil // taken by the process that died
+	} else if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(trace, "draw %s\n", id)
+	return err
+}
+
+// lines counts the complete lines of the progress file.
+func lines(path, prefix string) (n int, err error) {
+	f, err := os.Open(path + ".done")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for scan := bufio.NewScanner(f); scan.Scan(); {
+		if strings.HasPrefix(scan.Text(), prefix) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// endLine ends a line that a killed process left unfinished; such a line is not counted.
+func endLine(f *os.File, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) == 0 || text[len(text)-1] == '\n' {
+		return err
+	}
+	return f.Truncate(int64(strings.LastIndexByte(string(text), '\n') + 1))
+}

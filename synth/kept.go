@@ -1,0 +1,51 @@
+package synth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// A run on a ledger in a store leaves three things there beside what it set aside: its transaction
+// has an ID, its checkpoint names the ledger and the last line seen, and a last line names the plan
+// and the generator that came of it.
+
+// checkLedger refuses a ledger other than the one that the checkpoint names, and one that has lost
+// a line that the checkpoint has seen.
+func (k *keeper) checkLedger(kept *accountant.Kept) error {
+	if kept == nil {
+		return nil // kept with a ledger in memory
+	}
+	return k.run.Ledger.Holds(*kept)
+}
+
+// identify gives the transaction of a run without a checkpoint an ID of its own in a store: it is
+// by this ID that the run's last line names it.
+func (r *Run) identify(t *accountant.Transaction) {
+	if t.ID == "" && r.Ledger.Kept() != nil {
+		t.ID = token()
+	}
+	r.transaction = t.ID
+}
+
+// ledTo has a ledger in a store name what came of the run.
+func (r *Run) ledTo(g *Generator) error {
+	if r.Ledger.Kept() == nil {
+		return nil
+	}
+	release := accountant.Release{Transaction: r.transaction}
+	var err error
+	if release.Plan, err = r.program.hash(); err != nil {
+		release.Plan = "" // a plan that cannot be written
+	}
+	sum := sha256.New()
+	if g.Save(sum) == nil { // a model that cannot be written is named by its plan alone
+		release.Artefact = hex.EncodeToString(sum.Sum(nil))
+	}
+	if err := r.Ledger.LedTo(release); err != nil {
+		return fmt.Errorf("%s: the ledger does not name the generator: %w", r.program.system, err)
+	}
+	return nil
+}
