@@ -29,12 +29,11 @@ type Gradient struct {
 // where that is the smaller: 2^-24 to 2^-25 of it.
 const gradientBits = 24
 
-// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
-// the noisy sum to sink, piece by piece, from several goroutines at a time; pieces
-// are of fixed size and do not overlap. noisy holds the sum's coordinates
-// from offset on and is valid during the call only. sink must neither retain it,
-// nor draw from the same allowance, nor let anything private but noisy out. It may
-// write to the coordinates of the sum that it was given: they are not read again.
+// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
+// sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
+// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only. sink
+// must neither retain it, nor draw from the same allowance, nor let anything private but noisy out.
+// It may write to the coordinates of the sum that it was given: they are not read again.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
 // continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
