@@ -66,10 +66,9 @@
 //
 // # What is promised
 //
-// A [accountant.Guarantee] states ε, δ, the neighbouring relation, every private
-// release with its purpose, the class of its noise, and what it does not cover.
-// Every ε is the upper end of a computed interval. Where no sound analysis of a
-// configuration is known, it is refused.
+// A [accountant.Guarantee] states ε, δ, the neighbouring relation, every private release with its
+// purpose, the class of its noise, and what it does not cover. Every ε is the upper end of a
+// computed interval. Where no sound analysis of a configuration is known, it is refused.
 //
 // The default relation is add-or-remove-one: what a generator reveals changes
 // little if one person's record is added or removed. It is a weaker promise

@@ -99,11 +99,7 @@ type work struct {
 func newPlan(m method) (*Plan, error) {
 	c := m.common()
 	noise, _, err := accountant.CalibrateNoise(c.Budget, func(noise float64) accountant.Event {
-		var all accountant.Composed
-		for _, s := range m.stages(noise) {
-			all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
-		}
-		return all
+		return synth.Total(m.stages(noise)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)
@@ -168,15 +164,11 @@ func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System
 	return synth.System{Name: name, Model: readModel,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
 			var j setJSON
-			if err := json.Unmarshal(s.Config, &j); err != nil {
-				return nil, malformed(err.Error())
-			}
-			p, err := plan(Common{Schema: s.Schema, Budget: s.Budget, MaxItems: j.MaxItems, Seed: j.Seed,
-				choices: j.Choices}, j)
-			if err != nil {
+			if err := s.Decode(&j); err != nil {
 				return nil, err
 			}
-			return p, nil
+			return synth.PlanOf(plan(Common{Schema: s.Schema, Budget: s.Budget, MaxItems: j.MaxItems,
+				Seed: j.Seed, choices: j.Choices}, j))
 		}}
 }
 

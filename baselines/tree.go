@@ -45,8 +45,8 @@ func (c Tree) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Common = c.chosen(treeMaxItems)
-	c.MaxItems = min(orDefault(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
-	c.Items = min(orDefault(c.Items, treeItems), c.Schema.Dim())
+	c.MaxItems = min(cmp.Or(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
+	c.Items = min(cmp.Or(c.Items, treeItems), c.Schema.Dim())
 	return newPlan(tree{c})
 }
 

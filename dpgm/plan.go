@@ -93,14 +93,7 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 // total is everything that a run releases, as a function of the training's noise.
 func (c Config) total(trainNoise float64) accountant.Event {
 	c.Train.NoiseMultiplier = trainNoise
-	var all []accountant.Event
-	for _, s := range c.stages() {
-		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return accountant.Composed{Events: all}
+	return synth.Total(c.stages()...)
 }
 
 // stages are the lines of the bill, in the order in which they are carried out.

@@ -1,6 +1,7 @@
 package gan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -92,26 +93,15 @@ type Frequency struct {
 
 // withDefaults fills what may be left open.
 func (c Config) withDefaults() Config {
-	fill := func(x *int, value int) {
-		if *x == 0 {
-			*x = value
-		}
-	}
-	fill(&c.CriticSteps, 4)
-	fill(&c.GeneratorBatch, 64)
-	fill(&c.Train.MicroBatch, 256)
-	fill(&c.Clipping.Batch, 64)
+	c.CriticSteps, c.GeneratorBatch = cmp.Or(c.CriticSteps, 4), cmp.Or(c.GeneratorBatch, 64)
+	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
+	c.Clipping.Batch, c.Clipping.Scale = cmp.Or(c.Clipping.Batch, 64), cmp.Or(c.Clipping.Scale, 1)
+	c.GeneratorOptimizer = cmp.Or(c.GeneratorOptimizer, c.Train.Optimizer)
 	if c.Frequency.Threshold != 0 {
-		fill(&c.Frequency.Patience, 200)
+		c.Frequency.Patience = cmp.Or(c.Frequency.Patience, 200)
 	}
 	if c.Penalty == 0 && c.Loss == models.Wasserstein {
 		c.Penalty = 10
-	}
-	if c.Clipping.Scale == 0 {
-		c.Clipping.Scale = 1
-	}
-	if c.GeneratorOptimizer == (sgd.Optimizer{}) {
-		c.GeneratorOptimizer = c.Train.Optimizer
 	}
 	return c
 }

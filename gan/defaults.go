@@ -129,7 +129,7 @@ func (c *Config) chooseTraining(t defaults.Task) {
 	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time alone")
 }
 
-// criticParameters is the number of the critic's parameters, as far as it says.
+// criticParameters is the number of the critic's parameters, or a guess where it is not known.
 func (c Config) criticParameters() float64 {
 	if n := c.criticSize(); n > 0 {
 		return float64(n)

@@ -165,8 +165,8 @@ func (r *run) weigh(proportions []float64) {
 		return
 	}
 	r.config.ClassWeights = proportions
-	r.critics.fakes.weigh(proportions)
-	r.learner.maker.weigh(proportions)
+	r.critics.fakes.Choice = choiceOf(r.config, proportions)
+	r.learner.maker.Choice = choiceOf(r.config, proportions)
 }
 
 // distributions are what was released, as probabilities.

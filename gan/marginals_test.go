@@ -150,9 +150,7 @@ func TestSettled(t *testing.T) {
 		for i := range labels {
 			labels[i] = int32(class)
 		}
-		codes, out := mk.draw(rng, labels)
-		net.Generate(codes, out)
-		m.backend.Download(flat, out)
+		m.backend.Download(flat, mk.Generate(mk.Draw(rng, labels)))
 		m.settled.draw(rng, flat, labels)
 		got := make([]float64, l.total)
 		for i := range draws {

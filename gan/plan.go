@@ -52,7 +52,9 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("gan: noise of the marginals: %w", err)
 	}
 	if c.Train.NoiseMultiplier == 0 {
-		z, _, err := accountant.CalibrateNoise(c.Budget, c.total)
+		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
+			return synth.Total(c.stages(z)...)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
@@ -77,31 +79,14 @@ func (c Config) cloned() Config {
 }
 
 // stages are the lines of the bill, in the order in which they are carried out.
-func (c Config) stages(noiseMultiplier float64) (list []synth.Stage) {
+func (c Config) stages(z float64) (list []synth.Stage) {
 	if c.Marginals != nil {
 		list = append(list, c.Marginals.stage())
 	}
-	return append(list, synth.Stage{Purpose: PurposeCritic, Event: c.event(noiseMultiplier),
-		Count: c.Train.Steps, NoiseMultiplier: noiseMultiplier})
-}
-
-// total is everything that a run releases.
-func (c Config) total(noiseMultiplier float64) accountant.Event {
-	var all []accountant.Event
-	for _, s := range c.stages(noiseMultiplier) {
-		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return accountant.Composed{Events: all}
-}
-
-// event is one critic step.
-func (c Config) event(noiseMultiplier float64) accountant.Event {
 	t := c.train()
-	t.NoiseMultiplier = noiseMultiplier
-	return t.Event(c.Budget.Relation)
+	t.NoiseMultiplier = z
+	return append(list, synth.Stage{Purpose: PurposeCritic, Event: t.Event(c.Budget.Relation),
+		Count: t.Steps, NoiseMultiplier: z})
 }
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
@@ -175,30 +160,26 @@ func (w work) Config() (json.RawMessage, error) {
 // readPlan makes a plan again of what Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
 	if j.Public != "" {
-		return nil, malformed(errors.New("a plan whose public records are not in the file"))
+		return nil, synth.Malformed(errors.New("a plan whose public records are not in the file"))
 	}
 	c := j.Config
 	c.choices = j.Choices
 	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }
 
 // checkNamed holds both networks to the limits of what is read.

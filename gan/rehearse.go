@@ -36,8 +36,7 @@ func (r *run) rehearse(ctx context.Context) error {
 		for i := range labels {
 			labels[i] = int32(i % classes)
 		}
-		codes, _ := l.maker.draw(r.rng, labels)
-		l.be.Download(flat, l.net.Forward(codes))
+		l.be.Download(flat, l.net.Forward(l.maker.Draw(r.rng, labels)))
 		for c, t := range targets {
 			t.gradient(delta, flat, c, classes)
 		}

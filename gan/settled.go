@@ -43,9 +43,7 @@ func settle(be device.Backend, net models.Generator, c Config, told *distributio
 		for i := range labels {
 			labels[i] = int32(class)
 		}
-		codes, out := m.draw(rng, labels)
-		net.Generate(codes, out)
-		be.Download(flat, out)
+		be.Download(flat, m.Generate(m.Draw(rng, labels)))
 		s.shifts = append(s.shifts, s.fitShifts(flat, dim, class))
 		s.knots = append(s.knots, s.fitKnots(flat, dim))
 	}
@@ -264,7 +262,7 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, malformed(errors.New("numbers that no run writes: " + name))
+				return nil, synth.Malformed(errors.New("numbers that no run writes: " + name))
 			}
 		}
 		for c := range classes {

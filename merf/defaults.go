@@ -131,7 +131,8 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	features, _ := c.featureOperations()
 	network := 1e5
 	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
-		params, _ := s.GeneratorSize(codeWidth(g.Latent, c.Schema), nil)
+		codes := codesOf(device.CPU(), g.Latent, c.Schema)
+		params, _ := s.GeneratorSize(codes.Width(), nil)
 		network = float64(params) + 200*float64(c.Schema.Dim())
 	}
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {

@@ -78,6 +78,18 @@ func (s Stage) all() accountant.Event {
 	return d
 }
 
+// Total is everything that stages release, as one event.
+func Total(stages ...Stage) accountant.Event {
+	if len(stages) == 1 {
+		return stages[0].all()
+	}
+	var total accountant.Composed
+	for _, s := range stages {
+		total.Events = append(total.Events, s.all())
+	}
+	return total
+}
+
 // lane is how many of a part's releases fall to lane j.
 func (s Stage) lane(j int) int { return (s.Count - j + s.lanes() - 1) / s.lanes() }
 
