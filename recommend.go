@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
@@ -192,13 +191,4 @@ func ceiling(s records.Schema, b accountant.Budget, n int) error {
 	return fmt.Errorf("privgen: %d records at ε = %g, δ = %g: %w about %s: "+
 		"the mean of each has noise of %.2g, and more than %.2g drowns it; about %.2g records would do",
 		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, float64(n)*noise/most)
-}
-
-// Recommended is a table of recommendations in words.
-func recommended(list []Recommendation) string {
-	var b strings.Builder
-	for i, r := range list {
-		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, r.Plan.System(), r.Reason)
-	}
-	return b.String()
 }

@@ -33,9 +33,9 @@ type config struct {
 	verbose         bool
 	study           study
 
-	schema, train, test, comment, skip string
-	header                             bool
-	holdout                            float64
+	schema, train, test, comment string
+	header                       bool
+	holdout                      float64
 
 	sets               string
 	universe, maxItems int
