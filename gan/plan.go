@@ -101,6 +101,15 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return p.program().MarshalJSON()
 }
 
+// noise is every noise multiplier of a plan.
+func (c Config) noise() []float64 {
+	list := []float64{c.Train.NoiseMultiplier}
+	if c.Marginals != nil {
+		list = append(list, c.Marginals.NoiseMultiplier)
+	}
+	return list
+}
+
 // work is what the system adds to a plan.
 type work struct{ config Config }
 
@@ -118,7 +127,7 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	return append(notes, c.choices.Notes()...)
+	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
 // configJSON is a Config with its networks in a form that can be written, and a digest in the place
@@ -167,7 +176,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
 		return nil, synth.Malformed(err)
 	}
-	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
+	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}
 	return synth.PlanOf(c.Plan())

@@ -146,12 +146,11 @@ type Run struct {
 	start   time.Time
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
-	keeper  *keeper // nil without a checkpoint
+	keeper  *keeper         // nil without a checkpoint
+	real    map[string]bool // stages of Once whose sums are not exact
+	over    atomic.Bool     // fit has returned
 
 	transaction string // its ID on the ledger; empty where it has none
-
-	real map[string]bool // stages of Once whose sums are not exact
-	over atomic.Bool     // fit has returned
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.

@@ -3,9 +3,9 @@ package pld
 import "math"
 
 // A transformer takes real sequences to Fourier coefficients and back, neither normalised:
-// Stockham's passes of four, three and two over pairs of neighbours taken as complex numbers.
-// Source: Van Loan 1992, Computational Frameworks for the Fast Fourier Transform, sections 1.7 and
-// 4.3.
+// Stockham's passes of four, three and two over pairs of neighbours taken as complex numbers. The
+// speed of gonum's depends severalfold on where the stack happens to lie. Source: Van Loan 1992,
+// Computational Frameworks for the Fast Fourier Transform, sections 1.7 and 4.3.
 type transformer struct {
 	n     int
 	roots []complex128 // e^{−2πik/n}
