@@ -225,7 +225,7 @@ func ledgerMutants() []mutant {
 			Old:   "d.DisallowUnknownFields()\n", New: "",
 			Why: "a misspelt parameter falls back to zero"},
 		{Name: "accountant/what was taken so far counts once", In: in, Tests: ledger,
-			Old: "sum += float64(s) * c.rdp[i][j]", New: "sum += c.rdp[i][j]",
+			Old: "sum += float64(s) * c.divergence(l, i, j)", New: "sum += c.divergence(l, i, j)",
 			Why: "the cost so far is too small"},
 		{Name: "accountant/published ε is rounded down", In: in, Tests: at(in, "Guarantee|Published"),
 			Old: "math.Ceil(eps/unit*(1-1e-12))*unit", New: "math.Floor(eps/unit*(1-1e-12))*unit",
