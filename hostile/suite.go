@@ -89,7 +89,7 @@ func (s *suite) input(r reader, i uint64) []byte {
 
 // judge has the reader read one input and notes what was wrong with that.
 func (s *suite) judge(t *tally, r reader, i uint64, input []byte) {
-	bytes, took, err, panicked := cost(i, r.read, input)
+	bytes, took, panicked, err := cost(i, r.read, input)
 	for try := 0; try < 3 && took > s.limits.time && panicked == ""; try++ {
 		_, again, _, _ := cost(i, r.read, input) // a first call may have paid for others' garbage
 		took = min(took, again)
@@ -116,23 +116,24 @@ func (s *suite) judge(t *tally, r reader, i uint64, input []byte) {
 }
 
 // cost is what a call takes: all the memory it asks for, freed or not, and time of the processors.
-func cost(i uint64, read func([]byte) error, input []byte) (uint64, time.Duration, error, string) {
+func cost(i uint64, read func([]byte) error,
+	input []byte) (bytes uint64, took time.Duration, panicked string, err error) {
 	before, start := allocated(), processorTime()
-	err, panicked := attempt(i, read, input)
-	took := processorTime() - start
-	return allocated() - before, took, err, panicked
+	panicked, err = attempt(i, read, input)
+	took = processorTime() - start
+	return allocated() - before, took, panicked, err
 }
 
 // attempt reads an input. Its number is an argument so that the trace of a fatal error names it.
 //
 //go:noinline
-func attempt(_ uint64, read func([]byte) error, input []byte) (err error, panicked string) {
+func attempt(_ uint64, read func([]byte) error, input []byte) (panicked string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			panicked = fmt.Sprintf("%v\n%s", r, debug.Stack())
 		}
 	}()
-	return read(input), ""
+	return "", read(input)
 }
 
 // allocated is how many bytes the program has asked for so far.

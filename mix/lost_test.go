@@ -239,12 +239,12 @@ func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1),
-		synth.OnProgress(func(at synth.Progress) {
-			if 3*at.Step > at.Of {
-				cancel()
-			}
-		})); err == nil {
+	stop := synth.OnProgress(func(at synth.Progress) {
+		if 3*at.Step > at.Of {
+			cancel()
+		}
+	})
+	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1), stop); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
 	text, err := os.ReadFile(path)
