@@ -29,6 +29,13 @@ type DPGMChain struct {
 	seeds
 }
 
+// Nominal declares about how many records there are, a public number, from which everything that is
+// not set follows: see package dpgm. The guarantee does not rest on it.
+func (c DPGMChain) Nominal(records int) DPGMChain {
+	c.config.Nominal = records
+	return c
+}
+
 // Features sets the space the records are clustered in, for example rff.RBF. Without it, records
 // are clustered as they are (standard private k-means).
 func (c DPGMChain) Features(k rff.Kernel) DPGMChain {

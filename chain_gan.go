@@ -27,8 +27,16 @@ type GANChain struct {
 	critic    models.CriticArchitecture
 	generator models.GeneratorArchitecture
 	latent    int
+	nominal   int
 	config    gan.Config
 	seeds
+}
+
+// Nominal declares about how many records there are, a public number, from which everything that is
+// not set follows: see package gan. The guarantee does not rest on it.
+func (c GANChain) Nominal(records int) GANChain {
+	c.nominal = records
+	return c
 }
 
 // Critic sets the network that tells records from fakes, the only one that sees records, in the
@@ -71,6 +79,9 @@ func (c GANChain) Plan() (*gan.Plan, error) {
 	}
 	if c.generator != nil {
 		config.Generator, config.Latent = c.generator, c.latent
+	}
+	if c.nominal != 0 {
+		config.Nominal = c.nominal
 	}
 	c.set(&config.Seed)
 	return config.Plan()

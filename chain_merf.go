@@ -24,10 +24,18 @@ func MERF(schema records.Schema, budget accountant.Budget) MERFChain {
 type MERFChain struct {
 	schema       records.Schema
 	budget       accountant.Budget
+	nominal      int
 	config       merf.Config
 	generator    *merf.GeneratorConfig
 	architecture models.GeneratorArchitecture
 	seeds
+}
+
+// Nominal declares about how many records there are, a public number, from which everything that is
+// not set follows: see package merf. Under replace-one it is the number of records.
+func (c MERFChain) Nominal(records int) MERFChain {
+	c.nominal = records
+	return c
 }
 
 // Embed sets what is released about the records. Schema and budget are the chain's.
@@ -62,6 +70,9 @@ func (c MERFChain) Seed(seed uint64) MERFChain {
 func (c MERFChain) Plan() (*merf.Plan, error) {
 	config := c.config
 	config.Schema, config.Budget = c.schema, c.budget
+	if c.nominal != 0 {
+		config.Nominal = c.nominal
+	}
 	if c.generator != nil {
 		config.Generator = *c.generator
 	}

@@ -19,10 +19,18 @@ func Mix(schema records.Schema, budget accountant.Budget) MixChain {
 
 // MixChain is a release of mixtures being described.
 type MixChain struct {
-	schema records.Schema
-	budget accountant.Budget
-	config mix.Config
+	schema  records.Schema
+	budget  accountant.Budget
+	nominal int
+	config  mix.Config
 	seeds
+}
+
+// Nominal declares about how many records there are, a public number, from which everything that is
+// not set follows: see package mix. Under replace-one it is the number of records.
+func (c MixChain) Nominal(records int) MixChain {
+	c.nominal = records
+	return c
 }
 
 // Mixtures sets how many mixtures of how many records are released, and how records get into them.
@@ -46,6 +54,9 @@ func (c MixChain) Seed(seed uint64) MixChain {
 func (c MixChain) Plan() (*mix.Plan, error) {
 	config := c.config
 	config.Schema, config.Budget = c.schema, c.budget
+	if c.nominal != 0 {
+		config.Nominal = c.nominal
+	}
 	if config.Projection.Dim != 0 {
 		c.set(&config.Projection.Seed)
 	}

@@ -23,4 +23,9 @@
 // analysis would.
 //
 // What it answers is the final weights; synthetic records are drawn from them.
+//
+// # Defaults
+//
+// Everything has a default. With [Common.Nominal] Independent uses 3·√m items of a record, at most
+// 40, where the schema allows m: the noise of every count grows with the longest record.
 package baselines

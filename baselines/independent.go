@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ func (c Independent) Plan() (*Plan, error) {
 	if err := c.validate().Err(); err != nil {
 		return nil, err
 	}
-	return newPlan(independent(c))
+	return newPlan(independent{c.chosen(0)})
 }
 
 type independent struct{ Common }
@@ -40,15 +41,8 @@ func (m independent) stages(noise float64) []synth.Stage {
 }
 
 func (m independent) counts() itemCounts {
-	return itemCounts{dim: m.Schema.Dim(), limit: orDefault(m.MaxItems, m.Schema.MaxItems()),
+	return itemCounts{dim: m.Schema.Dim(), limit: cmp.Or(m.MaxItems, m.Schema.MaxItems()),
 		relation: m.Budget.Relation}
-}
-
-func orDefault(value, fallback int) int {
-	if value == 0 {
-		return fallback
-	}
-	return value
 }
 
 func (m independent) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {

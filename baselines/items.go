@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -15,15 +16,9 @@ import (
 // eachCut hands out every record cut to limit items, ascending and without repetition, whatever
 // foreign data hold.
 func eachCut(ctx context.Context, data records.Data, limit int, each func(items []uint32)) error {
-	const chunk = 4096
 	dim := data.Schema().Dim()
-	var b device.Batch
 	var row []uint32
-	for lo := 0; lo < data.Len(); lo += chunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		data.Range(lo, min(lo+chunk, data.Len()), &b)
+	return network.EachBatch(ctx, data, 4096, func(_ int, b device.Batch) {
 		for i := range b.Rows {
 			row = row[:0]
 			for _, item := range b.Sparse.Row(i) {
@@ -33,8 +28,7 @@ func eachCut(ctx context.Context, data records.Data, limit int, each func(items 
 			}
 			each(records.CutSet(row, limit))
 		}
-	}
-	return nil
+	})
 }
 
 // itemCounts is a release of how many records have each item, and of how many records there are.

@@ -1,7 +1,6 @@
 package baselines
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 
@@ -74,20 +73,16 @@ func (m *model) draw(rng *rand.Rand, n int) [][]uint32 {
 func (m *model) Encode() (*synth.File, error) {
 	h := modelHeader{Schema: m.schema}
 	m.sampler.header(&h)
-	head, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
-	return &synth.File{Header: head, Sections: []synth.Section{
-		{Name: sectionNumbers, Data: synth.Floats64(m.sampler.numbers())}}}, nil
+	v := m.sampler.numbers()
+	return synth.NewFile(h, synth.Part64(sectionNumbers, &v, len(v)))
 }
 
 // readModel rebuilds a model. What it allocates is bounded by the section's size, or for MWEM by
 // the sizes that a configuration may have.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h modelHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err.Error())
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	if err := h.Schema.Validate(); err != nil || !h.Schema.Sparse() {
 		return nil, malformed("a schema that is not one of sets")
@@ -174,14 +169,14 @@ func readDomain(h modelHeader, v []float64) (sampler, error) {
 	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
 		return nil, malformed("a domain that no plan has")
 	}
-	if size := setsUpTo(h.Schema.Dim(), h.MaxItems); len(v) > listedDomain && len(v) != h.Domain ||
-		size <= listedDomain && len(v) != size {
+	size := setsUpTo(h.Schema.Dim(), h.MaxItems)
+	if size > listedDomain {
+		size = h.Domain
+	}
+	if len(v) != size {
 		return nil, malformed("weights of another domain")
 	}
 	domain := m.domain()
-	if len(domain) != len(v) {
-		return nil, malformed("weights of another domain")
-	}
 	total := 0.0
 	for _, p := range v {
 		if !(p >= 0) {

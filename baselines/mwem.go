@@ -1,11 +1,12 @@
 package baselines
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -55,9 +56,10 @@ func (c MWEM) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	c.MaxItems = min(orDefault(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
-	c.Rounds, c.Domain, c.Queries = orDefault(c.Rounds, mwemRounds), orDefault(c.Domain, mwemDomain),
-		orDefault(c.Queries, mwemQueries)
+	c.Common = c.chosen(mwemMaxItems)
+	c.MaxItems = min(cmp.Or(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
+	c.Rounds, c.Domain, c.Queries = cmp.Or(c.Rounds, mwemRounds), cmp.Or(c.Domain, mwemDomain),
+		cmp.Or(c.Queries, mwemQueries)
 	return newPlan(mwem{c})
 }
 
@@ -169,13 +171,11 @@ type answer struct {
 const sectionAnswers = "answers" // each a query and its value
 
 func (m *measurements) file() (*synth.File, error) {
-	head, err := json.Marshal(m)
 	numbers := make([]float64, 0, 2*len(m.Answers))
 	for _, a := range m.Answers {
 		numbers = append(numbers, float64(a.Query), a.Value)
 	}
-	return &synth.File{Header: head, Sections: []synth.Section{
-		{Name: sectionAnswers, Data: synth.Floats64(numbers)}}}, err
+	return synth.NewFile(m, synth.Part64(sectionAnswers, &numbers, len(numbers)))
 }
 
 // restore reads the answers, of which each round has given one at most.
@@ -183,8 +183,8 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 	if f == nil {
 		return nil
 	}
-	if err := json.Unmarshal(f.Header, m); err != nil {
-		return malformed(err.Error())
+	if err := f.Decode(m); err != nil {
+		return err
 	}
 	data, err := f.Section(sectionAnswers)
 	if err != nil {
@@ -194,17 +194,14 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 		return malformed(fmt.Sprintf("%d answers of %d rounds", len(data)/16, rounds))
 	}
 	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
-	if err != nil {
-		return err
-	}
-	for ; len(numbers) > 0; numbers = numbers[2:] {
-		q := numbers[0]
+	for pair := range slices.Chunk(numbers, 2) {
+		q := pair[0]
 		if !(q >= 0 && q < float64(queries)) || q != math.Trunc(q) {
 			return malformed("an answer to no query")
 		}
-		m.Answers = append(m.Answers, answer{int(q), numbers[1]})
+		m.Answers = append(m.Answers, answer{int(q), pair[1]})
 	}
-	return nil
+	return err
 }
 
 // distance is a whole number that changes by at most 1 with the true count, since the answer is

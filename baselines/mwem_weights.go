@@ -55,17 +55,22 @@ func (w workload) answers(ctx context.Context, data records.Data, limit int) (tr
 	truth = make([]int64, w.count)
 	err = eachCut(ctx, data, limit, func(items []uint32) {
 		rows++
-		for m, mask := range w.masks {
-			word := uint64(0)
-			for _, item := range items {
-				word |= mask[item]
-			}
-			for ; word != 0; word &= word - 1 {
-				truth[m*64+bits.TrailingZeros64(word)]++
-			}
-		}
+		w.satisfied(items, func(q int) { truth[q]++ })
 	})
 	return truth, rows, err
+}
+
+// satisfied calls f with the queries that a set satisfies, each once.
+func (w workload) satisfied(items []uint32, f func(query int)) {
+	for m, mask := range w.masks {
+		word := uint64(0)
+		for _, item := range items {
+			word |= mask[item]
+		}
+		for ; word != 0; word &= word - 1 {
+			f(m*64 + bits.TrailingZeros64(word))
+		}
+	}
 }
 
 // weights are a distribution over the domain: public, as everything it is made of.
@@ -88,16 +93,7 @@ func newWeights(domain [][]uint32, w workload, n float64) *weights {
 		covered: make([][]int32, w.count)}
 	for i, set := range domain {
 		s.p[i] = 1 / float64(len(domain))
-		for m, mask := range w.masks {
-			word := uint64(0)
-			for _, item := range set {
-				word |= mask[item]
-			}
-			for ; word != 0; word &= word - 1 {
-				q := m*64 + bits.TrailingZeros64(word)
-				s.covered[q] = append(s.covered[q], int32(i))
-			}
-		}
+		w.satisfied(set, func(q int) { s.covered[q] = append(s.covered[q], int32(i)) })
 	}
 	s.sum()
 	return s

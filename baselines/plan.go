@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -19,7 +21,29 @@ type Common struct {
 	// takes each method's own default.
 	MaxItems int
 	Seed     uint64 // of public randomness
+	// Nominal is a public number of records, about as many as there are, from which MaxItems follows
+	// where it is zero; 0 for none. The guarantee does not rest on it.
+	Nominal int
+
+	choices defaults.Choices // that were made
 }
+
+// chosen is what a method is told with its items decided: its own number, or where it has none what
+// most records have, since the noise of every count grows with the items of the longest.
+func (c Common) chosen(fallback int) Common {
+	if c.Nominal == 0 || c.MaxItems != 0 {
+		return c
+	}
+	most, why := fallback, "the method's own"
+	if fallback == 0 {
+		most, why = usualItems(c.Schema.MaxItems()), "few records are longer, and all pay for those"
+	}
+	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)
+	return c
+}
+
+// usualItems guesses the items that hardly any record exceeds from those that none does.
+func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
 	var k param.Checker
@@ -31,6 +55,8 @@ func (c Common) validate() *param.Checker {
 	}
 	k.OK(c.Schema.Sparse() && c.Schema.Classes() == 0, path+"Schema", c.Schema.String(),
 		"sets without classes; merf handles every other kind of record")
+	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
+		"a public number of records, or 0 for none")
 	k.OK(c.MaxItems >= 0 && c.MaxItems <= c.Schema.MaxItems(), path+"MaxItems", c.MaxItems,
 		"a number up to the schema's, 0 for the default")
 	return &k
@@ -73,11 +99,7 @@ type work struct {
 func newPlan(m method) (*Plan, error) {
 	c := m.common()
 	noise, _, err := accountant.CalibrateNoise(c.Budget, func(noise float64) accountant.Event {
-		var all accountant.Composed
-		for _, s := range m.stages(noise) {
-			all.Events = append(all.Events, accountant.Repeated{Event: s.Event, Count: s.Count})
-		}
-		return all
+		return synth.Total(m.stages(noise)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)
@@ -92,8 +114,8 @@ func newPlan(m method) (*Plan, error) {
 // Title says which records are modelled.
 func (w work) Title() string { return w.common().Schema.String() }
 
-// Notes are none.
-func (work) Notes() []string { return nil }
+// Notes say what rules chose.
+func (w work) Notes() []string { return w.common().choices.Notes() }
 
 // Fit releases what the method needs.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
@@ -114,12 +136,14 @@ type setJSON struct {
 	Seed     uint64 `json:"seed,string"`
 	// Noise is for who reads the plan; a program works it out again.
 	Noise float64 `json:"noise_multiplier,omitempty"`
+	// Choices say what rules chose.
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Config is the configuration in JSON.
 func (w work) Config() (json.RawMessage, error) {
 	j := w.config().(setJSON)
-	j.Seed, j.Noise = w.common().Seed, w.noise
+	j.Seed, j.Noise, j.Choices = w.common().Seed, w.noise, w.common().choices
 	return json.Marshal(j)
 }
 
@@ -140,14 +164,11 @@ func system(name string, plan func(Common, setJSON) (*Plan, error)) synth.System
 	return synth.System{Name: name, Model: readModel,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
 			var j setJSON
-			if err := json.Unmarshal(s.Config, &j); err != nil {
-				return nil, malformed(err.Error())
-			}
-			p, err := plan(Common{s.Schema, s.Budget, j.MaxItems, j.Seed}, j)
-			if err != nil {
+			if err := s.Decode(&j); err != nil {
 				return nil, err
 			}
-			return p, nil
+			return synth.PlanOf(plan(Common{Schema: s.Schema, Budget: s.Budget, MaxItems: j.MaxItems,
+				Seed: j.Seed, choices: j.Choices}, j))
 		}}
 }
 

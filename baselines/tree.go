@@ -44,8 +44,9 @@ func (c Tree) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	c.MaxItems = min(orDefault(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
-	c.Items = min(orDefault(c.Items, treeItems), c.Schema.Dim())
+	c.Common = c.chosen(treeMaxItems)
+	c.MaxItems = min(cmp.Or(c.MaxItems, treeMaxItems), c.Schema.MaxItems())
+	c.Items = min(cmp.Or(c.Items, treeItems), c.Schema.Dim())
 	return newPlan(tree{c})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -18,30 +19,41 @@ import (
 
 // Config describes a whole training run. Every field is public.
 //
-// Cluster.K is the number k of networks. With k = 1 there is nothing to
-// cluster: Features stays nil, the other fields of Cluster stay zero, and the
-// whole budget trains the one network.
+// Cluster.K is the number k of networks. With k = 1 there is nothing to cluster: Features stays
+// nil, the other fields of Cluster stay zero, and the whole budget trains the one network.
 //
-// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget:
-// clustering gets the noise at which it alone would cost Cluster.Share of ε,
-// training the least noise at which both together cost no more than ε. Noise
-// multipliers given by the caller are used as they are, and refused if they do
-// not fit the budget.
+// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget: clustering gets
+// the noise at which it alone would cost Cluster.Share of ε, training the least noise at which both
+// together cost no more than ε. Noise multipliers given by the caller are used as they are, and
+// refused if they do not fit the budget.
 type Config struct {
-	Schema    records.Schema
-	Budget    accountant.Budget
-	Features  rff.Kernel // feature space of the clustering; nil clusters the records as they are
-	Cluster   kmeans.Config
-	Marginals *Marginals // frequencies released beside the clusters; nil for none
-	Model     models.DensityArchitecture
-	Train     sgd.Config
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal int `json:"-"`
+	// Features is the space of the clustering; nil clusters the records as they are.
+	Features rff.Kernel    `json:"-"`
+	Cluster  kmeans.Config `json:"cluster"`
+	// Marginals are frequencies released beside the clusters; nil for none.
+	Marginals *Marginals                 `json:"marginals,omitempty"`
+	Model     models.DensityArchitecture `json:"-"`
+	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
-	Average float64
-	Seed    uint64 // of public randomness: frequencies, initial centres and weights
+	Average float64 `json:"average,omitempty"`
+	// Seed is of public randomness: frequencies, initial centres and weights.
+	Seed uint64 `json:"seed,string"`
+
+	choices defaults.Choices // that were made
 }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())

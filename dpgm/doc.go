@@ -1,12 +1,10 @@
-// Package dpgm learns a mixture of generative networks under differential
-// privacy: the system of Acs, Melis, Castelluccia and De Cristofaro,
-// "Differentially Private Mixture of Generative Neural Networks" (ICDM 2017,
-// TKDE 2019), in a form whose guarantee holds.
+// Package dpgm learns a mixture of generative networks under differential privacy: the system of
+// Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private Mixture of Generative Neural
+// Networks" (ICDM 2017, TKDE 2019), in a form whose guarantee holds.
 //
-// Records are clustered by private k-means, in a space of random Fourier features
-// or as they are; then one network per cluster is trained by private gradient
-// descent; the released networks, weighted by the released noisy cluster sizes,
-// are a generator of synthetic records.
+// Records are clustered by private k-means, in a space of random Fourier features or as they are;
+// then one network per cluster is trained by private gradient descent; the released networks,
+// weighted by the released noisy cluster sizes, are a generator of synthetic records.
 //
 //	Config ── Plan: every noise multiplier and the whole bill, before any record is read
 //	Plan   ── Fit:  clusters, trains, spends; what every plan does is package synth's
@@ -14,15 +12,13 @@
 //
 // # Where this differs from the papers
 //
-// Algorithm 1 picks one cluster a step with probability |Dₛ|/|D| and accounts
-// as if a record were then sampled with probability L/|D|. The exact sizes are
-// private, and which network moved is visible, so the true rate is L/|Dₛ| and
-// the stated ε is too small by about √k or more. Here every step samples the whole
-// data set with one public probability and routes each sampled record to the
-// network of its own cluster; all k networks take a noised step. Routing is a
-// function of the record and of released centres, so one record touches one block
-// of the stacked gradient, and a step is exactly one Poisson-subsampled Gaussian,
-// whatever k is.
+// Algorithm 1 picks one cluster a step with probability |Dₛ|/|D| and accounts as if a record were
+// then sampled with probability L/|D|. The exact sizes are private, and which network moved is
+// visible, so the true rate is L/|Dₛ| and the stated ε is too small by about √k or more. Here every
+// step samples the whole data set with one public probability and routes each sampled record to the
+// network of its own cluster; all k networks take a noised step. Routing is a function of the
+// record and of released centres, so one record touches one block of the stacked gradient, and a
+// step is exactly one Poisson-subsampled Gaussian, whatever k is.
 //
 // The papers model bits. A row of a table is a vector in its encoded form here
 // ([records.Schema.Blocks]): networks state the probabilities of a column's levels by
@@ -31,4 +27,22 @@
 //
 // Clusters are weighted by their noisy sizes, never by exact ones, and how many
 // records are generated is the caller's choice.
+//
+// # Defaults
+//
+// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
+// number n alone. The signal is s = n/σ₁, where σ₁ is the noise of one release that costs all of ε.
+//
+//	sets          one network; [Marginals] with .95 of ε where there are fewer than 200 records an
+//	              item, otherwise .8 (with clusters .6), of √(n/items) items a record, at least 5;
+//	              a VAE of 8 to 64 units; batches of 1,000, clip norm 5, Adam at .003·√(1000/T)
+//	few items     below 64 items: s/2000 clusters, at most 32, found in 12 iterations with .3 of ε,
+//	              in 100 random features at most
+//	others        s/1000 clusters, at most 10, found in 20 iterations with .15 of ε, in random
+//	              features as many as leave a centre's noise below .4 of its norm, 50 to 800;
+//	              a VAE of 16 to 256 units, samples of a fifth of the records, clip norm 1,
+//	              momentum .9 at rate .3
+//	steps         T = (.35·s)²/(parameters of a cluster's network), at most 1,000 (sets) or 150
+//
+// [Marginals].Off asks for none. docs/defaults.md shows what the numbers come from.
 package dpgm

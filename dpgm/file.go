@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
@@ -38,19 +39,25 @@ func (m *Model) Encode() (*synth.File, error) {
 	if f, ok := m.router.features.(*rff.Map); ok {
 		h.Features = f
 	}
-	head, err := json.Marshal(h)
-	if err != nil {
-		return nil, fmt.Errorf("dpgm: %w", err)
+	var parts []synth.Part
+	for i, net := range m.nets {
+		parts = append(parts, netParts(i, m.backend, net)...)
 	}
-	file := &synth.File{Kind: systemName, Header: head}
-	for i, p := range m.nets {
-		file.Sections = append(file.Sections,
-			synth.Section{Name: paramsOf(i), Data: network.Floats(m.backend, p.Params().Flat)})
-		if s, ok := p.(models.Stateful); ok {
-			file.Sections = append(file.Sections, synth.Section{Name: stateOf(i), Data: s.AppendState(nil)})
-		}
+	return synth.NewFile(h, parts...)
+}
+
+// netParts are a network's numbers.
+func netParts(i int, be device.Backend, net models.Density) []synth.Part {
+	return append([]synth.Part{network.MatrixPart(paramsOf(i), be, net.Params().Flat)},
+		stateParts(i, net)...)
+}
+
+// stateParts are what a network keeps beside its parameters, if anything.
+func stateParts(i int, net models.Density) []synth.Part {
+	if s, ok := net.(models.Stateful); ok {
+		return []synth.Part{synth.StatePart(stateOf(i), s)}
 	}
-	return file, nil
+	return nil
 }
 
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
@@ -62,22 +69,22 @@ func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	arch, err := models.UnmarshalDensity(h.Model, l.Architectures...)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if err := checkSweeps(arch); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	m := &Model{schema: h.Schema, arch: arch, backend: l.Backend}
 	if m.router, err = h.router(); err != nil {
 		return nil, err
 	}
 	if want := len(m.router.weights()); h.Networks != want {
-		return nil, malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
+		return nil, synth.Malformed(fmt.Errorf("%d networks for %d clusters", h.Networks, want))
 	}
 	if m.tilts, err = h.tilts(); err != nil {
 		return nil, err
@@ -98,12 +105,12 @@ func (h fileHeader) tilts() ([]tilt, error) {
 		return nil, nil // an empty list is none
 	}
 	if len(h.Tilts) != h.Networks {
-		return nil, malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
+		return nil, synth.Malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
 	}
 	for _, t := range h.Tilts {
 		for _, v := range t {
 			if math.Abs(v) > tiltReach {
-				return nil, malformed(fmt.Errorf("a shift beyond %v", tiltReach))
+				return nil, synth.Malformed(fmt.Errorf("a shift beyond %v", tiltReach))
 			}
 		}
 	}
@@ -113,7 +120,7 @@ func (h fileHeader) tilts() ([]tilt, error) {
 // router rebuilds the clustering and checks that its pieces fit each other.
 func (h fileHeader) router() (*router, error) {
 	if err := h.Schema.Validate(); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if h.Clusters == nil {
 		return &router{}, nil
@@ -121,13 +128,13 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if h.Features != nil {
 		if h.Features.In() != h.Schema.Dim() {
-			return nil, malformed(fmt.Errorf("features of %d columns for records of %d", h.Features.In(),
-				h.Schema.Dim()))
+			return nil, synth.Malformed(fmt.Errorf("features of %d columns for records of %d",
+				h.Features.In(), h.Schema.Dim()))
 		}
 		r.features = h.Features
 	}
 	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
-		return nil, malformed(fmt.Errorf("centres of %d coordinates in a space of %d", got, want))
+		return nil, synth.Malformed(fmt.Errorf("centres of %d coordinates in a space of %d", got, want))
 	}
 	return r, nil
 }
@@ -142,21 +149,9 @@ func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 	}
 	net, err := m.arch.New(m.backend, visible(m.schema), 0)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
-	if err := network.RestoreFloats(f, paramsOf(i), m.backend, net.Params().Flat); err != nil {
-		return nil, err
-	}
-	if s, ok := net.(models.Stateful); ok {
-		state, err := f.Section(stateOf(i))
-		if err != nil {
-			return nil, err
-		}
-		if err := s.SetState(state); err != nil {
-			return nil, malformed(err)
-		}
-	}
-	return net, nil
+	return net, f.Load(netParts(i, m.backend, net)...)
 }
 
 // checkSize refuses an architecture whose networks are larger than the file says.
@@ -168,7 +163,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	}
 	params, state := s.Size(v)
 	if params > math.MaxInt32 || params*4 != int64(bytes) {
-		return malformed(fmt.Errorf("%d bytes for %d parameters", bytes, params))
+		return synth.Malformed(fmt.Errorf("%d bytes for %d parameters", bytes, params))
 	}
 	if state == 0 {
 		return nil
@@ -178,9 +173,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 		return err
 	}
 	if state > int64(len(data))*64 { // packed no tighter than bits, with room for a change of form
-		return malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
+		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
 	}
 	return nil
 }
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -90,19 +91,14 @@ func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
 	}
-	n := r.Data.Len()
-	assigned := make([]int32, n)
-	var batch device.Batch
-	for lo := 0; lo < n; lo += routeChunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(lo+routeChunk, n)
-		r.Data.Range(lo, hi, &batch)
-		r.router.assign(r.Backend, batch, assigned[lo:hi])
+	assigned := make([]int32, r.Data.Len())
+	err := network.EachBatch(ctx, r.Data, routeChunk, func(lo int, b device.Batch) {
+		r.router.assign(r.Backend, b, assigned[lo:lo+b.Rows])
+	})
+	if err == nil {
+		r.assigned = assigned
 	}
-	r.assigned = assigned
-	return nil
+	return err
 }
 
 const routeChunk = 4096
@@ -180,8 +176,7 @@ func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
 
-// clusterFloor keeps the divisor of a cluster that noise made empty or negative
-// away from zero.
+// clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
 const clusterFloor = 1
 
 // model is what is released: networks of its own, to which parameters and public state are copied.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -33,6 +34,8 @@ type Marginals struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
 	// 0 for the schema's largest norm: nothing is scaled
 	ClipNorm float64 `json:"clip_norm,omitempty"`
+	// Off has none released where a Nominal size would have them chosen.
+	Off bool `json:"-"`
 }
 
 // The parts of the squared effect spent on the clusters' sizes and on those of their records.
@@ -115,6 +118,7 @@ type marginalSums struct {
 	bins                      sizeBins
 
 	sums, counts, sizes *mechanism.FixedSum // once allocated
+	row                 []int               // the ones of a record
 }
 
 func newMarginalSums(c Config) *marginalSums {
@@ -151,13 +155,7 @@ func (m *marginalSums) parts() []mechanism.Part {
 }
 
 func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []int32) error {
-	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += routeChunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		hi := min(lo+routeChunk, data.Len())
-		data.Range(lo, hi, &b)
+	return network.EachBatch(ctx, data, routeChunk, func(lo int, b device.Batch) {
 		for i := range b.Rows {
 			cluster := 0
 			if assigned != nil {
@@ -165,38 +163,32 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 			}
 			m.addRow(b, i, cluster)
 		}
-	}
-	return nil
+	})
 }
 
 // addRow counts each coordinate once at most, whatever foreign data hand out.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
-	size := 0
-	m.counts.AddInt(cluster, 1)
-	defer func() { m.sizes.AddInt(cluster*len(m.bins)+m.bins.of(size), 1) }()
-	one, base := []float32{1}, cluster*m.schema.Dim()
-	if b.Sparse != nil {
-		row := b.Sparse.Row(i)
-		scale, last := m.scale(len(row)), -1
-		for _, item := range row {
-			if int(item) > last && int(item) < m.schema.Dim() {
-				last = int(item)
-				size++
-				m.sums.AddRowAt(base+last, one, scale)
+	m.row = m.row[:0]
+	if b.Sparse == nil {
+		for j, v := range b.Dense.Row(i) {
+			if v >= 0.5 {
+				m.row = append(m.row, j)
 			}
 		}
-		return
-	}
-	for _, v := range b.Dense.Row(i) {
-		if v >= 0.5 {
-			size++
+	} else {
+		last := -1
+		for _, item := range b.Sparse.Row(i) {
+			if int(item) > last && int(item) < m.schema.Dim() {
+				last = int(item)
+				m.row = append(m.row, last)
+			}
 		}
 	}
-	scale := m.scale(size)
-	for j, v := range b.Dense.Row(i) {
-		if v >= 0.5 {
-			m.sums.AddRowAt(base+j, one, scale)
-		}
+	m.counts.AddInt(cluster, 1)
+	m.sizes.AddInt(cluster*len(m.bins)+m.bins.of(len(m.row)), 1)
+	one, scale := []float32{1}, m.scale(len(m.row))
+	for _, j := range m.row {
+		m.sums.AddRowAt(cluster*m.schema.Dim()+j, one, scale)
 	}
 }
 

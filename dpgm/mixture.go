@@ -1,6 +1,8 @@
 package dpgm
 
 import (
+	"slices"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -107,9 +109,7 @@ func (m *mixture) Gradients(b device.Batch) models.Gradients {
 
 // route sorts the batch by cluster (a counting sort, so stable).
 func (m *mixture) route(b device.Batch) {
-	for c := range m.bounds {
-		m.bounds[c] = 0
-	}
+	clear(m.bounds)
 	for i := range b.Rows {
 		m.bounds[m.cluster(b.Index[i])+1]++
 	}
@@ -139,12 +139,8 @@ func (m *mixture) permute(b device.Batch) {
 		return
 	}
 	s.Sparse = nil
-	if cap(s.Dense.Data) < b.Rows*b.Dim() {
-		// on the host, as the caller's: the parts take it from there
-		s.Dense.Data = make([]float32, b.Rows*b.Dim())
-	}
-	s.Dense.Rows, s.Dense.Cols, s.Dense.Stride = b.Rows, b.Dim(), b.Dim()
-	s.Dense.Data = s.Dense.Data[:b.Rows*b.Dim()]
+	// on the host, as the caller's: the parts take it from there
+	s.Dense = device.HostMatrix(b.Rows, b.Dim(), grow(s.Dense.Data, b.Rows*b.Dim()))
 	for to, from := range m.order {
 		copy(s.Dense.Row(to), b.Dense.Row(int(from)))
 	}
@@ -175,12 +171,7 @@ func permuteSparse(dst, src *device.Sparse, order []int32) *device.Sparse {
 	return dst
 }
 
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
+func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // mixtureGradients is the mixture seen as the gradients of its last batch.
 type mixtureGradients mixture

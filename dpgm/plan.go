@@ -28,6 +28,10 @@ const (
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
 // multipliers given by the caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,14 +93,7 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 // total is everything that a run releases, as a function of the training's noise.
 func (c Config) total(trainNoise float64) accountant.Event {
 	c.Train.NoiseMultiplier = trainNoise
-	var all []accountant.Event
-	for _, s := range c.stages() {
-		all = append(all, accountant.Repeated{Event: s.Event, Count: s.Count})
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return accountant.Composed{Events: all}
+	return synth.Total(c.stages()...)
 }
 
 // stages are the lines of the bill, in the order in which they are carried out.

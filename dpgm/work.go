@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/rff"
-	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -30,8 +30,11 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes are the warnings of the training; every line of the bill is a stage.
-func (w *work) Notes() []string { return w.config.Train.Warnings() }
+// Notes say what rules chose, and what is worth knowing about the training: every line of the bill
+// is a stage.
+func (w *work) Notes() []string {
+	return append(w.config.choices.Notes(), w.config.Train.Warnings()...)
+}
 
 // Judge builds everything that a run needs beside its records, and compares it with what is public
 // about these.
@@ -73,16 +76,15 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	return r.model()
 }
 
-// configJSON is the system's part of a plan.
+// configJSON is a Config with kernel and architecture under their names, and a digest in the place
+// of public records, which tells plans apart.
 type configJSON struct {
-	Features  json.RawMessage `json:"features,omitempty"`
-	Cluster   kmeans.Config   `json:"cluster"`
-	Public    string          `json:"public_records,omitempty"` // a digest, which tells plans apart
-	Marginals *Marginals      `json:"marginals,omitempty"`
-	Model     json.RawMessage `json:"model"`
-	Train     sgd.Config      `json:"train"`
-	Average   float64         `json:"average,omitempty"`
-	Seed      uint64          `json:"seed,string"`
+	Features json.RawMessage `json:"features,omitempty"`
+	Config
+	Public string          `json:"public_records,omitempty"`
+	Model  json.RawMessage `json:"model"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -92,8 +94,7 @@ func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 // is not the module's own.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Cluster: c.Cluster, Marginals: c.Marginals, Train: c.Train,
-		Average: c.Average, Seed: c.Seed}
+	j := configJSON{Config: c, Choices: c.choices}
 	if c.Cluster.Init.Method == kmeans.FromPublic {
 		j.Public = network.Digest(c.Cluster.Init.Records)
 	}
@@ -111,11 +112,12 @@ func (w *work) Config() (json.RawMessage, error) {
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
-	c := Config{Schema: saved.Schema, Budget: saved.Budget, Cluster: j.Cluster,
-		Marginals: j.Marginals, Train: j.Train, Average: j.Average, Seed: j.Seed}
+	c := j.Config
+	c.Schema, c.Budget = saved.Schema, saved.Budget
+	c.choices = j.Choices
 	var err error
 	if len(j.Features) > 0 {
 		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {
@@ -129,9 +131,5 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 		saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }

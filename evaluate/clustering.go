@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/evaluate/internal/assignment"
 	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
@@ -106,16 +105,9 @@ func (c Clustering) String() string {
 
 // Table prints the records of each cluster by class.
 func (c Clustering) Table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%srecords of each cluster by class (%s)\n", notprivate.Mark, notprivate.Caveat)
-	for i, row := range c.Counts {
-		fmt.Fprintf(&b, "cluster %3d → %2d |", i, c.Match[i])
-		for _, n := range row {
-			fmt.Fprintf(&b, " %6d", n)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return notprivate.Table("records of each cluster by class", c.Counts, func(row int) string {
+		return fmt.Sprintf("cluster %3d → %2d", row, c.Match[row])
+	})
 }
 
 // MarshalJSON writes the result with its caveat.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/evaluate"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/made"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -100,7 +101,7 @@ func TestReportWithoutLabels(t *testing.T) {
 }
 
 func TestReportOfSets(t *testing.T) {
-	rows := func(seed uint64) *records.SetTable { return sets(t, baskets(seed, 500, 20), 20) }
+	rows := func(seed uint64) *records.SetTable { return sets(t, made.Baskets(seed, 500, 20), 20) }
 	r := must(evaluate.Review{}.Report(rows(1), rows(2), rows(3)))(t)
 	if r.Similarity.Shapes.Synthetic < 0.9 {
 		t.Errorf("%v", r)

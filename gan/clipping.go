@@ -110,37 +110,28 @@ func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 
 // groups puts the blocks of a critic into groups, given a norm of each block.
 func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
-	biases := biasBlocks(critic)
 	var list []sgd.Group
 	for b, norm := range norms {
 		list = append(list, sgd.Group{Blocks: []int{b}, ClipNorm: norm})
 	}
+	biases := func(b int) bool { return strings.HasSuffix(critic.Params().Shapes[b].Name, ".bias") }
 	switch c.Groups {
 	case Whole:
 		return mergeAll(list, func(int) int { return 0 })
 	case WeightsAndBiases:
 		return mergeAll(list, func(b int) int {
-			if biases[b] {
+			if biases(b) {
 				return 1
 			}
 			return 0
 		})
 	case Clustered:
-		together := mergeAll(list, func(b int) int {
-			if biases[b] {
+		return cluster(mergeAll(list, func(b int) int {
+			if biases(b) {
 				return len(norms)
 			}
 			return b
-		})
-		return cluster(together, c.K)
-	}
-	return list
-}
-
-func biasBlocks(critic models.Critic) []bool {
-	var list []bool
-	for _, s := range critic.Params().Shapes {
-		list = append(list, strings.HasSuffix(s.Name, ".bias"))
+		}), c.K)
 	}
 	return list
 }

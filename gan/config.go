@@ -1,11 +1,13 @@
 package gan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -17,12 +19,24 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal int `json:"-"`
 
 	// such as models.MLP or models.CNN
 	Critic    models.CriticArchitecture    `json:"-"`
 	Generator models.GeneratorArchitecture `json:"-"` // such as models.MLP
 	// coordinates of a code, without label
-	Latent  int               `json:"latent"`
+	Latent int `json:"latent"`
+	// Marginals releases the distributions of a table's columns first; nil for none.
+	Marginals *Marginals `json:"marginals,omitempty"`
+	// Drawn shows the critic fakes of tables with their levels drawn, as records have them, and not
+	// the probabilities of levels, by which alone it would know every fake. The generator's gradient
+	// is the one at the drawn levels. It is for Logistic and Hinge.
+	//
+	// Source: the straight-through estimator of Bengio, Léonard and Courville, 2013.
+	Drawn   bool              `json:"drawn,omitempty"`
 	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
 	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
@@ -61,6 +75,8 @@ type Config struct {
 	// Seed is of public randomness: initial weights, codes of generator steps, draws of public
 	// records.
 	Seed uint64 `json:"seed,string"`
+
+	choices defaults.Choices // that were made
 }
 
 // Frequency lets the number of critic steps for each generator step grow while the critic does not
@@ -77,26 +93,15 @@ type Frequency struct {
 
 // withDefaults fills what may be left open.
 func (c Config) withDefaults() Config {
-	fill := func(x *int, value int) {
-		if *x == 0 {
-			*x = value
-		}
-	}
-	fill(&c.CriticSteps, 4)
-	fill(&c.GeneratorBatch, 64)
-	fill(&c.Train.MicroBatch, 256)
-	fill(&c.Clipping.Batch, 64)
+	c.CriticSteps, c.GeneratorBatch = cmp.Or(c.CriticSteps, 4), cmp.Or(c.GeneratorBatch, 64)
+	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
+	c.Clipping.Batch, c.Clipping.Scale = cmp.Or(c.Clipping.Batch, 64), cmp.Or(c.Clipping.Scale, 1)
+	c.GeneratorOptimizer = cmp.Or(c.GeneratorOptimizer, c.Train.Optimizer)
 	if c.Frequency.Threshold != 0 {
-		fill(&c.Frequency.Patience, 200)
+		c.Frequency.Patience = cmp.Or(c.Frequency.Patience, 200)
 	}
 	if c.Penalty == 0 && c.Loss == models.Wasserstein {
 		c.Penalty = 10
-	}
-	if c.Clipping.Scale == 0 {
-		c.Clipping.Scale = 1
-	}
-	if c.GeneratorOptimizer == (sgd.Optimizer{}) {
-		c.GeneratorOptimizer = c.Train.Optimizer
 	}
 	return c
 }
@@ -106,11 +111,16 @@ const maxLatent, maxBatch = 1 << 20, 1 << 20
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	c = c.withDefaults()
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.Add(c.validateTrain())
+	c.validateMarginals(&k)
 	c.validateNumbers(&k)
 	c.validateLabels(&k)
 	c.validatePublic(&k)
@@ -153,6 +163,8 @@ func (c Config) validateNumbers(k *param.Checker) {
 		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
 			"a positive public number: the loss of fakes is a mean, so that of records must be one")
 	}
+	k.OK(!c.Drawn || c.Loss != models.Wasserstein && c.Schema.Kind() == records.MixedTable,
+		"gan.Config.Drawn", c.Drawn, "false, unless the loss of a table is Logistic or Hinge")
 	c.Frequency.validate(k, c.Loss)
 }
 

@@ -2,7 +2,6 @@ package gan
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
@@ -18,6 +17,8 @@ type modelHeader struct {
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
 	ClassWeights []float64       `json:"class_weights,omitempty"`
+	// of numbers, where distributions of columns were released
+	Bins int `json:"bins,omitempty"`
 }
 
 // Encode writes released state, and nothing else.
@@ -32,11 +33,16 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := json.Marshal(modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights})
-	if err != nil {
-		return nil, err
+	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights, 0}
+	parts := network.Parts(m.backend, m.net)
+	if m.settled != nil {
+		h.Bins = m.settled.bins
 	}
-	return &synth.File{Kind: system, Header: head, Sections: network.Sections(m.backend, m.net)}, nil
+	f, err := synth.NewFile(h, parts...)
+	if err == nil {
+		f.Sections = append(f.Sections, m.settled.sections()...)
+	}
+	return f, err
 }
 
 // readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
@@ -45,19 +51,24 @@ func (m *Model) Encode() (*synth.File, error) {
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	c := Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels,
 		ClassWeights: h.ClassWeights}
 	if err := c.checkReleased(); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
+	if h.Bins != 0 {
+		if m.settled, err = readSettled(f, c.Schema, h.Bins, max(c.classes(), 1)); err != nil {
+			return nil, synth.Malformed(err)
+		}
+	}
 	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
 	if err != nil {
 		return nil, err
@@ -75,5 +86,3 @@ func (c Config) checkReleased() error {
 	c.validateLabels(&k)
 	return k.Err()
 }
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

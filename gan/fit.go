@@ -27,7 +27,9 @@ type run struct {
 	public  *publicRecords
 	pace    pace
 	learner *learner
-	done    int // critic steps behind the parameters
+	critics *criticNetwork
+	told    *distributions // released; nil without Marginals
+	done    int            // critic steps behind the parameters
 }
 
 // newRun builds everything that may fail for public reasons.
@@ -59,6 +61,7 @@ func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}
+	r.critics = n
 	var grouped *groupedNetwork
 	if r.config.Clipping.on() {
 		grouped = &groupedNetwork{criticNetwork: n}
@@ -73,8 +76,8 @@ func (r *run) network(generator models.Generator) models.Network {
 		}
 		return n
 	}
-	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng, bound: firstBound(r.config.Train),
-		accuracy: r.pace.note}
+	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng, drawn: r.learner.drawn,
+		bound: firstBound(r.config.Train), accuracy: r.pace.note}
 	if own, ok := r.config.Train.Clip.(sgd.Groups); ok && grouped == nil {
 		r.loss.groups = func() []sgd.Group { return own.List }
 	}
@@ -102,6 +105,9 @@ func firstBound(t sgd.Config) float64 {
 // begin goes on from the checkpoint's state. Without one it trains on public records, which the
 // checkpoint keeps before the first private draw.
 func (r *run) begin(ctx context.Context) error {
+	if err := r.marginals(ctx); err != nil {
+		return err
+	}
 	if saved := r.Saved(); saved != nil {
 		if err := r.restore(saved); err != nil {
 			return err
@@ -110,6 +116,9 @@ func (r *run) begin(ctx context.Context) error {
 		return nil
 	}
 	if err := r.warm(ctx); err != nil {
+		return err
+	}
+	if err := r.rehearse(ctx); err != nil {
 		return err
 	}
 	r.Keep(r.state) // from here on: half a warm start is nothing to go on from

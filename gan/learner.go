@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -13,7 +14,7 @@ type learner struct {
 	be      device.Backend
 	critic  models.Critic
 	net     models.Generator
-	maker   *maker
+	maker   *network.Maker
 	loss    models.CriticLoss
 	decay   float64
 	steps   int
@@ -25,6 +26,8 @@ type learner struct {
 	params  []float32 // on the host
 	flat    []float32
 	average []float32
+	drawn   *drawing
+	shown   device.Matrix
 }
 
 func newLearner(be device.Backend, critic models.Critic, net models.Generator, c Config) *learner {
@@ -35,6 +38,10 @@ func newLearner(be device.Backend, critic models.Critic, net models.Generator, c
 		labels: make([]int32, c.GeneratorBatch), scores: make([]float64, c.GeneratorBatch),
 		params: make([]float32, p.Len()), flat: make([]float32, p.Len())}
 	be.Download(l.params, p.Flat)
+	if c.Drawn {
+		l.drawn = newDrawing(be, c)
+		l.shown = be.New(c.GeneratorBatch, net.Dim())
+	}
 	if l.decay > 0 {
 		l.average = append([]float32(nil), l.params...)
 	}
@@ -44,25 +51,34 @@ func newLearner(be device.Backend, critic models.Critic, net models.Generator, c
 // step moves the generator once.
 func (l *learner) step(rng *rand.Rand) {
 	n := float64(len(l.labels))
-	l.maker.labels(rng, l.labels)
-	codes, _ := l.maker.draw(rng, l.labels)
-	x := l.net.Forward(codes)
+	l.maker.Labels(rng, -1, l.labels)
+	x := l.net.Forward(l.maker.Draw(rng, l.labels))
+	if l.drawn != nil { // the generator's own records stay what its backward pass starts from
+		l.be.Apply(device.Identity, l.shown, x)
+		x = l.shown
+		l.drawn.show(rng, x)
+	}
 	l.critic.ScoreGradient(l.dx, x, l.labels, func(score float64) float64 {
 		_, slope := l.loss.OfGenerator(score)
 		return slope / n
 	}, l.scores)
-	l.be.Fill(l.grad.Flat, 0)
-	l.net.Backward(l.dx, l.grad, device.Matrix{})
-	l.be.Download(l.flat, l.grad.Flat)
-	l.descent.Step(l.params, l.flat, 1)
-	l.be.Upload(l.net.Params().Flat, l.params)
+	l.move(l.descent, l.dx)
 	l.steps++
 	l.follow()
 }
 
+// move is a step of the generator along the gradient by its last records.
+func (l *learner) move(descent *sgd.Descent, dx device.Matrix) {
+	l.be.Fill(l.grad.Flat, 0)
+	l.net.Backward(dx, l.grad, device.Matrix{})
+	l.be.Download(l.flat, l.grad.Flat)
+	descent.Step(l.params, l.flat, 1)
+	l.be.Upload(l.net.Params().Flat, l.params)
+}
+
 // follow moves the average.
 func (l *learner) follow() {
-	if l.average == nil {
+	if l.decay == 0 {
 		return
 	}
 	mix := float32(1 - min(l.decay, float64(1+l.steps)/float64(10+l.steps)))
@@ -74,7 +90,7 @@ func (l *learner) follow() {
 // release copies the generator, averaged if it is, into a network of its own, whose batch norm sees
 // what its layers do now.
 func (l *learner) release(into models.Generator, c Config) error {
-	if l.average == nil {
+	if l.decay == 0 {
 		l.be.Upload(into.Params().Flat, l.params)
 		return into.SetState(l.net.AppendState(nil))
 	}
@@ -83,9 +99,8 @@ func (l *learner) release(into models.Generator, c Config) error {
 	rng := rand.New(rand.NewPCG(c.Seed, 0x6e6f726d))
 	labels := make([]int32, c.GeneratorBatch)
 	for range normBatches {
-		m.labels(rng, labels)
-		codes, _ := m.draw(rng, labels)
-		into.Forward(codes)
+		m.Labels(rng, -1, labels)
+		into.Forward(m.Draw(rng, labels))
 	}
 	return nil
 }

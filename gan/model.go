@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -18,6 +17,7 @@ type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend device.Backend
 	net     models.Generator
+	settled *settled // nil without Marginals
 }
 
 // model is the generator as it is, in a network of its own: that of the run has made fakes for
@@ -32,8 +32,12 @@ func (r *run) model() (synth.Model, error) {
 		return nil, fmt.Errorf("gan: %w", err)
 	}
 	c := r.config
-	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
+	m := &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
+		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}
+	if r.told != nil {
+		m.settled = settle(be, net, c, r.told)
+	}
+	return m, nil
 }
 
 // made refuses the zero value.
@@ -71,14 +75,23 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err
 	}
-	schema := m.Schema()
-	if d.Means && schema.IsBinary() && schema.Kind() != records.MixedTable {
-		schema = network.MeansOf(schema)
+	maker, rng := newMaker(m.backend, m.net, m.config), rand.New(rand.NewPCG(d.Seed, 0x67616e))
+	if m.settled == nil {
+		return maker.Sampler(m.Schema(), d, rng), nil
 	}
-	s := &sampler{model: m, class: d.Class, means: d.Means, schema: schema,
-		rng:   rand.New(rand.NewPCG(d.Seed, 0x67616e)),
-		maker: newMaker(m.backend, m.net, m.config)}
-	return synth.Sampler{Schema: schema, Next: s.next}, nil
+	schema := m.Schema()
+	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
+		labels, flat := maker.State(rng, d.Class, n)
+		if d.Means {
+			m.settled.rows(flat, labels)
+		} else {
+			m.settled.draw(rng, flat, labels)
+		}
+		if schema.Classes() == 0 {
+			labels = nil
+		}
+		return records.DecodeFlat(schema, flat, labels...)
+	}}, nil
 }
 
 // Generate makes the record of every code with its label, as numbers in [0,1] (tables:
@@ -104,54 +117,23 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 	}
 	maker := newMaker(m.backend, m.net, m.config)
 	for lo := 0; lo < codes.Rows; lo += synth.SampleChunk {
-		hi := min(lo+synth.SampleChunk, codes.Rows)
-		host, coded, out := maker.resize(hi - lo)
-		for i := lo; i < hi; i++ {
-			row := host[(i-lo)*coded.Cols : (i-lo+1)*coded.Cols]
-			copy(row, codes.Row(i))
-			label := int32(-1)
-			if labels != nil {
-				label = labels[i]
-			}
-			maker.code(row, label)
+		n, part := min(synth.SampleChunk, codes.Rows-lo), labels
+		if known {
+			part = labels[lo : lo+n]
 		}
-		m.backend.Upload(coded, host)
-		m.net.Generate(coded, out)
-		for i := lo; i < hi; i++ {
-			m.backend.Download(dst.Row(i), out.RowRange(i-lo, i-lo+1))
+		out := maker.Generate(maker.Fill(n, part, func(i int, code []float32) {
+			copy(code, codes.Row(lo+i))
+		}))
+		for i := range n {
+			m.backend.Download(dst.Row(lo+i), out.RowRange(i, i+1))
+			if m.settled != nil {
+				class := 0
+				if known {
+					class = int(part[i])
+				}
+				m.settled.row(dst.Row(lo+i), class, make([]float64, dst.Cols))
+			}
 		}
 	}
 	return nil
-}
-
-// sampler holds one caller's scratch.
-type sampler struct {
-	model  *Model
-	class  int // or -1 for all
-	means  bool
-	schema records.Schema
-	rng    *rand.Rand
-	maker  *maker
-}
-
-// next generates one chunk.
-func (s *sampler) next(n int) (records.Data, error) {
-	labels := make([]int32, n) // the chunk that is handed out keeps it
-	for i := range labels {
-		labels[i] = int32(s.class)
-		if s.class < 0 {
-			labels[i] = s.maker.pick(s.rng)
-		}
-	}
-	codes, out := s.maker.draw(s.rng, labels)
-	s.model.net.Generate(codes, out)
-	flat := make([]float32, n*out.Cols)
-	s.model.backend.Download(flat, out)
-	if s.model.config.classes() == 0 {
-		labels = nil
-	}
-	if s.means && s.schema.Kind() == records.MixedTable { // the most probable levels
-		return records.DecodeFlat(s.schema, flat, labels...)
-	}
-	return network.Records(s.rng, s.schema, flat, labels)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -21,7 +22,7 @@ type criticNetwork struct {
 	config Config
 	be     device.Backend
 	critic models.Critic
-	fakes  *maker
+	fakes  *network.Maker
 	unit   unit
 	mix    []float32
 }
@@ -50,7 +51,14 @@ func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
 	for _, key := range b.Keys {
 		n.mix = append(n.mix, models.KeyedShare(key))
 	}
-	return n.critic.PairGradients(b, n.fakes.keyed(b.Keys, b.Labels), n.mix, n.config.Penalty)
+	return n.critic.PairGradients(b, n.keyed(b.Keys, b.Labels), n.mix, n.config.Penalty)
+}
+
+// keyed makes one fake for each record, from the record's key and label alone.
+func (n *criticNetwork) keyed(keys []uint64, labels []int32) device.Matrix {
+	return n.fakes.Generate(n.fakes.Fill(len(keys), labels, func(i int, code []float32) {
+		models.KeyedCode(code, keys[i])
+	}))
 }
 
 // groupedNetwork states its clip groups.
@@ -122,6 +130,7 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
+	drawn    *drawing
 	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
 	bound    float64
 	plain    bool // nothing is clipped
@@ -136,9 +145,9 @@ type fakeLoss struct {
 func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 	rows := f.config.GeneratorBatch
 	f.resize(rows, dst.Blocks())
-	f.fakes.labels(f.rng, f.labels)
-	codes, out := f.fakes.draw(f.rng, f.labels)
-	f.fakes.net.Generate(codes, out)
+	f.fakes.Labels(f.rng, -1, f.labels)
+	out := f.fakes.Generate(f.fakes.Draw(f.rng, f.labels))
+	f.drawn.show(f.rng, out)
 	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
 	g.BlockSquaredNorms(f.squares)
 	for _, group := range f.clipGroups(dst.Blocks()) {

@@ -126,12 +126,12 @@ func TestFakesBelongToRecords(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := newMaker(device.CPU(), net, c)
-	codes, _ := m.draw(rng, make([]int32, 8))
-	net.Forward(codes) // batch norm has seen something
+	net.Forward(m.Draw(rng, make([]int32, 8))) // batch norm has seen something
 	keys := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
-	all := m.keyed(keys, nil)
+	n := criticNetwork{fakes: m}
+	all := n.keyed(keys, nil)
 	among := append([]float32(nil), all.Row(2)...)
-	if alone := m.keyed(keys[2:], nil); !slices.Equal(alone.Row(0), among) {
+	if alone := n.keyed(keys[2:], nil); !slices.Equal(alone.Row(0), among) {
 		t.Errorf("%v alone, %v among others", alone.Row(0), among)
 	}
 }

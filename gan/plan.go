@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -39,23 +40,28 @@ func System() synth.System { return synth.System{Name: system, Plan: readPlan, M
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
 // caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.withDefaults()
+	if err := c.calibrateMarginals(); err != nil {
+		return nil, fmt.Errorf("gan: noise of the marginals: %w", err)
+	}
 	if c.Train.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return accountant.Repeated{Event: c.event(z), Count: c.Train.Steps}
+			return synth.Total(c.stages(z)...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
 	}
-	z := c.Train.NoiseMultiplier
-	critic := synth.Stage{Purpose: PurposeCritic, Event: c.event(z), Count: c.Train.Steps,
-		NoiseMultiplier: z}
-	p, err := synth.NewProgram(system, c.Schema, c.Budget, []synth.Stage{critic}, work{c.cloned()})
+	p, err := synth.NewProgram(system, c.Schema, c.Budget, c.stages(c.Train.NoiseMultiplier),
+		work{c.cloned()})
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +70,23 @@ func (c Config) Plan() (*Plan, error) {
 
 // cloned is the configuration with lists of its own.
 func (c Config) cloned() Config {
+	if c.Marginals != nil {
+		m := *c.Marginals
+		c.Marginals = &m
+	}
 	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	return c
 }
 
-// event is one critic step.
-func (c Config) event(noiseMultiplier float64) accountant.Event {
+// stages are the lines of the bill, in the order in which they are carried out.
+func (c Config) stages(z float64) (list []synth.Stage) {
+	if c.Marginals != nil {
+		list = append(list, c.Marginals.stage())
+	}
 	t := c.train()
-	t.NoiseMultiplier = noiseMultiplier
-	return t.Event(c.Budget.Relation)
+	t.NoiseMultiplier = z
+	return append(list, synth.Stage{Purpose: PurposeCritic, Event: t.Event(c.Budget.Relation),
+		Count: t.Steps, NoiseMultiplier: z})
 }
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
@@ -85,6 +99,15 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 			" write its other fields, and give them to it again")
 	}
 	return p.program().MarshalJSON()
+}
+
+// noise is every noise multiplier of a plan.
+func (c Config) noise() []float64 {
+	list := []float64{c.Train.NoiseMultiplier}
+	if c.Marginals != nil {
+		list = append(list, c.Marginals.NoiseMultiplier)
+	}
+	return list
 }
 
 // work is what the system adds to a plan.
@@ -104,7 +127,7 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	return append(notes, c.Train.Warnings()...)
+	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
 // configJSON is a Config with its networks in a form that can be written, and a digest in the place
@@ -114,13 +137,16 @@ type configJSON struct {
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {
-	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public)}
+	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public),
+		Choices: w.config.choices}
 	var err error
 	if j.Critic, err = models.MarshalCritic(w.config.Critic); err != nil {
 		return nil, err
@@ -134,29 +160,26 @@ func (w work) Config() (json.RawMessage, error) {
 // readPlan makes a plan again of what Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
 	if j.Public != "" {
-		return nil, malformed(errors.New("a plan whose public records are not in the file"))
+		return nil, synth.Malformed(errors.New("a plan whose public records are not in the file"))
 	}
 	c := j.Config
+	c.choices = j.Choices
 	c.Schema, c.Budget = saved.Schema, saved.Budget
 	var err error
 	if c.Critic, err = models.UnmarshalCritic(j.Critic); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	if c.Generator, err = models.UnmarshalGenerator(j.Generator); err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
-	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.Train.NoiseMultiplier)); err != nil {
+	if err := errors.Join(c.checkNamed(saved), saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(c.Plan())
 }
 
 // checkNamed holds both networks to the limits of what is read.

@@ -1,8 +1,6 @@
 package gan
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -22,15 +20,19 @@ type stateHeader struct {
 	Groups  []sgd.Group `json:"groups,omitempty"` // that are kept from the first step
 }
 
-const (
-	sectionCritic    = "critic"
-	sectionTrainer   = "critic training"
-	sectionLearner   = "generator training"
-	sectionAverage   = "generator average"
-	sectionRandom    = "public randomness"
-	sectionGenerator = "generator"
-	sectionNorms     = "generator state"
-)
+// parts are the numbers of a run. Those of the critic come before its trainer, which looks at them.
+func (r *run) parts() []synth.Part {
+	l := r.learner
+	return []synth.Part{
+		network.MatrixPart("critic", r.Backend, r.critic.Params().Flat),
+		synth.StatePart("critic training", r.trainer),
+		synth.Part32("generator", &l.params, len(l.params)),
+		synth.StatePart("generator state", l.net),
+		synth.StatePart("generator training", l.descent),
+		synth.Part32("generator average", &l.average, len(l.average)),
+		synth.RandomPart("public randomness", r.source),
+	}
+}
 
 // state is what a checkpoint keeps of the run.
 func (r *run) state() (*synth.File, error) {
@@ -41,23 +43,7 @@ func (r *run) state() (*synth.File, error) {
 	if r.keepsGroups() {
 		h.Groups = r.grouped.last
 	}
-	head, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
-	random, err := r.source.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	return &synth.File{Kind: system, Header: head, Sections: []synth.Section{
-		{Name: sectionCritic, Data: network.Floats(r.Backend, r.critic.Params().Flat)},
-		{Name: sectionTrainer, Data: r.trainer.AppendState(nil)},
-		{Name: sectionGenerator, Data: synth.Floats32(r.learner.params)},
-		{Name: sectionNorms, Data: r.learner.net.AppendState(nil)},
-		{Name: sectionLearner, Data: r.learner.descent.AppendState(nil)},
-		{Name: sectionAverage, Data: synth.Floats32(r.learner.average)},
-		{Name: sectionRandom, Data: random},
-	}}, nil
+	return synth.NewFile(h, r.parts()...)
 }
 
 // keepsGroups reports whether later steps need the clip groups of earlier ones.
@@ -68,11 +54,11 @@ func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config
 // Errors: synth.ErrFormat.
 func (r *run) restore(f *synth.File) error {
 	var h stateHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return err
 	}
 	if err := r.checkHeader(h); err != nil {
-		return malformed(err)
+		return synth.Malformed(err)
 	}
 	rule := r.pace.rule
 	r.done, r.learner.steps, r.pace = h.Done, h.Learned, h.Pace
@@ -83,7 +69,11 @@ func (r *run) restore(f *synth.File) error {
 	if r.keepsGroups() && h.Groups != nil {
 		r.grouped.last = h.Groups
 	}
-	return r.restoreNumbers(f)
+	if err := f.Load(r.parts()...); err != nil {
+		return err
+	}
+	r.Backend.Upload(r.learner.net.Params().Flat, r.learner.params)
+	return nil
 }
 
 // checkHeader refuses numbers that no run has written.
@@ -121,37 +111,4 @@ func checkGroups(k *param.Checker, path string, groups []sgd.Group, blocks int) 
 		}
 	}
 	k.OK(left == 0, path, left, "no block without a group")
-}
-
-// restoreNumbers reads the sections that state wrote.
-func (r *run) restoreNumbers(f *synth.File) error {
-	critic := r.critic.Params().Flat // before the trainer, which looks at them
-	errs := []error{network.RestoreFloats(f, sectionCritic, r.Backend, critic)}
-	section := func(name string, use func([]byte) error) {
-		data, err := f.Section(name)
-		if err == nil {
-			err = use(data)
-		}
-		errs = append(errs, err)
-	}
-	section(sectionTrainer, r.trainer.SetState)
-	section(sectionLearner, r.learner.descent.SetState)
-	section(sectionNorms, r.learner.net.SetState)
-	section(sectionRandom, r.source.UnmarshalBinary)
-	section(sectionAverage, func(b []byte) error { return readInto(r.learner.average, b) })
-	section(sectionGenerator, func(b []byte) error {
-		err := readInto(r.learner.params, b)
-		r.Backend.Upload(r.learner.net.Params().Flat, r.learner.params)
-		return err
-	})
-	if err := errors.Join(errs...); err != nil {
-		return malformed(err)
-	}
-	return nil
-}
-
-func readInto(dst []float32, data []byte) error {
-	values, err := synth.ReadFloats32(data, len(dst))
-	copy(dst, values)
-	return err
 }

@@ -8,13 +8,14 @@ import (
 // unit is a schema's map to [0,1], where both networks work, with room for a batch.
 type unit struct {
 	network.Unit
-	flat []float32
+	ranks *distributions // by which numbers of tables are seen; nil for as they are
+	flat  []float32
 }
 
 // shrunk is the batch in [0,1], copied if it has to be, since it is the caller's. A record depends
 // on itself alone.
 func (u *unit) shrunk(b device.Batch) device.Batch {
-	if !u.Moves() || b.Rows == 0 {
+	if !u.Moves() && u.ranks == nil || b.Rows == 0 {
 		return b
 	}
 	n := b.Rows * b.Dense.Cols
@@ -26,6 +27,7 @@ func (u *unit) shrunk(b device.Batch) device.Batch {
 		copy(m.Row(i), b.Dense.Row(i))
 	}
 	u.Shrink(m.Data)
+	u.ranks.rank(m)
 	b.Dense = m
 	return b
 }

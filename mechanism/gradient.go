@@ -11,8 +11,8 @@ import (
 
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
-	Sum             []float32 // what the data says, in floating point; untouched
-	Units           []int32   // or in fixed point, as whole numbers of Unit, a power of two; untouched
+	Sum             []float32 // what the data says, in floating point
+	Units           []int32   // or in fixed point, as whole numbers of Unit, a power of two
 	Carry           []float64 // and what 31 bits had no room for, in units too; nil for nothing
 	Unit            float64
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
@@ -29,10 +29,12 @@ type Gradient struct {
 // where that is the smaller: 2^-24 to 2^-25 of it.
 const gradientBits = 24
 
-// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
-// sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
-// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only. sink
-// must neither retain it, nor draw from the same allowance, nor let anything private but noisy out.
+// ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands
+// the noisy sum to sink, piece by piece, from several goroutines at a time; pieces
+// are of fixed size and do not overlap. noisy holds the sum's coordinates
+// from offset on and is valid during the call only. sink must neither retain it,
+// nor draw from the same allowance, nor let anything private but noisy out. It may
+// write to the coordinates of the sum that it was given: they are not read again.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
 // continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever

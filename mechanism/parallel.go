@@ -169,9 +169,8 @@ func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 
 // draw draws as many leading steps as one word each decides, and returns how many.
 func (w *worker) draw(l *sampler.Normal, dst []float64, words []uint64) int {
-	if k := w.job.kernels; w.ahead.Words == nil {
-		return k.Steps(l, dst, words)
-	} else {
-		return k.StepsAhead(l, dst, words, &w.ahead)
+	if w.ahead.Words == nil {
+		return w.job.kernels.Steps(l, dst, words)
 	}
+	return w.job.kernels.StepsAhead(l, dst, words, &w.ahead)
 }

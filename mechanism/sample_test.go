@@ -22,8 +22,8 @@ func sampled(q float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 }
 
-// binomialTail: a normal bound, far beyond which a false alarm has probability
-// below 1e-9.
+// sixSigma compares a count with its law. It fails by chance with the probability of a normal
+// number beyond 6.2, which is 6e-10; docs/testing.md counts its calls.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
@@ -63,7 +63,8 @@ func TestPoissonSampleRate(t *testing.T) {
 	}
 }
 
-// Inclusions are independent: the gaps' second moment is that of the geometric law.
+// Inclusions are independent: as many rows follow one another as q says. One comparison, which
+// fails by chance with probability 6e-10.
 func TestPoissonNeighboursAreIndependent(t *testing.T) {
 	const n, q = 400000, 0.1
 	rows, _ := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)

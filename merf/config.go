@@ -1,44 +1,52 @@
 package merf
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Config describes what is released about the records. Every field is public.
 type Config struct {
-	Schema records.Schema
-	Budget accountant.Budget
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
 	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema,
 	// from public data or from experience, never from the private records. Nil is chosen by the
 	// schema: rff.Pairs for tables that are not too wide for it, Gaussian kernels of several length
 	// scales (rff.Rule) otherwise.
-	Kernel rff.EmbeddingKernel
+	Kernel rff.EmbeddingKernel `json:"-"`
 	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule
 	// whatever the schema.
-	Features int
+	Features int `json:"-"`
 	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is
 	// DefaultCountShare.
-	CountShare float64
-	// Nominal is the public number of records, under replace-one only. Without classes it is required,
-	// since nothing else says how many there are; with classes it makes their noisy counts better.
-	Nominal int
+	CountShare float64 `json:"count_share,omitempty"`
+	// Nominal is a public number of records. With it what is left open is chosen by the rules that the
+	// package's documentation states. Under replace-one it is the number of records: without classes
+	// it is required, since nothing else says how many there are; with classes it makes their noisy
+	// counts better. Under add-or-remove-one that number is private: Nominal is about as many, and
+	// nothing but defaults follows it.
+	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its
 	// sensitivity; 0 finds the least that fits the budget.
-	NoiseMultiplier float64
+	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value is one release, which is several times more exact at the same ε.
-	Batches Batches
+	Batches Batches `json:"batches,omitzero"`
 	// Seed is of public randomness: the frequencies of features.
-	Seed uint64
+	Seed uint64 `json:"seed,string"`
 	// Generator is trained against the release, which costs nothing.
-	Generator GeneratorConfig
+	Generator GeneratorConfig `json:"generator"`
+
+	decided bool             // nothing is left to rules
+	choices defaults.Choices // that were made
 }
 
 // Batches is the variant of the paper in which every step of training releases the noisy embedding
@@ -57,6 +65,10 @@ func (b Batches) none() bool { return b == Batches{} }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
+	c, err := c.chosen()
+	if err != nil {
+		return err
+	}
 	var k param.Checker
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
@@ -77,8 +89,6 @@ func (c Config) Validate() error {
 
 func (c Config) validateSize(k *param.Checker) {
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
-		k.OK(c.Nominal == 0, "merf.Config.Nominal", c.Nominal,
-			"0: under add_or_remove_one the number of records is private")
 		return
 	}
 	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal,
@@ -122,16 +132,15 @@ func (c Config) validateGenerator(k *param.Checker) {
 	if c.Schema.Validate() != nil {
 		return // reported by itself
 	}
-	g := c.Generator.withDefaults()
-	_, err := network.NewGenerator("merf.GeneratorConfig.Architecture", device.CPU(), g.Architecture,
-		codeWidth(g.Latent, c.Schema), c.Schema, g.Seed)
+	_, err := c.Generator.withDefaults().network(device.CPU(), c.Schema)
 	k.Add(err)
 }
 
 // maxSums bounds how many numbers are released.
 const maxSums = 1 << 28
 
-// defaultFeatures is the paper's number of random features.
+// defaultFeatures is the paper's number of random features, which records of few coordinates do not
+// need.
 const defaultFeatures = 10_000
 
 // kernel is the caller's, or the one that suits the schema.
@@ -144,8 +153,8 @@ func (c Config) kernel() rff.EmbeddingKernel {
 			return rff.Pairs{}
 		}
 	}
-	orDefault(&c.Features, defaultFeatures)
-	return rff.Rule(c.Features, c.Schema.Dim())
+	most := min(defaultFeatures, max(featuresOfDim*c.Schema.Dim(), leastFeatures))
+	return rff.Rule(cmp.Or(c.Features, most), c.Schema.Dim())
 }
 
 // features draws the feature map.
@@ -157,23 +166,19 @@ func boundsOf(e rff.Embedding) bounds {
 	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim()}
 }
 
-// event is one release with the given noise multiplier.
-func (c Config) event(z float64) accountant.Event {
-	if c.Batches.none() {
-		return accountant.Gaussian{NoiseMultiplier: z}
+// stage is the release with the given noise multiplier: one of all records, or those of Batches.
+func (c Config) stage(z float64) synth.Stage {
+	s := synth.Stage{Purpose: PurposeEmbed, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
+		NoiseMultiplier: z, Once: true}
+	if b := c.Batches; !b.none() {
+		s.Event = accountant.PoissonSampled{Probability: b.Probability, Event: s.Event}
+		s.Count, s.Once = b.Steps, false
 	}
-	return accountant.PoissonSampled{Probability: c.Batches.Probability,
-		Event: accountant.Gaussian{NoiseMultiplier: z}}
+	return s
 }
-
-// releases is how often it happens.
-func (c Config) releases() int { return max(c.Batches.Steps, 1) }
 
 func (c Config) noise(e rff.Embedding) noise {
 	b := boundsOf(e)
-	share := c.CountShare
-	if share == 0 {
-		share = DefaultCountShare(b.dim)
-	}
+	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
 	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
 }

@@ -25,4 +25,17 @@
 // clips the decoder's gradients. One record then changes every other record's gradient, so nothing
 // bounds the sum: it is not offered. Encoded takes an encoder that was trained on public records
 // instead.
+//
+// # Defaults
+//
+// Everything has a default. With [Config.Nominal] they follow, besides the schema, the signal
+// s = n/σ₁, where σ₁ is the noise of one release that costs all of ε; k is the number of classes.
+//
+//	tables        rff.Pairs, of columns alone where k·√features/s is above .15 for pairs of them
+//	images        rff.PatchesFor and a ConvDecoder
+//	others        rff.Rule
+//	features      (s/16k)², from 200 to the least of 10,000 and 50 for each coordinate
+//	steps         2,000, or what is done in 5 minutes
+//
+// docs/defaults.md shows what the numbers come from.
 package merf

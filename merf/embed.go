@@ -23,8 +23,7 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 	if data == nil {
 		return nil, param.New("merf.Embed.data", nil, "records")
 	}
-	fill := func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
-	return p.release(ctx, ledger, data, fill, opts)
+	return p.release(ctx, ledger, data, addAll(ctx), opts)
 }
 
 // EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
@@ -53,13 +52,8 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
 		return nil, err
 	}
-	fill := pieces(ctx, stream)
 	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
-		e, err := p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
-		if err != nil {
-			return nil, err
-		}
-		return train(ctx, r, e, p.work.config.Generator)
+		return p.work.fit(ctx, r, pieces(ctx, stream))
 	}, opts...)
 }
 
@@ -71,9 +65,16 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 	return p.wholeSums("none for a stream, which is read once")
 }
 
+// A filler adds up what a run reads.
+type filler func(*synth.Run, *Partial) error
+
+// addAll adds up the run's records.
+func addAll(ctx context.Context) filler {
+	return func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
+}
+
 // pieces adds up the records of a stream.
-func pieces(ctx context.Context,
-	stream iter.Seq2[records.Data, error]) func(*synth.Run, *Partial) error {
+func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 	return func(r *synth.Run, s *Partial) error {
 		for data, err := range stream {
 			if err != nil {
@@ -188,13 +189,13 @@ func (p *Plan) wholeSums(want string) error {
 
 // release carries out the plan's one stage and no training.
 func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data records.Data,
-	fill func(*synth.Run, *Partial) error, opts []synth.Option) (*Embedding, error) {
+	fill filler, opts []synth.Option) (*Embedding, error) {
 	if err := p.made(); err != nil {
 		return nil, err
 	}
 	var e *Embedding
 	_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (m synth.Model, err error) {
-		e, err = p.work.embed(ctx, r, func(s *Partial) error { return fill(r, s) })
+		e, err = p.work.embed(ctx, r, fill)
 		return nil, err
 	}, opts...)
 	if err != nil {
@@ -204,8 +205,7 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 }
 
 // embed releases the embedding of what fill adds up, or those of samples of the run's records.
-func (w *work) embed(ctx context.Context, r *synth.Run,
-	fill func(*Partial) error) (*Embedding, error) {
+func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
 	e, err := w.newEmbedding()
 	if err != nil {
 		return nil, err
@@ -223,14 +223,14 @@ func (w *work) embed(ctx context.Context, r *synth.Run,
 }
 
 // once releases the sums of all records.
-func (w *work) once(r *synth.Run, e *Embedding, fill func(*Partial) error) error {
+func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	sizes := []int{len(e.sums)}
 	if w.noise.count > 0 {
 		sizes = append(sizes, len(e.counts))
 	}
 	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
 		sums := w.newPartial(r.Backend)
-		if err := fill(sums); err != nil {
+		if err := fill(r, sums); err != nil {
 			return 0, nil, err
 		}
 		if sums.loose {

@@ -2,10 +2,11 @@ package merf
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
@@ -60,9 +61,9 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 }
 
 func (s *samples) add(parts []mechanism.Part, share float64) {
-	addScaled(s.sums.sums, share, parts[0].Out)
+	floats.AddScaled(s.sums.sums, share, parts[0].Out)
 	if len(parts) > 1 {
-		addScaled(s.sums.counts, share, parts[1].Out)
+		floats.AddScaled(s.sums.counts, share, parts[1].Out)
 	}
 	s.made++
 }
@@ -78,9 +79,9 @@ func (s *samples) finish(w *work) error {
 	}
 	e, f := s.sums, float64(steps)/float64(s.made)
 	s.sums = &Embedding{sums: slices.Clone(e.sums), counts: slices.Clone(e.counts)}
-	addScaled(e.sums, f-1, s.sums.sums)
+	floats.AddScaled(e.sums, f-1, s.sums.sums)
 	if w.noise.count > 0 { // otherwise the count is public
-		addScaled(e.counts, f-1, s.sums.counts)
+		floats.AddScaled(e.counts, f-1, s.sums.counts)
 	}
 	e.noise.widen(math.Sqrt(f))
 	return nil
@@ -91,11 +92,7 @@ type samplesHeader struct {
 }
 
 func (s *samples) file() (*synth.File, error) {
-	head, err := json.Marshal(samplesHeader{s.made})
-	if err != nil {
-		return nil, err
-	}
-	return &synth.File{Header: head, Sections: s.sums.sections()}, nil
+	return synth.NewFile(samplesHeader{s.made}, s.sums.parts()...)
 }
 
 // restore reads the releases so far. They are complete where the run had begun to train.
@@ -109,24 +106,15 @@ func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 		samplesHeader
 		trainingHeader
 	}
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return false, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return false, err
 	}
 	if h.Made < 0 || h.Made > steps || h.Done != nil && !(h.SumStd > 0 && h.CountStd >= 0) {
-		return false, malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps,
+		return false, synth.Malformed(fmt.Errorf("%d of %d releases, noise ±%v and ±%v", h.Made, steps,
 			h.SumStd, h.CountStd))
-	}
-	if err := s.sums.readNumbers(f); err != nil {
-		return false, err
 	}
 	if s.made = h.Made; h.Done != nil {
 		s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd
 	}
-	return h.Done != nil, nil
-}
-
-func addScaled(dst []float64, scale float64, src []float64) {
-	for i, v := range src {
-		dst[i] += scale * v
-	}
+	return h.Done != nil, f.Load(s.sums.parts()...)
 }

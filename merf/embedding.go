@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/counts"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -119,18 +120,11 @@ func (e *Embedding) sizes(floor float64) []float64 {
 // proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
 // positive.
 func (e *Embedding) proportions() []float64 {
-	out, total := e.adjusted(), 0.0
+	out := e.adjusted()
 	for i, v := range out {
 		out[i] = max(v, 0)
-		total += out[i]
 	}
-	for i := range out {
-		if total > 0 {
-			out[i] /= total
-		} else {
-			out[i] = 1 / float64(len(out))
-		}
-	}
+	counts.Normalise(out)
 	return out
 }
 

@@ -2,6 +2,7 @@ package merf
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -26,11 +27,6 @@ type embeddingHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-const (
-	sectionSums   = "sums"
-	sectionCounts = "counts"
-)
-
 // Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A
 // kernel that is not package rff's own is left out and has to be given to LoadEmbedding. Errors are
 // the writer's.
@@ -43,18 +39,19 @@ func (e *Embedding) Save(w io.Writer) error {
 	if kernel, err := rff.MarshalEmbedding(e.config.Kernel); err == nil {
 		h.Kernel = kernel
 	}
-	head, err := json.Marshal(h)
+	f, err := synth.NewFile(h, e.parts()...)
 	if err != nil {
 		return fmt.Errorf("merf: %w", err)
 	}
-	f := synth.File{Kind: KindEmbedding, Header: head, Sections: e.sections()}
+	f.Kind = KindEmbedding
 	return f.Write(w)
 }
 
-// sections are the embedding's numbers as a file holds them.
-func (e *Embedding) sections() []synth.Section {
-	return []synth.Section{{Name: sectionSums, Data: synth.Floats64(e.sums)},
-		{Name: sectionCounts, Data: synth.Floats64(e.counts)}}
+// parts are the embedding's numbers as a file holds them.
+func (e *Embedding) parts() []synth.Part {
+	classes := classesOf(e.config.Schema)
+	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
+		synth.Part64("counts", &e.counts, classes)}
 }
 
 // LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file
@@ -72,67 +69,43 @@ func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, erro
 
 func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if f.Kind != KindEmbedding {
-		return nil, malformed(fmt.Errorf("written as %.40q", f.Kind))
+		return nil, synth.Malformed(fmt.Errorf("written as %.40q", f.Kind))
 	}
 	var h embeddingHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	e, err := h.embedding(kernel)
 	if err != nil {
+		return nil, synth.Malformed(err)
+	}
+	if err := f.Load(e.parts()...); err != nil {
 		return nil, err
 	}
-	return e, e.readNumbers(f)
-}
-
-func (e *Embedding) readNumbers(f *synth.File) (err error) {
-	classes := classesOf(e.config.Schema)
-	if e.sums, err = readSection(f, sectionSums, int64(classes)*int64(e.Features())); err != nil {
-		return err
-	}
-	e.counts, err = readSection(f, sectionCounts, int64(classes))
-	return err
+	return e, nil
 }
 
 // embedding rebuilds what the header describes; numbers are still to come.
 func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if err := h.Schema.Validate(); err != nil {
-		return nil, malformed(err)
-	}
-	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite numbers
-		return nil, malformed(fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd,
-			h.Nominal))
-	}
-	c := Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal}
-	switch {
-	case h.Kernel != nil:
-		k, err := rff.UnmarshalEmbedding(h.Kernel)
-		if err != nil {
-			return nil, malformed(err)
-		}
-		c.Kernel = k
-	case len(kernel) == 1 && kernel[0] != nil:
-		c.Kernel = kernel[0]
-	default:
-		return nil, malformed(fmt.Errorf("it holds no kernel, and none was given"))
-	}
-	features, err := c.features()
-	if err != nil {
-		return nil, malformed(err)
-	}
-	return &Embedding{config: c, features: features, noise: noise{sum: h.SumStd, count: h.CountStd},
-		guarantee: h.Guarantee}, nil
-}
-
-func readSection(f *synth.File, name string, want int64) ([]float64, error) {
-	data, err := f.Section(name)
-	if err != nil {
 		return nil, err
 	}
-	if want > maxSums || int64(len(data)) != 8*want {
-		return nil, malformed(fmt.Errorf("%d bytes of %s for %d numbers", len(data), name, want))
+	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite numbers
+		return nil, fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd, h.Nominal)
 	}
-	return synth.ReadFloats64(data, int(want))
+	e := &Embedding{config: Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal},
+		noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}
+	var err error
+	switch {
+	case h.Kernel != nil:
+		if e.config.Kernel, err = rff.UnmarshalEmbedding(h.Kernel); err != nil {
+			return nil, err
+		}
+	case len(kernel) == 1 && kernel[0] != nil:
+		e.config.Kernel = kernel[0]
+	default:
+		return nil, errors.New("it holds no kernel, and none was given")
+	}
+	e.features, err = e.config.features()
+	return e, err
 }
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

@@ -2,11 +2,11 @@ package merf
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -31,31 +31,28 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := json.Marshal(fileHeader{Schema: m.schema, Generator: arch, Latent: m.generator.Latent,
-		Labels: m.generator.Labels, Shares: m.shares})
-	if err != nil {
-		return nil, err
-	}
-	return &synth.File{Header: head, Sections: network.Sections(m.backend, m.net)}, nil
+	return synth.NewFile(fileHeader{m.schema, arch, m.generator.Latent, m.generator.Labels, m.shares},
+		network.Parts(m.backend, m.net)...)
 }
 
 // readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
 // are before anything is allocated for them.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	if err := h.check(); err != nil {
-		return nil, err
+		return nil, synth.Malformed(err)
 	}
 	arch, err := models.UnmarshalGenerator(h.Generator, network.Decodings(l)...)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
 	g := GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels}
 	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
-	m.net, err = network.ReadNet(f, m.backend, arch, codeWidth(h.Latent, h.Schema), h.Schema)
+	codes := codesOf(l.Backend, h.Latent, h.Schema)
+	m.net, err = network.ReadNet(f, l.Backend, arch, codes.Width(), h.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -63,25 +60,16 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 }
 
 func (h fileHeader) check() error {
-	if err := h.Schema.Validate(); err != nil {
-		return malformed(err)
-	}
-	if h.Latent < 1 || h.Latent > maxLatent {
-		return malformed(fmt.Errorf("codes of %d coordinates", h.Latent))
-	}
-	if len(h.Shares) != classesOf(h.Schema) {
-		return malformed(fmt.Errorf("proportions of %d classes, not %d", len(h.Shares),
-			classesOf(h.Schema)))
-	}
+	var k param.Checker
+	const path = "merf.Model."
+	k.Add(h.Schema.Validate())
+	k.OK(h.Latent >= 1 && h.Latent <= maxLatent, path+"latent", h.Latent, "a number of coordinates")
+	k.OK(len(h.Shares) == classesOf(h.Schema), path+"shares", len(h.Shares), "one for each class")
 	total := 0.0
 	for _, p := range h.Shares {
-		if !(p >= 0 && p <= 1) {
-			return malformed(fmt.Errorf("a proportion outside [0, 1]"))
-		}
+		k.OK(p >= 0 && p <= 1, path+"shares", p, "proportions in [0, 1]")
 		total += p
 	}
-	if !(math.Abs(total-1) < 1e-6) {
-		return malformed(fmt.Errorf("proportions that do not add up to 1"))
-	}
-	return nil
+	k.OK(math.Abs(total-1) < 1e-6, path+"shares", total, "proportions that add up to 1")
+	return k.Err()
 }

@@ -200,26 +200,14 @@ var ErrPrivate = errors.New("merf: sums without noise are private and cannot be 
 
 const redacted = "[private]"
 
-// String is [private].
-func (a *Partial) String() string { return redacted }
-
-// GoString is [private].
-func (a *Partial) GoString() string { return redacted }
-
 // Format prints [private] whatever the verb.
 func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
 
 // LogValue is [private].
 func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalJSON returns ErrPrivate.
-func (a *Partial) MarshalJSON() ([]byte, error) { return nil, ErrPrivate }
-
-// MarshalBinary returns ErrPrivate.
-func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }
-
-// MarshalText returns ErrPrivate.
+// MarshalText returns ErrPrivate; package encoding/json asks for it.
 func (a *Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
 
-// GobEncode returns ErrPrivate.
-func (a *Partial) GobEncode() ([]byte, error) { return nil, ErrPrivate }
+// MarshalBinary returns ErrPrivate; package encoding/gob asks for it.
+func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }

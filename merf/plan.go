@@ -28,13 +28,17 @@ type Plan struct {
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
 // caller costs more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
-			return accountant.Repeated{Event: c.event(z), Count: c.releases()}
+			return synth.Total(c.stage(z))
 		})
 		if err != nil {
 			return nil, fmt.Errorf("merf: noise of the embedding: %w", err)
@@ -47,9 +51,8 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
 	p := &Plan{Config: c, SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
-	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget, []synth.Stage{{
-		Purpose: PurposeEmbed, Event: c.event(c.NoiseMultiplier), Count: c.releases(),
-		NoiseMultiplier: c.NoiseMultiplier, Once: c.Batches.none()}}, w)
+	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
+		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err
 	}

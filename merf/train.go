@@ -83,36 +83,38 @@ type training struct {
 	rng    *rand.Rand // of the source
 	done   int        // steps
 	each   int        // records of each class in a batch
+	labels []int32    // of a batch
+	codes  network.Codes
 	target target
 
-	grad, average      device.Params
-	first, second      device.Matrix // Adam's moments
-	codes, dx          device.Matrix
-	batch              rff.BatchEmbedding // nil where features are written down row by row
-	features           device.Matrix      // of the batch, then the derivative of the loss by them
-	mean, pull         device.Matrix      // one class's sum, and what pulls its records
-	means              []device.Matrix
-	hostCodes, factors []float32
+	grad, average device.Params
+	first, second device.Matrix // Adam's moments
+	dx            device.Matrix
+	batch         rff.BatchEmbedding // nil where features are written down row by row
+	features      device.Matrix      // of the batch, then the derivative of the loss by them
+	mean, pull    device.Matrix      // one class's sum, and what pulls its records
+	means         []device.Matrix
+	factors       []float32
 }
 
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
-	s := e.config.Schema
-	width, classes := codeWidth(g.Latent, s), e.Classes()
-	net, err := network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture, width, s,
-		g.Seed)
+	net, err := g.network(be, e.config.Schema)
 	if err != nil {
 		return nil, err
 	}
 	t := &training{e: e, g: g, be: be, net: net, source: rand.NewPCG(g.Seed, 0x6d657266),
-		target: e.target(g)}
+		target: e.target(g), codes: codesOf(be, g.Latent, e.config.Schema)}
 	t.rng = rand.New(t.source)
-	t.each = max(g.Batch/classes, 2)
-	rows, p := t.each*classes, net.Params()
+	t.each = max(g.Batch/e.Classes(), 2)
+	rows, p := t.each*e.Classes(), net.Params()
+	for i := range rows {
+		t.labels = append(t.labels, int32(i/t.each))
+	}
 	t.grad, t.average = device.NewParams(be, p.Shapes...), device.NewParams(be, p.Shapes...)
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
-	t.codes, t.dx = be.New(rows, width), be.New(rows, net.Dim())
-	if t.codes.Mem == nil {
+	t.dx = be.New(rows, net.Dim())
+	if t.dx.Mem == nil {
 		t.batch, _ = e.features.(rff.BatchEmbedding)
 	}
 	if t.batch == nil {
@@ -124,14 +126,13 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 		be.Upload(row, m)
 		t.means = append(t.means, row)
 	}
-	t.hostCodes, t.factors = make([]float32, rows*width), make([]float32, t.each)
+	t.factors = make([]float32, t.each)
 	return t, nil
 }
 
 // step moves the parameters once.
 func (t *training) step(step int) {
-	t.draw()
-	x := t.net.Forward(t.codes)
+	x := t.net.Forward(t.codes.Draw(t.rng, t.labels))
 	if t.batch != nil {
 		t.deriveByClass(x)
 	} else {
@@ -140,12 +141,6 @@ func (t *training) step(step int) {
 	t.be.Fill(t.grad.Flat, 0)
 	t.net.Backward(t.dx, t.grad, device.Matrix{})
 	t.move(step)
-}
-
-// draw fills the codes of a batch: as many of each class.
-func (t *training) draw() {
-	fillCodes(t.rng, t.hostCodes, t.codes.Cols, t.g.Latent, func(i int) int { return i / t.each })
-	t.be.Upload(t.codes, t.hostCodes)
 }
 
 // deriveByRow sets dx to the derivative of the loss by the batch's records, by way of the features
@@ -212,22 +207,6 @@ func (t *training) move(step int) {
 func (t *training) finish() {
 	t.be.Apply(device.Identity, t.net.Params().Flat, t.average.Flat)
 	for range 40 {
-		t.draw()
-		t.net.Forward(t.codes)
-	}
-}
-
-// fillCodes draws rows of Gaussian coordinates, followed by the class of each row, one-hot, where
-// there is room for it.
-func fillCodes(rng *rand.Rand, dst []float32, width, latent int, class func(i int) int) {
-	for i := range len(dst) / width {
-		row := dst[i*width : (i+1)*width]
-		clear(row[latent:])
-		for j := range latent {
-			row[j] = float32(rng.NormFloat64())
-		}
-		if latent < width {
-			row[latent+class(i)] = 1
-		}
+		t.net.Forward(t.codes.Draw(t.rng, t.labels))
 	}
 }

@@ -1,11 +1,8 @@
 package merf
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -17,73 +14,35 @@ type trainingHeader struct {
 	CountStd float64 `json:"count_std"`
 }
 
-const (
-	sectionAverage = "average"
-	sectionFirst   = "first moments"
-	sectionSecond  = "second moments"
-	sectionRandom  = "public randomness"
-)
+// parts are what changes in training: all of it follows from the release and from public
+// randomness.
+func (t *training) parts() []synth.Part {
+	return append(network.Parts(t.be, t.net),
+		network.MatrixPart("average", t.be, t.average.Flat),
+		network.MatrixPart("first moments", t.be, t.first),
+		network.MatrixPart("second moments", t.be, t.second),
+		synth.RandomPart("public randomness", t.source))
+}
 
-// file is the training as it stands: all of it follows from the release and from public randomness.
+// file is the training as it stands, and the release.
 func (t *training) file() (*synth.File, error) {
-	head, err := json.Marshal(trainingHeader{&t.done, t.e.noise.sum, t.e.noise.count})
-	if err != nil {
-		return nil, err
-	}
-	random, err := t.source.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	f := &synth.File{Header: head, Sections: network.Sections(t.be, t.net)}
-	for _, s := range t.moments() {
-		f.Sections = append(f.Sections, synth.Section{Name: s.name, Data: network.Floats(t.be, s.at)})
-	}
-	f.Sections = append(f.Sections, synth.Section{Name: sectionRandom, Data: random})
-	f.Sections = append(f.Sections, t.e.sections()...)
-	return f, nil
-}
-
-type namedMatrix struct {
-	name string
-	at   device.Matrix
-}
-
-func (t *training) moments() []namedMatrix {
-	return []namedMatrix{{sectionAverage, t.average.Flat}, {sectionFirst, t.first},
-		{sectionSecond, t.second}}
+	return synth.NewFile(trainingHeader{&t.done, t.e.noise.sum, t.e.noise.count},
+		append(t.parts(), t.e.parts()...)...)
 }
 
 // restore goes on from a state of training; a state of releases, or none, leaves the start as it
 // is.
 func (t *training) restore(f *synth.File) error {
-	var h trainingHeader
 	if f == nil {
 		return nil
 	}
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return malformed(err)
-	}
-	if h.Done == nil {
-		return nil
+	var h trainingHeader
+	if err := f.Decode(&h); err != nil || h.Done == nil {
+		return err
 	}
 	if *h.Done < 0 || *h.Done > t.g.Steps {
-		return malformed(fmt.Errorf("%d of %d steps of training", *h.Done, t.g.Steps))
+		return synth.Malformed(fmt.Errorf("%d of %d steps of training", *h.Done, t.g.Steps))
 	}
 	t.done = *h.Done
-	if err := network.RestoreNet(f, t.be, t.net); err != nil {
-		return err
-	}
-	for _, s := range t.moments() {
-		if err := network.RestoreFloats(f, s.name, t.be, s.at); err != nil {
-			return err
-		}
-	}
-	random, err := f.Section(sectionRandom)
-	if err != nil {
-		return err
-	}
-	if err := t.source.UnmarshalBinary(random); err != nil {
-		return malformed(errors.New("public randomness of another form"))
-	}
-	return nil
+	return f.Load(t.parts()...)
 }

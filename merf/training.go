@@ -1,9 +1,12 @@
 package merf
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/enum"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -13,20 +16,24 @@ import (
 // anything, and zero values stand for the defaults named here.
 type GeneratorConfig struct {
 	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
-	Architecture models.GeneratorArchitecture
-	Latent       int     // Gaussian coordinates of a code, beside the class; default 16
-	Steps        int     // default 2000
-	Batch        int     // synthetic records a step, all classes together; default 512
-	LR           float64 // learning rate of Adam; default 0.005
-	Decay        float64 // what the learning rate has fallen to at the end; default 0.05
+	Architecture models.GeneratorArchitecture `json:"-"`
+	// Gaussian coordinates of a code, beside the class; default 16
+	Latent int `json:"latent,omitempty"`
+	Steps  int `json:"steps,omitempty"` // default 2000
+	// Batch is how many synthetic records a step makes, all classes together; default 512.
+	Batch int     `json:"batch,omitempty"`
+	LR    float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
+	// Decay is what the learning rate has fallen to at the end; default 0.05.
+	Decay float64 `json:"decay,omitempty"`
 	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
-	Average float64
-	Weights Weighting // of the classes' distances
+	Average float64   `json:"average,omitempty"`
+	Weights Weighting `json:"weights"` // of the classes' distances
 	// Floor is the least count, in standard deviations of its noise; default 3.
-	Floor  float64
-	Shrink bool      // shrink each released mean by its own signal and noise (Wiener)
-	Labels LabelDraw // how often each class is generated
-	Seed   uint64    // of initial weights and of codes
+	Floor float64 `json:"floor,omitempty"`
+	// Shrink shrinks each released mean by its own signal and noise (Wiener).
+	Shrink bool      `json:"shrink,omitempty"`
+	Labels LabelDraw `json:"labels"`      // how often each class is generated
+	Seed   uint64    `json:"seed,string"` // of initial weights and of codes
 }
 
 // Weighting is how much each class's squared distance counts.
@@ -45,8 +52,6 @@ const (
 var weightingNames = enum.Names[Weighting]{Type: "merf.Weighting", List: []string{
 	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
 }}
-
-func (w Weighting) known() bool { return weightingNames.Known(w) }
 
 // String is the name.
 func (w Weighting) String() string { return weightingNames.String(w) }
@@ -74,8 +79,6 @@ var labelDrawNames = enum.Names[LabelDraw]{Type: "merf.LabelDraw", List: []strin
 	NoisyProportions: "proportions", UniformLabels: "uniform",
 }}
 
-func (l LabelDraw) known() bool { return labelDrawNames.Known(l) }
-
 // String is the name.
 func (l LabelDraw) String() string { return labelDrawNames.String(l) }
 
@@ -87,50 +90,34 @@ func (l LabelDraw) MarshalText() ([]byte, error) { return labelDrawNames.Marshal
 // Errors: *[param.Error] for any other text, with the names that there are.
 func (l *LabelDraw) UnmarshalText(text []byte) error { return labelDrawNames.Unmarshal(text, l) }
 
-func orDefault[T comparable](x *T, value T) {
-	var zero T
-	if *x == zero {
-		*x = value
-	}
-}
-
 // withDefaults fills in what was left zero.
 func (g GeneratorConfig) withDefaults() GeneratorConfig {
 	if g.Architecture == nil {
 		g.Architecture = models.MLP{Hidden: []int{200, 200}, BatchNorm: true}
 	}
-	orDefault(&g.Latent, 16)
-	orDefault(&g.Steps, 2000)
-	orDefault(&g.Batch, 512)
-	orDefault(&g.LR, 0.005)
-	orDefault(&g.Decay, 0.05)
-	orDefault(&g.Average, 0.98)
-	orDefault(&g.Floor, 3)
+	g.Latent, g.Steps, g.Batch = cmp.Or(g.Latent, 16), cmp.Or(g.Steps, 2000), cmp.Or(g.Batch, 512)
+	g.LR, g.Decay, g.Average = cmp.Or(g.LR, 0.005), cmp.Or(g.Decay, 0.05), cmp.Or(g.Average, 0.98)
+	g.Floor = cmp.Or(g.Floor, 3)
 	return g
 }
 
 // Validate reports every mistake, as joined *param.Error values.
 func (g GeneratorConfig) Validate() error {
+	const path = "merf.GeneratorConfig."
 	g = g.withDefaults()
 	var k param.Checker
-	positive := func(path string, n int) {
-		k.OK(n > 0, "merf.GeneratorConfig."+path, n, "a positive integer")
-	}
-	positive("Latent", g.Latent)
-	positive("Steps", g.Steps)
-	positive("Batch", g.Batch)
-	k.OK(g.Latent <= maxLatent, "merf.GeneratorConfig.Latent", g.Latent,
-		fmt.Sprintf("at most %d", maxLatent))
-	k.OK(g.Batch <= maxBatch, "merf.GeneratorConfig.Batch", g.Batch,
-		fmt.Sprintf("at most %d", maxBatch))
-	k.OK(g.LR > 0 && finite(g.LR), "merf.GeneratorConfig.LR", g.LR, "a positive finite number")
-	k.OK(g.Decay > 0 && g.Decay <= 1, "merf.GeneratorConfig.Decay", g.Decay, "a part in (0, 1]")
-	k.OK(g.Average >= 0 && g.Average < 1, "merf.GeneratorConfig.Average", g.Average,
-		"a decay in [0, 1)")
-	k.OK(g.Floor > 0 && finite(g.Floor), "merf.GeneratorConfig.Floor", g.Floor,
+	k.OK(g.Latent > 0 && g.Latent <= maxLatent, path+"Latent", g.Latent,
+		fmt.Sprintf("a positive integer of at most %d", maxLatent))
+	k.OK(g.Steps > 0, path+"Steps", g.Steps, "a positive integer")
+	k.OK(g.Batch > 0 && g.Batch <= maxBatch, path+"Batch", g.Batch,
+		fmt.Sprintf("a positive integer of at most %d", maxBatch))
+	k.OK(g.LR > 0 && finite(g.LR), path+"LR", g.LR, "a positive finite number")
+	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a part in (0, 1]")
+	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
+	k.OK(g.Floor > 0 && finite(g.Floor), path+"Floor", g.Floor,
 		"a positive number of standard deviations")
-	k.OK(g.Weights.known(), "merf.GeneratorConfig.Weights", int(g.Weights), "a known weighting")
-	k.OK(g.Labels.known(), "merf.GeneratorConfig.Labels", int(g.Labels), "a known way to draw labels")
+	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights), "a known weighting")
+	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels), "a known way to draw labels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
 		k.Add(v.Validate())
 	}
@@ -140,11 +127,18 @@ func (g GeneratorConfig) Validate() error {
 // Codes and batches are bounded, so that sizes stay far from overflowing.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// codeWidth is the width of what a generator reads: the latent coordinates, then the class,
-// one-hot.
-func codeWidth(latent int, s records.Schema) int {
+// codesOf are what a generator reads: latent coordinates, then the class where there are several.
+func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
+	c := network.Codes{Backend: be, Latent: latent}
 	if s.Classes() > 1 {
-		return latent + s.Classes()
+		c.Classes = s.Classes()
 	}
-	return latent
+	return c
+}
+
+// network builds the generator, of a configuration in which nothing is left open.
+func (g GeneratorConfig) network(be device.Backend, s records.Schema) (models.Generator, error) {
+	codes := codesOf(be, g.Latent, s)
+	return network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture,
+		codes.Width(), s, g.Seed)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -38,12 +39,17 @@ func (w *work) Notes() []string {
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)
 	}
-	return []string{text, "training generators costs nothing more"}
+	return append([]string{text, "training generators costs nothing more"},
+		w.config.choices.Notes()...)
 }
 
 // Fit releases the embedding and trains a generator against it.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	e, err := w.embed(ctx, r, func(s *Partial) error { return s.Add(ctx, r.Data) })
+	return w.fit(ctx, r, addAll(ctx))
+}
+
+func (w *work) fit(ctx context.Context, r *synth.Run, fill filler) (synth.Model, error) {
+	e, err := w.embed(ctx, r, fill)
 	if err != nil {
 		return nil, err
 	}
@@ -52,21 +58,16 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 
 // Judge refuses a generator that cannot be built on the run's backend.
 func (w *work) Judge(r *synth.Run) error {
-	g, s := w.config.Generator.withDefaults(), w.config.Schema
-	_, err := network.NewGenerator("merf.GeneratorConfig.Architecture", r.Backend, g.Architecture,
-		codeWidth(g.Latent, s), s, g.Seed)
+	_, err := w.config.Generator.withDefaults().network(r.Backend, w.config.Schema)
 	return err
 }
 
-// configJSON is the system's part of a plan.
+// configJSON is a Config with its kernel under its name.
 type configJSON struct {
-	Kernel          json.RawMessage `json:"kernel"`
-	CountShare      float64         `json:"count_share,omitempty"`
-	Nominal         int             `json:"nominal,omitempty"`
-	NoiseMultiplier float64         `json:"noise_multiplier"`
-	Batches         Batches         `json:"batches,omitzero"`
-	Seed            uint64          `json:"seed,string"`
-	Generator       GeneratorConfig `json:"generator"`
+	Kernel json.RawMessage `json:"kernel"`
+	Config
+	// what rules chose, for who reads the plan
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Parts are what the caller may define.
@@ -75,35 +76,29 @@ func (w *work) Parts() []any { return []any{w.config.Kernel} }
 // Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that is
 // not the module's own.
 func (w *work) Config() (json.RawMessage, error) {
-	c := w.config
-	kernel, err := rff.MarshalEmbedding(c.Kernel)
+	kernel, err := rff.MarshalEmbedding(w.config.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(configJSON{kernel, c.CountShare, c.Nominal, c.NoiseMultiplier, c.Batches,
-		c.Seed, c.Generator})
+	return json.Marshal(configJSON{kernel, w.config, w.config.choices})
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return nil, malformed(err)
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
 	}
-	kernel, err := rff.UnmarshalEmbedding(j.Kernel)
-	if err != nil {
+	j.Schema, j.Budget = saved.Schema, saved.Budget
+	j.decided, j.choices = true, j.Choices
+	var err error
+	if j.Config.Kernel, err = rff.UnmarshalEmbedding(j.Kernel); err != nil {
 		return nil, err
 	}
 	g := j.Generator.withDefaults()
+	codes := codesOf(nil, g.Latent, saved.Schema)
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
-		network.CheckNamedGenerator(saved, g.Architecture, codeWidth(g.Latent, saved.Schema))); err !=
-		nil {
+		network.CheckNamedGenerator(saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}
-	p, err := Config{Schema: saved.Schema, Budget: saved.Budget, Kernel: kernel,
-		CountShare: j.CountShare, Nominal: j.Nominal, NoiseMultiplier: j.NoiseMultiplier,
-		Batches: j.Batches, Seed: j.Seed, Generator: j.Generator}.Plan()
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return synth.PlanOf(j.Plan())
 }

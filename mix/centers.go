@@ -34,18 +34,11 @@ func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 	width := c.dim() + 1
 	sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
 	in := s.reader()
-	rows := make([]int32, 0, readChunk)
-	for part := range c.parts() {
-		for lo := 0; lo < s.size(part); lo += readChunk {
-			rows = rows[:0]
-			for i := lo; i < min(lo+readChunk, s.size(part)); i++ {
-				rows = append(rows, s.row(part, int32(i)))
-			}
-			in.each(part, rows, func(_ int32, x []float32) {
-				sum.AddRowAt(part*width, x, 1)
-				sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
-			})
-		}
+	for part, rows := range s.parts {
+		in.each(part, rows, func(_ int32, x []float32) {
+			sum.AddRowAt(part*width, x, 1)
+			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
+		})
 	}
 	return sum
 }

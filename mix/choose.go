@@ -1,7 +1,9 @@
 package mix
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/enum"
@@ -49,8 +51,7 @@ func Degrees() []int { return []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512} }
 
 func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
 	g := c.geometry()
-	_, degree := c.Sampling.public()
-	l, t, s := float64(degree), float64(c.Mixtures/c.parts()), noiseMultiplier*g.norm()
+	l, t, s := float64(c.degree()), float64(c.Mixtures/c.parts()), noiseMultiplier*g.norm()
 	v := g.clip * g.clip / float64(c.dim())
 	signal := l * v / (l*v + s*s)
 	if k == FirstMoments {
@@ -62,20 +63,20 @@ func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
 // choose climbs the grid of degrees from a first guess: the score has one maximum.
 func (c Config) choose() (Config, []Candidate, error) {
 	grid := c.grid()
-	tried := make([]*Config, len(grid))
-	scores := make([]float64, len(grid))
-	try := func(i int) (float64, error) {
+	tried := map[int]Candidate{}
+	try := func(i int) (score float64, err error) {
 		if i < 0 || i >= len(grid) {
 			return math.Inf(-1), nil
 		}
-		if tried[i] == nil {
+		if _, known := tried[i]; !known {
 			trial, err := c.at(grid[i])
 			if err != nil {
 				return 0, err
 			}
-			tried[i], scores[i] = &trial, c.Criterion.score(trial, trial.NoiseMultiplier)
+			z := trial.NoiseMultiplier
+			tried[i] = Candidate{Degree: grid[i], NoiseMultiplier: z, Score: c.Criterion.score(trial, z)}
 		}
-		return scores[i], nil
+		return tried[i].Score, nil
 	}
 	best := c.guess(grid)
 	top, err := try(best)
@@ -92,13 +93,11 @@ func (c Config) choose() (Config, []Candidate, error) {
 		return c, nil, err
 	}
 	var seen []Candidate
-	for i, t := range tried {
-		if t != nil {
-			seen = append(seen,
-				Candidate{Degree: grid[i], NoiseMultiplier: t.NoiseMultiplier, Score: scores[i]})
-		}
+	for _, i := range slices.Sorted(maps.Keys(tried)) {
+		seen = append(seen, tried[i])
 	}
-	return *tried[best], seen, nil
+	c.Sampling, c.NoiseMultiplier = withDegree(c.Sampling, grid[best]), tried[best].NoiseMultiplier
+	return c, seen, nil
 }
 
 // grid lists the degrees that the number of records allows; 1 is always among them.
@@ -115,7 +114,7 @@ func (c Config) grid() []int {
 
 // at is the configuration of one degree with its noise.
 func (c Config) at(degree int) (Config, error) {
-	c.Sampling = c.Sampling.withDegree(degree)
+	c.Sampling = withDegree(c.Sampling, degree)
 	if c.NoiseMultiplier != 0 {
 		return c, nil
 	}

@@ -1,42 +1,49 @@
 package mix
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Config describes a release. Every field is public.
 type Config struct {
-	Schema records.Schema
-	Budget accountant.Budget
+	Schema records.Schema    `json:"-"`
+	Budget accountant.Budget `json:"-"`
 	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
-	Sampling Sampling
-	Mixtures int     // T, how many mixtures are released
-	ClipNorm float64 // R: longer records are shortened to this norm
+	Sampling Sampling `json:"-"`
+	Mixtures int      `json:"mixtures"`  // T, how many mixtures are released
+	ClipNorm float64  `json:"clip_norm"` // R: longer records are shortened to this norm
 	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
 	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
 	// Degree stays the expected number of records in a mixture if classes are of equal size, so a
 	// record is that many times likelier to be drawn. WithoutReplacement is refused: sizes of
 	// classes are private.
-	ByClass bool
+	ByClass bool `json:"by_class,omitempty"`
 	// Centers, unless zero, mixes deviations from mean records that are released first.
-	Centers Centers
+	Centers Centers `json:"centers,omitzero"`
 	// Projection, unless zero, maps records through a public random matrix first.
-	Projection Projection
+	Projection Projection `json:"projection,omitzero"`
 	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger
 	// one puts less noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the
 	// least noise to a linear learner.
-	LabelShare float64
+	LabelShare float64 `json:"label_share"`
 	// Criterion is what a degree that is left open is chosen by.
-	Criterion Criterion
+	Criterion Criterion `json:"criterion"`
 	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
 	// label, under either relation. 0 lets the plan find the least that fits the budget.
-	NoiseMultiplier float64
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+
+	// Nominal is a public number of records, about as many as there are. With it everything that is
+	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
+	// what their fields say. The guarantee does not rest on it.
+	Nominal int `json:"-"`
+
+	choices defaults.Choices // that were made
 }
 
 // Centers describes the release of mean records before the mixtures: one for every class under
@@ -67,7 +74,7 @@ func (p Projection) wanted() bool { return p.Dim != 0 }
 // record.
 func LocalPerturbation(c Config) Config {
 	if c.Sampling != nil {
-		c.Sampling = c.Sampling.withDegree(1)
+		c.Sampling = withDegree(c.Sampling, 1)
 	}
 	return c
 }
@@ -85,35 +92,40 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 // unless they are projected: correlations of so many cannot be estimated. The error names a system
 // that takes them.
 func (c Config) Validate() error {
-	errs := []error{c.Schema.Validate(), c.Budget.Validate()}
-	bad := func(ok bool, field string, value any, want string) {
-		if !ok {
-			errs = append(errs, &param.Error{Path: "mix.Config." + field, Value: value, Want: want})
-		}
+	c, err := c.chosen()
+	if err != nil {
+		return err
 	}
-	bad(c.Mixtures > 0 &&
-		c.Mixtures <= maxMixtures, "Mixtures", c.Mixtures, "a positive integer of at most 2^31")
-	bad(clippable(c.ClipNorm), "ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
-	bad(c.LabelShare >= 0 &&
-		c.LabelShare < 1, "LabelShare", c.LabelShare, "a number in [0, 1), 0 for the best")
-	bad(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), "NoiseMultiplier", c.NoiseMultiplier,
-		"a positive finite number, or 0 for the least that fits")
-	bad(criterionNames.Known(c.Criterion), "Criterion", int(c.Criterion), "one of the criteria")
-	errs = append(errs, c.validateWidth())
-	errs = append(errs, c.validateSampling()...)
-	errs = append(errs, c.validateCenters()...)
+	const path = "mix.Config."
+	var k param.Checker
+	k.Add(c.Schema.Validate())
+	k.Add(c.Budget.Validate())
+	k.OK(c.Mixtures > 0 && c.Mixtures <= maxMixtures, path+"Mixtures", c.Mixtures,
+		"a positive integer of at most 2^31")
+	k.OK(clippable(c.ClipNorm), path+"ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
+	k.OK(c.LabelShare >= 0 && c.LabelShare < 1, path+"LabelShare", c.LabelShare,
+		"a number in [0, 1), 0 for the best")
+	k.OK(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), path+"NoiseMultiplier",
+		c.NoiseMultiplier, "a positive finite number, or 0 for the least that fits")
+	k.OK(criterionNames.Known(c.Criterion), path+"Criterion", int(c.Criterion),
+		"one of the criteria")
+	c.validateWidth(&k)
+	c.validateSampling(&k)
+	c.Centers.validate(&k)
 	p := c.Projection
-	bad(p == Projection{} || p.Dim > 0 &&
-		p.Dim <= 1<<20, "Projection.Dim", p.Dim, "a positive integer of at most 2^20")
-	bad(!p.wanted() ||
-		!c.Centers.wanted(), "Projection.Dim", p.Dim, "none where deviations from centres are mixed")
-	if k := c.Schema.Classes(); c.ByClass {
-		bad(k > 1, "ByClass", c.ByClass, "a schema with two classes or more")
-		bad(k < 2 || c.Mixtures%k == 0, "Mixtures", c.Mixtures, "a multiple of the number of classes")
-	} else if k == 0 {
-		bad(c.LabelShare == 0, "LabelShare", c.LabelShare, "0 where records carry no label")
+	k.OK(p == Projection{} || p.Dim > 0 && p.Dim <= 1<<20, path+"Projection.Dim", p.Dim,
+		"a positive integer of at most 2^20")
+	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim,
+		"none where deviations from centres are mixed")
+	if n := c.Schema.Classes(); c.ByClass {
+		k.OK(n > 1, path+"ByClass", c.ByClass, "a schema with two classes or more")
+		k.OK(n < 2 || c.Mixtures%n == 0, path+"Mixtures", c.Mixtures,
+			"a multiple of the number of classes")
+	} else {
+		k.OK(n > 0 || c.LabelShare == 0, path+"LabelShare", c.LabelShare,
+			"0 where records carry no label")
 	}
-	return errors.Join(errs...)
+	return k.Err()
 }
 
 const maxMixtures = math.MaxInt32
@@ -124,56 +136,43 @@ func clippable(x float64) bool { return x >= 0x1p-60 && x <= 0x1p60 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
-func (c Config) validateSampling() []error {
+func (c Config) validateSampling(k *param.Checker) {
+	const path = "mix.Config.Sampling"
 	s := c.Sampling
 	switch s.(type) {
 	case Poisson, PoissonReplaceOne, WithoutReplacement:
 	default: // none, or a pointer, which may be nil and may change after it was judged
-		return []error{mistake("Config.Sampling", fmt.Sprintf("%T", s),
-			"Poisson, PoissonReplaceOne or WithoutReplacement, as a value")}
+		k.OK(false, path, fmt.Sprintf("%T", s),
+			"Poisson, PoissonReplaceOne or WithoutReplacement, as a value")
+		return
 	}
-	var errs []error
-	path := "mix." + s.kind()
-	if s.Relation() != c.Budget.Relation {
-		errs = append(errs, mistake("Config.Sampling", s.kind(),
-			"one for the budget's relation, "+c.Budget.Relation.String()))
-	}
-	if _, ok := s.(WithoutReplacement); ok && c.ByClass {
-		errs = append(errs, mistake("Config.Sampling", s.kind(),
-			"a Poisson sampling: how many records a class has is private"))
-	}
+	k.OK(s.Relation() == c.Budget.Relation, path, s.kind(),
+		"one for the budget's relation, "+c.Budget.Relation.String())
+	_, subsets := s.(WithoutReplacement)
+	k.OK(!subsets || !c.ByClass, path, s.kind(),
+		"a Poisson sampling: how many records a class has is private")
 	n, degree := s.public()
-	if n < 1 || n > math.MaxInt32 {
-		return append(errs, &param.Error{Path: path, Value: n,
-			Want: "a positive number of records, at most 2^31"})
-	}
-	if degree < 0 || degree*c.parts() > n {
-		errs = append(errs, &param.Error{Path: path + ".Degree", Value: degree,
-			Want: "between 1 and the number of records (of a class), or 0"})
-	}
-	return errs
+	sized := n >= 1 && n <= math.MaxInt32
+	k.OK(sized, "mix."+s.kind(), n, "a positive number of records, at most 2^31")
+	k.OK(!sized || degree >= 0 && degree*c.parts() <= n, "mix."+s.kind()+".Degree", degree,
+		"between 1 and the number of records (of a class), or 0")
 }
 
-func (c Config) validateCenters() []error {
-	m := c.Centers
+func (m Centers) validate(k *param.Checker) {
+	const path = "mix.Centers."
 	if !m.wanted() {
-		return nil
+		return
 	}
-	var errs []error
-	bad := func(ok bool, field string, value any, want string) {
-		if !ok {
-			errs = append(errs, &param.Error{Path: "mix.Centers." + field, Value: value, Want: want})
-		}
-	}
-	bad(clippable(m.ClipNorm), "ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")
+	k.OK(clippable(m.ClipNorm), path+"ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")
 	if m.NoiseMultiplier == 0 {
-		bad(m.Share > 0 && m.Share < 1, "Share", m.Share,
+		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
 			"the part of ε for the means, between 0 and 1, or a NoiseMultiplier")
-	} else {
-		bad(positive(m.NoiseMultiplier), "NoiseMultiplier", m.NoiseMultiplier, "a positive finite number")
-		bad(m.Share == 0, "Share", m.Share, "zero where a NoiseMultiplier is given: one of them decides")
+		return
 	}
-	return errs
+	k.OK(positive(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
+		"a positive finite number")
+	k.OK(m.Share == 0, path+"Share", m.Share,
+		"zero where a NoiseMultiplier is given: one of them decides")
 }
 
 // parts is the number of disjoint parts that are mixed apart.
@@ -199,6 +198,12 @@ func (c Config) labels() int {
 		return 1
 	}
 	return c.Schema.Classes()
+}
+
+// degree is ℓ; 0 where it is left open.
+func (c Config) degree() int {
+	_, degree := c.Sampling.public()
+	return degree
 }
 
 // rate is the probability with which a record is in a mixture of its part.

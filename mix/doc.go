@@ -52,4 +52,12 @@
 // subtracts the noise's known share), [Trainer] (soft-label training of any classifier), [Moments]
 // (means and covariances of the classes, from which labelled records are drawn), [Denoise] and
 // [Project].
+//
+// # Defaults
+//
+// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
+// number alone: the Poisson sampling of the budget's relation, as many mixtures as records and
+// 60,000 at most, of one class each where there are classes; the largest norm of a record for clip
+// norm (images: .32 of it, sets: that of 12 items); [Centers] with .15 of ε and .72 of the clip
+// norm. The degree is the plan's to choose as ever.
 package mix

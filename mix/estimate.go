@@ -6,44 +6,109 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
 // estimator reads moments off released rows. Everything is in units of sums: a row times the
-// degree, moved back to the centre.
+// degree, less the degree times the released centre.
 type estimator struct {
-	model *Model
+	*Model
 	be    device.Backend
-	basis *basis
+	noise float64 // variance of the noise in a coordinate of a sum
 }
 
-// coefficients are some rows as sums of deviations from a centre, in the basis, with their column
-// means in the records' own coordinates.
-func (e *estimator) coefficients(of []int, center []float32) (u device.Matrix, mean []float64) {
-	rows, degree := e.model.rows, float32(e.model.work.degree())
-	dim, n := rows.Dim(), len(of)
-	mean = make([]float64, dim)
-	k := e.basis.rows.Rows
-	u = device.HostMatrix(n, k, make([]float32, n*k))
-	const chunk = 1024
-	x := device.HostMatrix(chunk, dim, make([]float32, chunk*dim))
-	for lo := 0; lo < n; lo += chunk {
-		now := min(chunk, n-lo)
-		for i := range now {
-			dst := x.Row(i)
-			for j, v := range rows.Features(of[lo+i]) {
-				if center != nil {
-					v -= center[j]
-				}
-				dst[j] = v * degree
-				mean[j] += float64(dst[j])
+func newEstimator(m *Model, be device.Backend) *estimator {
+	return &estimator{m, be, m.work.std * m.work.std}
+}
+
+// part is what the mixtures of one part say.
+type part struct {
+	rows   int
+	x      device.Matrix // the sums
+	sum    []float64     // their average
+	center []float32     // that was released; nil for none
+	held   float64       // how many records a sum holds, on average
+	mean   []float64     // of a record
+}
+
+// part reads the mixtures of a part. How many records one without labels holds is not released: the
+// degree stands for it.
+func (e *estimator) part(i int) part {
+	rows := e.of(i)
+	p := part{rows: len(rows), center: e.center(i), held: float64(e.work.degree())}
+	if e.rows.classes > 0 {
+		p.held = e.held(i, rows)
+	}
+	p.x, p.sum = e.sums(rows, p.center)
+	p.mean = e.mean(p)
+	return p
+}
+
+// center of a part, nil where none was released.
+func (m *Model) center(part int) []float32 {
+	if m.centers == nil {
+		return nil
+	}
+	return m.centers[part]
+}
+
+// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not
+// finite counts as nothing, and the rest stays far from overflow.
+func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
+	degree, n, dim := float64(e.work.degree()), len(of), e.rows.dim
+	x, mean = device.HostMatrix(n, dim, make([]float32, n*dim)), make([]float64, dim)
+	for i, t := range of {
+		dst := x.Row(i)
+		for j, v := range e.rows.Features(t) {
+			d := float64(v)
+			if center != nil {
+				d -= float64(center[j])
 			}
+			if d != d {
+				d = 0
+			}
+			d = within(d*degree, -1e12, 1e12)
+			dst[j] = float32(d)
+			mean[j] += d / float64(n)
 		}
-		e.be.Gemm(false, true, 1, x.RowRange(0, now), e.basis.rows, 0, u.RowRange(lo, lo+now))
 	}
-	for j := range mean {
-		mean[j] /= float64(max(n, 1))
+	return x, mean
+}
+
+// held is how many records of its class a mixture holds on average, by the noisy counts.
+func (e *estimator) held(class int, rows []int) float64 {
+	sum, degree := 0.0, float64(e.work.degree())
+	for _, t := range rows {
+		sum += float64(e.rows.Labels(t)[class])
 	}
-	return u, mean
+	return within(sum/float64(max(len(rows), 1))*degree, 1e-3*degree, 1e12)
+}
+
+// mean record of a part: the released centre, moved by what the mixtures say in proportion to how
+// well they know.
+func (e *estimator) mean(p part) []float64 {
+	weight, c := 1.0, e.work.config
+	if p.center != nil {
+		n, degree := c.Sampling.public()
+		ofMixtures := e.noise / float64(p.rows) / p.held / p.held
+		size := p.held / float64(degree) * float64(n) / float64(c.parts())
+		std := c.Centers.NoiseMultiplier * c.centerGeometry().centerSensitivity(c.Budget.Relation)
+		ofCenter := std * std / size / size
+		weight = ofCenter / (ofCenter + ofMixtures)
+	}
+	out := make([]float64, len(p.sum))
+	for j, v := range p.sum {
+		out[j] = weight * v / p.held
+	}
+	return moved(out, p.center)
+}
+
+// moved adds a centre, where there is one.
+func moved(mean []float64, center []float32) []float64 {
+	for j, v := range center {
+		mean[j] += float64(v)
+	}
+	return mean
 }
 
 // covariance of the rows of u, which are centred in place.
@@ -62,212 +127,144 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	s := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			// rows may come out of any file
-			if v := float64(g.Data[i*k+j]); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				s.SetSym(i, j, v)
-			}
+			s.SetSym(i, j, finite(float64(g.Data[i*k+j])))
 		}
 	}
 	return s
 }
 
-// byClass reads every class off its own mixtures.
-func (e *estimator) byClass(out *Moments) {
-	classes := e.model.rows.Classes()
-	noise := e.model.work.std * e.model.work.std
-	each, held, total := make([]*mat.SymDense, classes), make([]float64, classes), 0.0
-	count := make([]int, classes)
-	for class := range classes {
-		var mean []float64
-		rows := e.model.of(class)
-		each[class], mean, held[class] = e.class(class, rows)
-		count[class] = len(rows)
-		out.means = append(out.means, mean)
-		total += held[class]
+// finite is a number, or 0 for what is none: rows may come out of any file.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
 	}
-	average := total / float64(classes)
-	common := spikes(pool(each, count, held, noise, average), noise, e.model.rows.Len()).over(average)
-	for class := range classes {
-		own := spikes(each[class], noise, count[class]).over(held[class])
-		out.factors = append(out.factors, own.beside(common, e.basis.rows.Rows))
-		out.weights = append(out.weights, held[class]/total)
-	}
+	return v
 }
 
-// class gives the covariance of one class's mixtures, its mean record, and how many records a
-// mixture holds.
-func (e *estimator) class(class int, rows []int) (s *mat.SymDense, mean []float64, held float64) {
-	m := e.model
-	center := m.center(class)
-	u, sum := e.coefficients(rows, center)
-	held = e.held(class, rows)
-	s = e.covariance(u)
-	// a Poisson sum also varies by its number of records, each of which carries the mean
-	if center == nil {
-		subtractMean(s, e.inBasis(sum), held)
-	}
-	return s, e.mean(sum, center, held, len(rows)), held
+// A fit is what mixtures of all classes say, by regression on their noisy labels: in units of sums
+// a row is X = M·N + (within classes) + noise, where N counts the records of every class, of which
+// the noisy label Y is seen. Cov(Y) is Cov(N) + s_Y²·I, and what Cov(X) has above M·Cov(N)·Mᵀ and
+// the noise is the covariance within classes, as often as there are records.
+type fit struct {
+	x        device.Matrix // the sums
+	counts   *mat.SymDense // Cov(N)
+	means    *mat.Dense    // M: deviations from the centre, a column a class
+	inverse  *mat.Dense    // of E[N·Nᵀ]
+	records  [][]float64   // mean record of every class
+	shares   []float64     // of the classes
+	together float64       // how many records a mixture holds
 }
 
-// pool is the average covariance of single records, put back among the noise of a sum of average
-// size. Classes of which interruptions left no rows say nothing.
-func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
-	there := 0
-	for _, n := range count {
-		there += min(n, 1)
+func (e *estimator) regress() fit {
+	var f fit
+	var label, sum []float64
+	f.counts, label = e.labels()
+	f.x, sum = e.sums(e.of(0), e.center(0))
+	f.means, f.inverse = regression(e.cross(f.x, sum, label), f.counts, sum, label)
+	for class, n := range label {
+		f.records = append(f.records, moved(mat.Col(nil, class, f.means), e.center(0)))
+		f.shares = append(f.shares, max(n, 0))
+		f.together += max(n, 0)
 	}
-	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
-	part := mat.NewSymDense(each[0].SymmetricDim(), nil)
-	for class, s := range each {
-		if count[class] == 0 {
-			continue
+	counts.Normalise(f.shares)
+	return f
+}
+
+// labels gives the covariance of the counts of every class in a mixture, and what the noisy labels
+// average to.
+func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
+	k, n, degree := e.rows.classes, e.rows.Len(), float64(e.work.degree())
+	mean = make([]float64, k)
+	for t := range n {
+		for c, v := range e.rows.Labels(t) {
+			mean[c] += float64(v) * degree / float64(n)
 		}
-		part.CopySym(s)
-		addIdentity(part, -noise)
-		part.ScaleSym(average/held[class]/float64(there), part)
-		pooled.AddSym(pooled, part)
 	}
-	addIdentity(pooled, noise)
-	return pooled
+	counts = mat.NewSymDense(k, nil)
+	d := mat.NewVecDense(k, nil)
+	for t := range n {
+		for c, v := range e.rows.Labels(t) {
+			d.SetVec(c, float64(v)*degree-mean[c])
+		}
+		counts.SymRankOne(counts, 1/float64(n), d)
+	}
+	_, y := e.work.noise()
+	addIdentity(counts, -y*y*degree*degree)
+	for c := range k {
+		counts.SetSym(c, c, max(counts.At(c, c), 1e-3*degree)) // noise may have left nothing
+	}
+	return counts, mean
 }
 
-// held is how many records of its class a mixture holds on average, by the noisy counts.
-func (e *estimator) held(class int, rows []int) float64 {
-	m, sum := e.model, 0.0
-	for _, t := range rows {
-		sum += float64(m.rows.Labels(t)[class])
-	}
-	return max(sum/float64(max(len(rows), 1))*float64(m.work.degree()), 1e-3*float64(m.work.degree()))
-}
-
-// mean of a class, in the records' coordinates: the released centre, moved by what the mixtures say
-// in proportion to how well they know.
-func (e *estimator) mean(sum []float64, center []float32, held float64, count int) []float64 {
-	weight := 1.0
-	w := e.model.work
-	if center != nil {
-		n, degree := w.config.Sampling.public()
-		ofMixtures := w.std * w.std / float64(count) / held / held
-		size := held / float64(degree) * float64(n) / float64(w.config.parts())
-		std := w.config.Centers.NoiseMultiplier *
-			w.config.centerGeometry().centerSensitivity(w.config.Budget.Relation)
-		ofCenter := std * std / size / size
-		weight = ofCenter / (ofCenter + ofMixtures)
-	}
-	out := make([]float64, len(sum))
-	for j, v := range sum {
-		out[j] = weight * v / held
-		if center != nil {
-			out[j] += float64(center[j])
+// cross is the covariance of sums and noisy counts.
+func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
+	degree, n := float64(e.work.degree()), float64(x.Rows)
+	out := mat.NewDense(x.Cols, len(label), nil)
+	for t := range x.Rows {
+		y := e.rows.Labels(t)
+		for j, v := range x.Row(t) {
+			d, dst := (float64(v)-sum[j])/n, out.RawRowView(j)
+			for c, w := range y {
+				dst[c] += d * (float64(w)*degree - label[c])
+			}
 		}
 	}
 	return out
 }
 
-func (e *estimator) inBasis(mean []float64) []float64 {
-	out := make([]float64, e.basis.rows.Rows)
-	for k := range out {
-		for j, v := range e.basis.rows.Row(k) {
-			out[k] += float64(v) * mean[j]
-		}
-	}
-	return out
+// regression finds the mean record of every class: a sum is on average M·N, with N the number of
+// records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
+// Second moments are not centred: the mean of all mixtures says as much of M as their deviations
+// do, and where every mixture has one size deviations alone leave a direction open.
+//
+// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
+// and Y.
+func regression(cross *mat.Dense, counts *mat.SymDense,
+	sum, label []float64) (means, inverse *mat.Dense) {
+	x, y := mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label)
+	second := mat.NewSymDense(len(label), nil)
+	second.SymRankOne(counts, 1, y)
+	inverse, means = invert(second), new(mat.Dense)
+	var all mat.Dense
+	all.Outer(1, x, y)
+	all.Add(&all, cross)
+	means.Mul(&all, inverse)
+	return means, inverse
 }
 
-// subtractMean takes λ·μμᵀ = (λμ)(λμ)ᵀ/λ out of a covariance.
-func subtractMean(s *mat.SymDense, sum []float64, held float64) {
-	s.SymRankOne(s, -1/held, mat.NewVecDense(len(sum), sum))
+// invert is the inverse of a matrix with as much of a ridge as it takes.
+func invert(s *mat.SymDense) *mat.Dense {
+	n := s.SymmetricDim()
+	for ridge := 1e-9; ridge < 1; ridge *= 10 {
+		var out mat.Dense
+		if out.Inverse(s) == nil {
+			return &out
+		}
+		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
+	}
+	return mat.NewDense(n, n, nil) // rows that no run releases: every class has the mean of none
+}
+
+// takeBetween takes M·Cov(N)·Mᵀ out of a covariance.
+func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
+	var half, all mat.Dense
+	half.Mul(means, counts)
+	all.Mul(&half, means.T())
+	for i := range s.SymmetricDim() {
+		for j := i; j < s.SymmetricDim(); j++ {
+			s.SetSym(i, j, s.At(i, j)-finite((all.At(i, j)+all.At(j, i))/2))
+		}
+	}
+}
+
+// takeMean takes out of a covariance what sums vary by because their number of records does, each
+// with the mean: f·(λμ)(λμ)ᵀ/λ, with f the variance of a number of mean λ over λ.
+func takeMean(s *mat.SymDense, sum mat.Vector, f, held float64) {
+	s.SymRankOne(s, -f/held, sum)
 }
 
 func addIdentity(s *mat.SymDense, v float64) {
 	for i := range s.SymmetricDim() {
 		s.SetSym(i, i, s.At(i, i)+v)
 	}
-}
-
-// spectrum is the part of a covariance that stands out of white noise.
-type spectrum struct {
-	vectors *mat.Dense // one a column
-	values  []float64
-}
-
-// spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction
-// of excess x (in units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if
-// x > √γ, and not at all otherwise.
-func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
-	var eigen mat.EigenSym
-	n := s.SymmetricDim()
-	if !eigen.Factorize(s, true) {
-		return spectrum{}
-	}
-	var all mat.Dense
-	eigen.VectorsTo(&all)
-	gamma := float64(n) / float64(max(rows, 1))
-	// the largest of noise alone scatters about its limit
-	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02
-	var out spectrum
-	var keep []int
-	values := eigen.Values(nil)
-	for i := n - 1; i >= 0; i-- {
-		r := values[i] / noise
-		if !(r > edge) {
-			break
-		}
-		b := r - 1 - gamma
-		out.values = append(out.values, noise*(b+math.Sqrt(max(0, b*b-4*gamma)))/2)
-		keep = append(keep, i)
-	}
-	if len(keep) == 0 {
-		return spectrum{}
-	}
-	out.vectors = mat.NewDense(n, len(keep), nil)
-	for k, i := range keep {
-		for j := range n {
-			out.vectors.Set(j, k, all.At(j, i))
-		}
-	}
-	return out
-}
-
-// over divides by the number of records in a sum.
-func (s spectrum) over(held float64) spectrum {
-	for i := range s.values {
-		s.values[i] /= held
-	}
-	return s
-}
-
-// factor is F with F Fᵀ the spectrum's covariance.
-func (s spectrum) factor() *mat.Dense {
-	if s.vectors == nil {
-		return nil
-	}
-	f := mat.DenseCopyOf(s.vectors)
-	for k, v := range s.values {
-		for j := range f.RawMatrix().Rows {
-			f.Set(j, k, f.At(j, k)*math.Sqrt(v))
-		}
-	}
-	return f
-}
-
-// beside is a factor of this covariance plus the other's in the directions that this one does not
-// hold.
-func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
-	own, rest := s.factor(), o.factor()
-	switch {
-	case own == nil && rest == nil:
-		return mat.NewDense(dim, 1, nil) // nothing can be told from noise: the class's mean
-	case own == nil:
-		return rest
-	case rest == nil:
-		return own
-	}
-	var along, back mat.Dense
-	along.Mul(s.vectors.T(), rest)
-	back.Mul(s.vectors, &along)
-	rest.Sub(rest, &back)
-	var both mat.Dense
-	both.Augment(own, rest)
-	return &both
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
@@ -20,13 +20,6 @@ type fileHeader struct {
 	Rows   int               `json:"rows"`
 }
 
-const (
-	featureSection = "features"
-	labelSection   = "labels"
-	partSection    = "parts"
-	centerSection  = "mean records"
-)
-
 // Encode writes what was released, and nothing else.
 func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
@@ -36,58 +29,37 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := m.work.config
-	head, err := json.Marshal(fileHeader{c.Schema, c.Budget, config, m.rows.Len()})
-	if err != nil {
-		return nil, err
-	}
-	var centers []float32
-	for _, c := range m.centers {
-		centers = append(centers, c...)
-	}
-	parts := make([]byte, 0, 4*len(m.parts))
-	for _, part := range m.parts {
-		parts = binary.LittleEndian.AppendUint32(parts, uint32(part))
-	}
-	return &synth.File{Header: head, Sections: []synth.Section{
-		{Name: featureSection, Data: synth.Floats32(m.rows.features)},
-		{Name: labelSection, Data: synth.Floats32(m.rows.labels)},
-		{Name: partSection, Data: parts},
-		{Name: centerSection, Data: synth.Floats32(centers)},
-	}}, nil
+	c, n := m.work.config, m.rows.Len()
+	return synth.NewFile(fileHeader{c.Schema, c.Budget, config, n},
+		append(m.rowParts(n), m.centerPart())...)
 }
 
 // readModel reads a release back. Sizes that the header claims are compared with the bytes there
 // are before anything is allocated for them.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h fileHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, malformed(err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
-	c, _, err := readConfig(synth.SavedPlan{Schema: h.Schema, Budget: h.Budget, Config: h.Config})
+	c, err := readConfig(synth.SavedPlan{Schema: h.Schema, Budget: h.Budget, Config: h.Config})
 	if err == nil {
 		err = c.decided()
 	}
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
-	m := &Model{work: newWork(c)}
+	m := &Model{work: newWork(c.Config)}
 	m.rows = m.work.newRows(0, 0)
 	if err := m.restore(f); err != nil {
 		return nil, err
 	}
 	if m.rows.Len() == 0 {
-		return nil, malformed(fmt.Errorf("a release without mixtures"))
+		return nil, synth.Malformed(fmt.Errorf("a release without mixtures"))
 	}
-	if !c.Centers.wanted() {
-		return m, nil
-	}
-	centers, err := numbers(f, centerSection, c.parts(), c.dim())
-	if err != nil {
-		return nil, err
-	}
-	for part := range c.parts() {
-		m.centers = append(m.centers, centers[part*c.dim():(part+1)*c.dim()])
+	if c.Centers.wanted() {
+		if err := f.Load(m.centerPart()); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -104,68 +76,63 @@ func (c Config) decided() error {
 	return nil
 }
 
-// restore adds the rows of a file.
+// restore reads the rows of a file, if there is one.
 func (m *Model) restore(f *synth.File) error {
 	if f == nil {
 		return nil
 	}
-	var h struct {
-		Rows int `json:"rows"`
-	}
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return malformed(err)
+	var h fileHeader
+	if err := f.Decode(&h); err != nil {
+		return err
 	}
 	if h.Rows < 0 || h.Rows > m.work.config.Mixtures {
-		return malformed(fmt.Errorf("%d rows of a plan for %d", h.Rows, m.work.config.Mixtures))
+		return synth.Malformed(fmt.Errorf("%d rows of a plan for %d", h.Rows, m.work.config.Mixtures))
 	}
-	rows := &Rows{dim: m.rows.dim, classes: m.rows.classes}
-	var err error
-	if rows.features, err = numbers(f, featureSection, h.Rows, rows.dim); err != nil {
-		return err
+	return f.Load(m.rowParts(h.Rows)...)
+}
+
+// rowParts are the numbers of so many rows, and of which part of the records each is, where parts
+// are mixed apart.
+func (m *Model) rowParts(n int) []synth.Part {
+	return []synth.Part{
+		synth.Part32("features", &m.rows.features, n*m.rows.dim),
+		synth.Part32("labels", &m.rows.labels, n*m.rows.classes),
+		{Name: "parts",
+			Save: func() (b []byte, err error) {
+				for _, part := range m.parts {
+					b = binary.LittleEndian.AppendUint32(b, uint32(part))
+				}
+				return b, nil
+			},
+			Load: func(b []byte) error { return m.readParts(b, n) }},
 	}
-	if rows.labels, err = numbers(f, labelSection, h.Rows, rows.classes); err != nil {
-		return err
+}
+
+func (m *Model) readParts(b []byte, rows int) error {
+	if !m.work.config.ByClass {
+		return nil
 	}
-	parts, err := m.readParts(f, h.Rows)
-	if err != nil {
-		return err
+	if len(b)%4 != 0 || len(b)/4 != rows {
+		return fmt.Errorf("%d bytes for %d rows", len(b), rows)
 	}
-	m.add(rows, parts)
+	for word := range slices.Chunk(b, 4) {
+		part := binary.LittleEndian.Uint32(word)
+		if part >= uint32(m.work.config.parts()) {
+			return fmt.Errorf("a row of part %d of %d", part, m.work.config.parts())
+		}
+		m.parts = append(m.parts, int32(part))
+	}
 	return nil
 }
 
-// readParts reads of which part every row is, where parts are mixed apart.
-func (m *Model) readParts(f *synth.File, rows int) (parts []int32, err error) {
-	if !m.work.config.ByClass {
-		return nil, nil
-	}
-	data, err := f.Section(partSection)
-	if err != nil {
-		return nil, err
-	}
-	if len(data)%4 != 0 || len(data)/4 != rows {
-		return nil, malformed(fmt.Errorf("%d bytes for the parts of %d rows", len(data), rows))
-	}
-	for ; len(data) > 0; data = data[4:] {
-		part := binary.LittleEndian.Uint32(data)
-		if part >= uint32(m.work.config.parts()) {
-			return nil, malformed(fmt.Errorf("a row of part %d of %d", part, m.work.config.parts()))
-		}
-		parts = append(parts, int32(part))
-	}
-	return parts, nil
+// centerPart holds the centres, one after another.
+func (m *Model) centerPart() synth.Part {
+	c := m.work.config
+	return synth.Part{Name: "mean records",
+		Save: func() ([]byte, error) { return synth.Floats32(slices.Concat(m.centers...)), nil },
+		Load: func(b []byte) error {
+			flat, err := synth.ReadFloats32(b, c.parts()*c.dim())
+			m.centers = slices.AppendSeq(m.centers, slices.Chunk(flat, c.dim()))
+			return err
+		}}
 }
-
-// numbers reads a section of rows×cols numbers.
-func numbers(f *synth.File, name string, rows, cols int) ([]float32, error) {
-	data, err := f.Section(name)
-	if err != nil {
-		return nil, err
-	}
-	if cols > 0 && rows > math.MaxInt/4/cols {
-		return nil, malformed(fmt.Errorf("%d×%d numbers", rows, cols))
-	}
-	return synth.ReadFloats32(data, rows*cols)
-}
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

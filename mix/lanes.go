@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -80,9 +81,6 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 			return err
 		}
 		parts := x.place()
-		if err := x.take(); err != nil {
-			return err
-		}
 		chunk := x.newRows(len(parts), len(parts))
 		if err := x.round(chunk); err != nil {
 			return err
@@ -102,7 +100,6 @@ func (x *mixer) ready() {
 	c := x.config
 	for _, l := range x.lanes {
 		l.reader = x.source.reader()
-		l.reader.deviate = x.source.centers != nil
 		l.sum = mechanism.NewFixedSum(c.dim()+c.labels(), mechanism.GridFor(x.std))
 		l.noisy = make([]float64, l.sum.Dim())
 	}
@@ -125,9 +122,9 @@ func (x *mixer) place() (parts []int32) {
 	return parts
 }
 
-// take takes the uses for a chunk, lane by lane: their order does not depend on which lane is
-// faster.
-func (x *mixer) take() error {
+// round makes the mixtures of one chunk. Uses are taken lane by lane, so that their order does not
+// depend on which lane is faster.
+func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
 		l.grants = l.grants[:0]
 		for range l.places {
@@ -138,36 +135,18 @@ func (x *mixer) take() error {
 			l.grants = append(l.grants, g)
 		}
 	}
-	return nil
-}
-
-// round lets every lane make its mixtures of one chunk.
-func (x *mixer) round(chunk *Rows) error {
-	var (
-		next  atomic.Int64
-		wait  sync.WaitGroup
-		errs  = make([]error, len(x.lanes))
-		share = func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(x.lanes) {
-					return
-				}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	errs := make([]error, len(x.lanes))
+	for range min(x.run.Backend.Workers(), len(x.lanes)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(x.lanes); i = int(next.Add(1)) - 1 {
 				errs[i] = x.turn(x.lanes[i], chunk)
 			}
-		}
-	)
-	for range min(x.run.Backend.Workers(), len(x.lanes)) - 1 {
-		wait.Go(share)
+		})
 	}
-	share()
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // turn makes one lane's mixtures of a chunk.
@@ -188,10 +167,10 @@ func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
 	if _, ok := c.Sampling.(WithoutReplacement); ok {
 		l.index, l.keys = g.SampleWithoutReplacement(l.index, l.keys)
 	} else {
-		l.index, l.keys = g.PoissonSample(x.source.size(l.part), l.index, l.keys)
+		l.index, l.keys = g.PoissonSample(len(x.source.parts[l.part]), l.index, l.keys)
 	}
 	for k, i := range l.index {
-		l.index[k] = x.source.row(l.part, i)
+		l.index[k] = x.source.parts[l.part][i]
 	}
 	l.sum.Reset()
 	dim, label := c.dim(), []float64{x.label}

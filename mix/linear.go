@@ -1,12 +1,15 @@
 package mix
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // LinearConfig describes the learner of a linear model Y = W·[x; 1]. Every field is public.
@@ -41,33 +44,22 @@ func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")
 	}
-	if cfg.Ridge == 0 {
-		cfg.Ridge = 1e-3
-	}
-	if cfg.Passes == 0 {
-		cfg.Passes = 5
-	}
+	cfg.Ridge, cfg.Passes = cmp.Or(cfg.Ridge, 1e-3), cmp.Or(cfg.Passes, 5)
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	sigma, _ := m.work.noise()
-	s := newLinearRun(m.rows, sigma, cfg)
-	return s.fit(ctx)
+	return newLinearRun(m.rows, sigma, cfg).fit(ctx)
 }
 
 func (c LinearConfig) validate() error {
-	var errs []error
-	if !positive(c.Ridge) {
-		errs = append(errs, mistake("LinearConfig.Ridge", c.Ridge, "a positive finite number"))
-	}
-	if c.Passes < 1 {
-		errs = append(errs, mistake("LinearConfig.Passes", c.Passes, "a positive integer"))
-	}
-	if c.LearningRate < 0 || math.IsNaN(c.LearningRate) || math.IsInf(c.LearningRate, 0) {
-		errs = append(errs,
-			mistake("LinearConfig.LearningRate", c.LearningRate, "a finite number, zero or more"))
-	}
-	return errors.Join(errs...)
+	const path = "mix.LinearConfig."
+	var k param.Checker
+	k.OK(positive(c.Ridge), path+"Ridge", c.Ridge, "a positive finite number")
+	k.OK(c.Passes > 0, path+"Passes", c.Passes, "a positive integer")
+	k.OK(c.LearningRate == 0 || positive(c.LearningRate), path+"LearningRate", c.LearningRate,
+		"a finite number, zero or more")
+	return k.Err()
 }
 
 // Predict names the class of the largest output for every record of a batch.
@@ -75,13 +67,7 @@ func (l *Linear) Predict(b device.Batch, dst []int32) {
 	x := make([]float32, l.dim)
 	for i := range b.Rows {
 		dense(b, i, x)
-		best, top := int32(0), math.Inf(-1)
-		for c, v := range l.Outputs(x) {
-			if v > top {
-				best, top = int32(c), v
-			}
-		}
-		dst[i] = best
+		dst[i] = int32(floats.MaxIdx(l.Outputs(x)))
 	}
 }
 
@@ -127,9 +113,7 @@ func newLinearRun(r *Rows, sigma float64, cfg LinearConfig) *linearRun {
 	s.scale = 1 / math.Sqrt(max(square, 1e-12)) // rows of about unit length
 	s.sigma = sigma * s.scale
 	s.w, s.average = make([]float64, r.classes*r.dim), make([]float64, r.classes*r.dim)
-	if s.cfg.LearningRate == 0 {
-		s.cfg.LearningRate = 0.5
-	}
+	s.cfg.LearningRate = cmp.Or(cfg.LearningRate, 0.5)
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -39,7 +40,7 @@ type factors struct {
 	r      *mat.SymDense // correlations of sums, blocks left empty
 	blocks []block
 	signal []float64   // the part of a sum's variance that is the records', by coordinate
-	v      [][]float64 // orthonormal
+	v      *mat.Dense  // orthonormal rows
 	own    [][]float64 // loadings of the factors that are kept: for each, one a coordinate
 	excess []float64   // of the kept, what they add to the variance of a sum along them
 	gamma  float64     // coordinates ÷ rows
@@ -49,7 +50,7 @@ type factors struct {
 func (s *survey) factors(blocks []block, variance []float64) *factors {
 	n := s.within.SymmetricDim()
 	f := &factors{r: mat.NewSymDense(n, nil), blocks: blocks, signal: make([]float64, n),
-		rows: float64(s.model.rows.Len())}
+		rows: float64(s.rows.Len())}
 	f.gamma = float64(n) / f.rows
 	scale := make([]float64, n)
 	for j := range n {
@@ -63,81 +64,57 @@ func (s *survey) factors(blocks []block, variance []float64) *factors {
 		}
 	}
 	for _, b := range blocks {
-		for i := b.offset; i < b.offset+b.width; i++ {
-			for j := i; j < b.offset+b.width; j++ {
+		for i := b.Offset; i < b.Offset+b.Width; i++ {
+			for j := i; j < b.Offset+b.Width; j++ {
 				f.r.SetSym(i, j, 0)
 			}
 		}
 	}
 	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // a start that is the same for everybody
-	for range min(n, maxFactors) {
-		v := make([]float64, n)
-		for j := range v {
-			v[j] = rng.NormFloat64()
-		}
-		f.v = append(f.v, v)
-	}
+	f.v = mat.NewDense(min(n, maxFactors), n, nil)
+	f.v.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, f.v)
 	orthonormal(f.v)
 	return f
 }
 
 // apply multiplies the vectors by the correlations, those within blocks as the kept factors have
 // them.
-func (f *factors) apply() [][]float64 {
-	var out [][]float64
-	for _, v := range f.v {
-		w := make([]float64, len(v))
-		mat.NewVecDense(len(w), w).MulVec(f.r, mat.NewVecDense(len(v), v))
+func (f *factors) apply() *mat.Dense {
+	out := new(mat.Dense)
+	out.Mul(f.v, f.r)
+	for i := range f.v.RawMatrix().Rows {
+		v, w := f.v.RawRowView(i), out.RawRowView(i)
 		for _, b := range f.blocks {
 			for _, a := range f.own {
-				t := 0.0
-				for j := b.offset; j < b.offset+b.width; j++ {
-					t += a[j] * v[j]
-				}
-				for j := b.offset; j < b.offset+b.width; j++ {
-					w[j] += a[j] * t
-				}
+				floats.AddScaled(b.of(w), floats.Dot(b.of(a), b.of(v)), b.of(a))
 			}
 		}
-		out = append(out, w)
 	}
 	return out
 }
 
 // rotate turns the vectors, and what apply made of them, to the principal axes of their span, the
 // largest first, and gives their eigenvalues.
-func (f *factors) rotate(w [][]float64) []float64 {
-	k := len(f.v)
+func (f *factors) rotate(w *mat.Dense) []float64 {
+	var vw, q mat.Dense
+	vw.Mul(f.v, w.T())
+	k, _ := vw.Dims()
 	h := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			h.SetSym(i, j, (dot(f.v[i], w[j])+dot(f.v[j], w[i]))/2)
+			h.SetSym(i, j, -(vw.At(i, j)+vw.At(j, i))/2) // eigenvalues ascend
 		}
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(h, true) {
 		return nil
 	}
-	var q mat.Dense
 	eigen.VectorsTo(&q)
+	f.v.Mul(q.T(), mat.DenseCopyOf(f.v))
+	w.Mul(q.T(), mat.DenseCopyOf(w))
 	values := eigen.Values(nil)
-	turn := func(vectors [][]float64) {
-		turned := make([][]float64, k)
-		for i := range turned {
-			turned[i] = make([]float64, len(vectors[0]))
-			for j, v := range vectors {
-				add(turned[i], q.At(j, k-1-i), v)
-			}
-		}
-		copy(vectors, turned)
-	}
-	turn(f.v)
-	turn(w)
-	out := make([]float64, k)
-	for i := range out {
-		out[i] = values[k-1-i]
-	}
-	return out
+	floats.Scale(-1, values)
+	return values
 }
 
 // accept keeps the factors above what noise alone would show. An excess x shows as (1+x)(1+γ/x) −
@@ -151,9 +128,8 @@ func (f *factors) accept(values []float64) {
 		}
 		b := value - f.gamma
 		x := (b + math.Sqrt(math.Max(0, b*b-4*f.gamma))) / 2
-		a := make([]float64, len(f.v[i]))
-		add(a, math.Sqrt(x), f.v[i])
-		f.own, f.excess = append(f.own, a), append(f.excess, x)
+		f.own = append(f.own, scaled(f.v.RawRowView(i), math.Sqrt(x)))
+		f.excess = append(f.excess, x)
 	}
 	for j, signal := range f.signal {
 		f.cap(j, most*signal)
@@ -179,17 +155,13 @@ func (f *factors) cap(j int, square float64) {
 
 // next goes on from what apply made; false where nothing is left to go on from. The shift by one
 // puts the largest eigenvalues before those of the largest size.
-func (f *factors) next(w [][]float64) bool {
-	for i := range w {
-		add(w[i], 1, f.v[i])
-	}
-	f.v = w
+func (f *factors) next(w *mat.Dense) bool {
+	f.v.Add(f.v, w)
 	return orthonormal(f.v)
 }
 
-// result are the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
-// dropped.
+// result are the loadings by coordinate, in standard deviations of records. Each entry has an error
+// of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are dropped.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows
@@ -213,35 +185,20 @@ func (f *factors) result() [][]float64 {
 	return out
 }
 
-// orthonormal makes vectors orthonormal, one after another; false if one of them vanishes.
-func orthonormal(vectors [][]float64) bool {
-	for i, v := range vectors {
+// orthonormal makes rows orthonormal, one after another; false if one of them vanishes.
+func orthonormal(rows *mat.Dense) bool {
+	for i := range rows.RawMatrix().Rows {
+		v := rows.RawRowView(i)
 		for range 2 { // once more for what rounding left
-			for _, u := range vectors[:i] {
-				add(v, -dot(u, v), u)
+			for k := range i {
+				floats.AddScaled(v, -floats.Dot(rows.RawRowView(k), v), rows.RawRowView(k))
 			}
 		}
-		size := math.Sqrt(dot(v, v))
+		size := math.Sqrt(floats.Dot(v, v))
 		if !(size > 1e-100) || math.IsInf(size, 0) {
 			return false
 		}
-		for j := range v {
-			v[j] /= size
-		}
+		floats.Scale(1/size, v)
 	}
 	return true
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for j, v := range a {
-		sum += v * b[j]
-	}
-	return sum
-}
-
-func add(dst []float64, f float64, v []float64) {
-	for j, x := range v {
-		dst[j] += f * x
-	}
 }

@@ -1,6 +1,10 @@
 package mix
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // margins are one class's coordinates as functions of the latent numbers z: of a choice and of a
 // level, log-odds are intercept + slope·z; a number is the logistic function of that plus
@@ -16,19 +20,19 @@ func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) 
 	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
 		slope: make([][]float64, len(mean))}
 	for _, b := range blocks {
-		for j := b.offset; j < b.offset+b.width; j++ {
-			if b.coordinate(j) != numberBlock {
+		for j := b.Offset; j < b.Offset+b.Width; j++ {
+			if !b.number(j) {
 				m.choice(j, mean[j], loadings[j])
 				continue
 			}
 			absent := 0.0
-			if b.missing {
+			if b.missing() {
 				absent = within(mean[j+1], 0, 0.999)
 			}
 			m.number(j, mean[j], variance[j], absent, loadings[j])
 		}
-		if b.kind == levelBlock {
-			m.levels(b, mean[b.offset:b.offset+b.width])
+		if b.OneHot {
+			m.levels(b, b.of(mean))
 		}
 	}
 	return m
@@ -36,7 +40,7 @@ func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) 
 
 // choice is what is 0 or 1, or one of the levels of a column.
 func (m *margins) choice(j int, p float64, loading []float64) {
-	share := dot(loading, loading)
+	share := floats.Dot(loading, loading)
 	var width float64
 	m.intercept[j], width = logitNormal(p, share*p*(1-p))
 	m.slope[j] = scaled(loading, width/math.Sqrt(share))
@@ -51,16 +55,12 @@ func (m *margins) number(j int, mean, variance, absent float64, loading []float6
 	var width float64
 	m.intercept[j], width = logitNormal(of, spread)
 	m.slope[j] = scaled(loading, width)
-	m.rest[j] = width * math.Sqrt(math.Max(0, 1-dot(loading, loading)))
+	m.rest[j] = width * math.Sqrt(math.Max(0, 1-floats.Dot(loading, loading)))
 }
 
 // scaled is a multiple of a vector, zero where the factor is not a number.
 func scaled(v []float64, f float64) []float64 {
-	out := make([]float64, len(v))
-	if !math.IsNaN(f) && !math.IsInf(f, 0) {
-		add(out, f, v)
-	}
-	return out
+	return floats.ScaleTo(make([]float64, len(v)), finite(f), v)
 }
 
 // levels sets the intercepts of a column so that the softmax of its levels has the shares p on
@@ -70,32 +70,29 @@ func scaled(v []float64, f float64) []float64 {
 // Source: Berry, Levinsohn and Pakes 1995, appendix I.
 func (m *margins) levels(b block, p []float64) {
 	const rounds, near = 300, 2e-4
-	draws := min(max(1<<18/b.width, 512), 4096)
-	intercept := m.intercept[b.offset : b.offset+b.width]
+	draws := min(max(1<<18/b.Width, 512), 4096)
+	intercept := b.of(m.intercept)
 	for j := range intercept {
 		intercept[j] = math.Log(math.Max(p[j], rare))
 	}
-	factors := len(m.slope[b.offset])
+	factors := len(m.slope[b.Offset])
 	if factors == 0 {
 		return
 	}
 	at := make([][]float64, draws)
 	for i := range at {
-		at[i] = make([]float64, b.width)
+		at[i] = make([]float64, b.Width)
 		z := normalPoint(i, factors)
 		for j := range at[i] {
-			at[i][j] = dot(m.slope[b.offset+j], z)
+			at[i][j] = floats.Dot(m.slope[b.Offset+j], z)
 		}
 	}
-	row, average := make([]float64, b.width), make([]float64, b.width)
+	row, average := make([]float64, b.Width), make([]float64, b.Width)
 	for range rounds {
 		clear(average)
 		for _, shift := range at {
-			for j, v := range shift {
-				row[j] = intercept[j] + v
-			}
-			softmax(row)
-			add(average, 1/float64(draws), row)
+			softmax(floats.AddTo(row, intercept, shift))
+			floats.AddScaled(average, 1/float64(draws), row)
 		}
 		farthest := 0.0
 		for j := range intercept {
@@ -132,17 +129,11 @@ const rare = 1e-7
 
 // softmax turns log-odds into shares, in place.
 func softmax(row []float64) {
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range row {
-		top = math.Max(top, v)
-	}
+	top := floats.Max(row)
 	for j, v := range row {
 		row[j] = math.Exp(v - top)
-		sum += row[j]
 	}
-	for j := range row {
-		row[j] /= sum
-	}
+	floats.Scale(1/floats.Sum(row), row)
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -154,26 +145,26 @@ func logitNormal(mean, variance float64) (a, w float64) {
 	if !(variance > 1e-6*mean*(1-mean)) {
 		return math.Log(mean / (1 - mean)), 0
 	}
-	lo, hi := 0.0, 20.0
-	for range 24 {
-		w = (lo + hi) / 2
-		a = logitNormalAt(mean, w)
-		if _, v := logitNormalMoments(a, w); v < variance {
-			lo = w
-		} else {
-			hi = w
-		}
-	}
-	return a, w
+	w = bisect(0, 20, 24, func(w float64) bool {
+		_, v := logitNormalMoments(logitNormalAt(mean, w), w)
+		return v < variance
+	})
+	return logitNormalAt(mean, w), w
 }
 
 // logitNormalAt is the a at which the mean is right.
 func logitNormalAt(mean, w float64) float64 {
 	reach := 40 + 6*w
-	lo, hi := -reach, reach
-	for range 40 {
-		mid := (lo + hi) / 2
-		if m, _ := logitNormalMoments(mid, w); m < mean {
+	return bisect(-reach, reach, 40, func(a float64) bool {
+		m, _ := logitNormalMoments(a, w)
+		return m < mean
+	})
+}
+
+// bisect is where below turns false, halving so many times.
+func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
+	for range rounds {
+		if mid := (lo + hi) / 2; below(mid) {
 			lo = mid
 		} else {
 			hi = mid
@@ -197,16 +188,15 @@ var nodes = normalNodes()
 
 type node struct{ at, weight float64 }
 
-func normalNodes() []node {
-	var out []node
+func normalNodes() (list []node) {
 	sum := 0.0
 	for i := -18; i <= 18; i++ {
 		x := float64(i) / 4
-		out = append(out, node{x, math.Exp(-x * x / 2)})
-		sum += out[len(out)-1].weight
+		list = append(list, node{x, math.Exp(-x * x / 2)})
+		sum += list[len(list)-1].weight
 	}
-	for i := range out {
-		out[i].weight /= sum
+	for i := range list {
+		list[i].weight /= sum
 	}
-	return out
+	return list
 }

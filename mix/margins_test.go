@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -35,11 +36,14 @@ func TestMarginsKeepMeans(t *testing.T) {
 		sum, square := make([]float64, len(mean)), make([]float64, len(mean))
 		row := make([]float32, len(mean))
 		for range n {
-			clear(row)
 			for k := range d.z {
 				d.z[k] = d.rng.NormFloat64()
 			}
-			d.record(&m, row)
+			d.state(&m)
+			for j, v := range d.row {
+				row[j] = float32(v)
+			}
+			network.Levels(d.rng, network.TableBlocks(s), row)
 			for j, v := range row {
 				sum[j] += float64(v) / n
 				square[j] += float64(v) * float64(v) / n

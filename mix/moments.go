@@ -6,10 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -30,7 +31,7 @@ type MomentsConfig struct {
 type Moments struct {
 	schema  records.Schema
 	basis   *basis
-	weights []float64
+	weights network.Choice
 	means   [][]float64     // of every class, in the records' coordinates
 	factors []*mat.Dense    // of every class: coefficients × components, Σ = F Fᵀ
 	paint   []device.Matrix // of every class: components × dim, what a component looks like
@@ -58,23 +59,77 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
 		return nil, mistake("Moments", c.Schema.String(), "labelled records that were not projected")
 	}
-	be := cfg.Backend
-	if be == nil {
-		be = device.CPU()
+	e := newEstimator(m, cfg.Backend)
+	if e.be == nil {
+		e.be = device.CPU()
 	}
 	b, err := newBasis(c.Schema, cfg.Frequencies)
 	if err != nil {
 		return nil, err
 	}
 	out := &Moments{schema: m.RowSchema(), basis: b}
-	e := &estimator{model: m, be: be, basis: b}
 	if c.ByClass {
-		e.byClass(out)
+		out.byClass(e)
 	} else {
-		e.together(out)
+		out.byLabel(e)
 	}
-	out.prepare(be)
+	out.prepare(e.be)
 	return out, nil
+}
+
+// byClass reads every class off its own mixtures.
+func (m *Moments) byClass(e *estimator) {
+	classes := e.rows.classes
+	each, count, held := make([]*mat.SymDense, classes), make([]int, classes), make([]float64, classes)
+	for class := range classes {
+		p := e.part(class)
+		each[class] = e.covariance(m.basis.describe(e.be, p.x))
+		if p.center == nil { // each of a Poisson number of records carries the mean
+			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
+			takeMean(each[class], sum, 1, p.held)
+		}
+		m.means, count[class], held[class] = append(m.means, p.mean), p.rows, p.held
+	}
+	average := floats.Sum(held) / float64(classes)
+	pooled := pool(each, count, held, e.noise, average)
+	common := spikes(pooled, e.noise, e.rows.Len()).over(average)
+	for class := range classes {
+		own := spikes(each[class], e.noise, count[class]).over(held[class])
+		m.factors = append(m.factors, own.beside(common, m.basis.rows.Rows))
+	}
+	m.weights = network.NewChoice(held)
+}
+
+// pool is the average covariance of single records, put back among the noise of a sum of average
+// size. Classes of which interruptions left no rows say nothing.
+func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
+	there := 0
+	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
+	part := mat.NewSymDense(each[0].SymmetricDim(), nil)
+	for class, s := range each {
+		if count[class] > 0 {
+			there++
+			part.CopySym(s)
+			addIdentity(part, -noise)
+			part.ScaleSym(average/held[class], part)
+			pooled.AddSym(pooled, part)
+		}
+	}
+	pooled.ScaleSym(1/float64(max(there, 1)), pooled)
+	addIdentity(pooled, noise)
+	return pooled
+}
+
+// byLabel reads class means and one covariance off mixtures of all classes.
+func (m *Moments) byLabel(e *estimator) {
+	f := e.regress()
+	m.means, m.weights = f.records, network.NewChoice(f.shares)
+	s := e.covariance(m.basis.describe(e.be, f.x))
+	takeBetween(s, m.basis.of(f.means), f.counts)
+	common := spikes(s, e.noise, e.rows.Len()).over(max(f.together, 1))
+	for range f.records {
+		m.factors = append(m.factors, common.beside(spectrum{}, m.basis.rows.Rows))
+	}
 }
 
 // Classes is the number of classes.
@@ -100,36 +155,26 @@ func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Tabl
 	if n < 0 {
 		return nil, mistake("Moments.Sample.n", n, "zero or more")
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x6d6f6d656e7473))
-	dim := m.schema.Dim()
-	flat, labels := make([]float32, n*dim), make([]int32, n)
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		labels[i] = int32(m.pick(rng.Float64()))
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	for class := range m.means {
-		var rows []int
-		for i, l := range labels {
-			if int(l) == class {
-				rows = append(rows, i)
-			}
-		}
+	flat, labels := make([]float32, n*m.schema.Dim()), make([]int32, n)
+	m.fill(rand.New(rand.NewPCG(seed, 0x6d6f6d656e7473)), flat, labels)
+	return records.FromFlat(m.schema, flat, labels...)
+}
+
+// fill draws a label for every record, and the records.
+func (m *Moments) fill(rng *rand.Rand, flat []float32, labels []int32) {
+	of := make([][]int, m.Classes())
+	for i := range labels {
+		class := m.weights.Pick(rng, -1)
+		labels[i] = int32(class)
+		of[class] = append(of[class], i)
+	}
+	for class, rows := range of {
 		m.draw(rng, class, rows, flat)
 	}
 	m.schema.Clamp(flat)
-	t, err := records.FromFlat(m.schema, flat, labels...)
-	return t, err
-}
-
-func (m *Moments) pick(u float64) int {
-	for class, w := range m.weights {
-		if u -= w; u < 0 {
-			return class
-		}
-	}
-	return len(m.weights) - 1
 }
 
 // draw fills some rows with records of one class: mean + Bᵀ·F·z.
@@ -181,17 +226,13 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 		return nil, mistake("Moments.Described.t", t.Schema().Dim(), "records like those that were mixed")
 	}
 	be, n := device.CPU(), t.Len()
-	flat := make([]float32, n*dim)
+	x := device.HostMatrix(n, dim, make([]float32, n*dim))
 	for i := range n {
-		t.Row(flat[i*dim:(i+1)*dim], i)
+		t.Row(x.Row(i), i)
 	}
-	u := device.HostMatrix(n, b.Rows, make([]float32, n*b.Rows))
-	x := device.HostMatrix(n, dim, flat)
-	be.Gemm(false, true, 1, x, b, 0, u)
-	be.Gemm(false, false, 1, u, b, 0, x)
-	t.Schema().Clamp(flat)
-	out, err := records.FromFlat(t.Schema(), flat, t.Labels()...)
-	return out, err
+	be.Gemm(false, false, 1, m.basis.describe(be, x), b, 0, x)
+	t.Schema().Clamp(x.Data)
+	return records.FromFlat(t.Schema(), x.Data, t.Labels()...)
 }
 
 func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {
@@ -207,6 +248,27 @@ func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {
 // basis is an orthonormal set of coefficients of a record: rows of the matrix.
 type basis struct{ rows device.Matrix }
 
+// describe are the coefficients of records.
+func (b *basis) describe(be device.Backend, x device.Matrix) device.Matrix {
+	u := device.HostMatrix(x.Rows, b.rows.Rows, make([]float32, x.Rows*b.rows.Rows))
+	be.Gemm(false, true, 1, x, b.rows, 0, u)
+	return u
+}
+
+// of are the coefficients of vectors, one a column.
+func (b *basis) of(vectors mat.Matrix) *mat.Dense {
+	_, n := vectors.Dims()
+	out := mat.NewDense(b.rows.Rows, n, nil)
+	for k := range b.rows.Rows {
+		for j, v := range b.rows.Row(k) {
+			for c := range n {
+				out.Set(k, c, out.At(k, c)+float64(v)*vectors.At(j, c))
+			}
+		}
+	}
+	return out
+}
+
 // newBasis is the low cosines of an image, or every coordinate.
 func newBasis(s records.Schema, frequencies int) (*basis, error) {
 	if !s.IsImage() {
@@ -220,8 +282,8 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 		frequencies = (max(s.Height(), s.Width()) + 1) / 2
 	}
 	if frequencies < 1 || frequencies > max(s.Height(), s.Width()) {
-		return nil, &param.Error{Path: "mix.MomentsConfig.Frequencies", Value: frequencies,
-			Want: fmt.Sprintf("between 1 and %d", max(s.Height(), s.Width()))}
+		return nil, mistake("MomentsConfig.Frequencies", frequencies,
+			fmt.Sprintf("between 1 and %d", max(s.Height(), s.Width())))
 	}
 	var flat []float32
 	for a := range min(frequencies, s.Height()) {

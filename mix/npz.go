@@ -2,6 +2,7 @@ package mix
 
 import (
 	"archive/zip"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,15 +20,11 @@ const (
 // (rows×classes), for NumPy and whatever reads its files.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
-	if err := writeMember(z, npzFeatures, r.dim, r.features); err != nil {
-		return err
+	err := writeMember(z, npzFeatures, r.dim, r.features)
+	if err == nil && r.classes > 0 {
+		err = writeMember(z, npzLabels, r.classes, r.labels)
 	}
-	if r.classes > 0 {
-		if err := writeMember(z, npzLabels, r.classes, r.labels); err != nil {
-			return err
-		}
-	}
-	return z.Close()
+	return errors.Join(err, z.Close())
 }
 
 func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {

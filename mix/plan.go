@@ -30,6 +30,10 @@ type Plan struct {
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
 // caller cost more than the budget.
 func (c Config) Plan() (*Plan, error) {
+	c, err := c.chosen()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -37,8 +41,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	var candidates []Candidate
-	var err error
-	if _, degree := c.Sampling.public(); degree == 0 {
+	if c.degree() == 0 {
 		c, candidates, err = c.choose()
 	} else if c.NoiseMultiplier == 0 {
 		c.NoiseMultiplier, err = c.leastNoise()
@@ -102,26 +105,9 @@ func (c Config) leastNoise() (float64, error) {
 // back.
 const roundUp = 1 + 1e-6
 
-// mixtures are all mixtures as one event.
-func (c Config) mixtures(one accountant.Event) accountant.Event {
-	each := accountant.Repeated{Event: one, Count: c.Mixtures / c.parts()}
-	if !c.ByClass {
-		return each
-	}
-	d := accountant.Disjoint{}
-	for range c.parts() {
-		d.Parts = append(d.Parts, each)
-	}
-	return d
-}
-
-// total is everything the run releases.
+// total is everything that a run releases.
 func (c Config) total(one accountant.Event) accountant.Event {
-	if !c.Centers.wanted() {
-		return c.mixtures(one)
-	}
-	centers := gaussian(c.Centers.NoiseMultiplier)
-	return accountant.Composed{Events: []accountant.Event{centers, c.mixtures(one)}}
+	return synth.Total(c.stages(one)...)
 }
 
 // cheapest takes the analysis that makes the whole run cost least.

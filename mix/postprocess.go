@@ -23,27 +23,20 @@ func Project(r *Rows, s records.Schema) *Rows {
 
 // toShares subtracts the one number from all coordinates that leaves the positive ones adding up to
 // 1.
-func toShares(y []float32) {
-	if len(y) == 0 {
-		return
-	}
+func toShares[F float32 | float64](y []F) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
 		lo, hi = min(lo, float64(v)-1), max(hi, float64(v))
 	}
-	for range 60 {
-		mid, sum := (lo+hi)/2, 0.0
+	off := bisect(lo, hi, 60, func(x float64) bool {
+		sum := 0.0
 		for _, v := range y {
-			sum += max(0, float64(v)-mid)
+			sum += max(0, float64(v)-x)
 		}
-		if sum > 1 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
+		return sum > 1
+	})
 	for k, v := range y {
-		y[k] = float32(max(0, float64(v)-hi))
+		y[k] = F(max(0, float64(v)-off))
 	}
 }
 
@@ -139,25 +132,15 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	if t.Schema().Dim() != c.Schema.Dim() {
 		return nil, mistake("Prepared.t", t.Schema().Dim(), "records like those that were mixed")
 	}
-	dim := c.dim()
-	flat, row := make([]float32, t.Len()*dim), make([]float32, c.Schema.Dim())
-	var matrix []float32
-	if c.Projection.wanted() {
-		matrix = projectionMatrix(c.Projection, c.Schema.Dim())
-	}
-	for i := range t.Len() {
-		dst := flat[i*dim : (i+1)*dim]
-		if t.Row(row, i); matrix != nil {
-			multiply(dst, matrix, row)
-		} else {
-			copy(dst, row)
-		}
-		shorten(dst, c.ClipNorm)
-	}
+	var flat []float32
+	source := newSource(Config{Schema: c.Schema.WithoutLabels(), ClipNorm: c.ClipNorm,
+		Projection: c.Projection}, t)
+	source.reader().each(0, source.parts[0], func(_ int32, x []float32) {
+		flat = append(flat, x...)
+	})
 	s := m.RowSchema().WithoutLabels()
 	if t.Schema().Classes() > 0 {
 		s = s.WithLabels(t.Schema().ClassNames()...)
 	}
-	out, err := records.FromFlat(s, flat, t.Labels()...)
-	return out, err
+	return records.FromFlat(s, flat, t.Labels()...)
 }

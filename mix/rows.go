@@ -92,6 +92,5 @@ func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 			labels[i] = int32(r.Class(i))
 		}
 	}
-	t, err := records.FromFlat(s, flat, labels...)
-	return t, err
+	return records.FromFlat(s, flat, labels...)
 }

@@ -12,7 +12,6 @@ type Sampling interface {
 	Relation() accountant.Relation
 	kind() string
 	public() (records, degree int)
-	withDegree(int) Sampling
 	// events are the sound analyses of one mixture; the plan takes the one that needs the least
 	// noise.
 	events(g geometry, rate, multiplier float64) []accountant.Event
@@ -64,17 +63,20 @@ func (s Poisson) public() (int, int)            { return s.Nominal, s.Degree }
 func (s PoissonReplaceOne) public() (int, int)  { return s.Records, s.Degree }
 func (s WithoutReplacement) public() (int, int) { return s.Records, s.Degree }
 
-func (s Poisson) withDegree(l int) Sampling {
-	s.Degree = l
-	return s
+// samplingOf is the sampling of a kind; nil where there is none.
+func samplingOf(kind string, records, degree int) Sampling {
+	for _, s := range []Sampling{Poisson{records, degree}, PoissonReplaceOne{records, degree},
+		WithoutReplacement{records, degree}} {
+		if s.kind() == kind {
+			return s
+		}
+	}
+	return nil
 }
-func (s PoissonReplaceOne) withDegree(l int) Sampling {
-	s.Degree = l
-	return s
-}
-func (s WithoutReplacement) withDegree(l int) Sampling {
-	s.Degree = l
-	return s
+
+func withDegree(s Sampling, degree int) Sampling {
+	n, _ := s.public()
+	return samplingOf(s.kind(), n, degree)
 }
 
 func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event {

@@ -3,6 +3,7 @@ package mix
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -15,23 +16,35 @@ import (
 type source struct {
 	config  Config
 	data    records.Data
-	project []float32 // Projection's matrix, Dim rows; nil for none
-	parts   [][]int32 // rows of every part; nil for one part of all rows
-	label   []int32   // class of every row; nil without classes
-	centers [][]float32
-	cache   []float32 // all rows, ready, where they fit
+	project []float32   // Projection's matrix, Dim rows; nil for none
+	parts   [][]int32   // rows of every part
+	label   []int32     // class of every row; nil without classes
+	centers [][]float32 // of every part; nil until they are released, or without
+	cache   []float32   // all rows, ready, where they fit
 }
 
-// cacheLimit bounds, in numbers, what is kept of records in ready form: 256 MiB.
-const cacheLimit = 1 << 26
+const (
+	// cacheLimit bounds, in numbers, what is kept of records in ready form: 256 MiB.
+	cacheLimit = 1 << 26
+	readChunk  = 256
+)
 
 func newSource(c Config, data records.Data) *source {
-	s := &source{config: c, data: data}
+	s := &source{config: c, data: data, parts: make([][]int32, c.parts())}
 	if p := c.Projection; p.wanted() {
 		s.project = projectionMatrix(p, c.Schema.Dim())
 	}
-	if c.Schema.Classes() > 0 {
-		s.sort()
+	var b device.Batch
+	for lo := 0; c.Schema.Classes() > 0 && lo < data.Len(); lo += readChunk {
+		data.Range(lo, min(lo+readChunk, data.Len()), &b)
+		s.label = append(s.label, b.Labels...)
+	}
+	for row := range data.Len() {
+		l := int32(0)
+		if c.ByClass {
+			l = s.label[row]
+		}
+		s.parts[l] = append(s.parts[l], int32(row))
 	}
 	return s
 }
@@ -47,84 +60,37 @@ func projectionMatrix(p Projection, dim int) []float32 {
 	return m
 }
 
-// sort notes the class of every row and, where classes are mixed apart, the rows of every class.
-func (s *source) sort() {
-	n := s.data.Len()
-	s.label = make([]int32, 0, n)
-	if s.config.ByClass {
-		s.parts = make([][]int32, s.config.parts())
-	}
-	var b device.Batch
-	for lo := 0; lo < n; lo += readChunk {
-		s.data.Range(lo, min(lo+readChunk, n), &b)
-		s.label = append(s.label, b.Labels...)
-	}
-	if !s.config.ByClass {
-		return
-	}
-	for row, l := range s.label {
-		s.parts[l] = append(s.parts[l], int32(row))
-	}
-}
-
-const readChunk = 256
-
-// size is the private number of records of a part.
-func (s *source) size(part int) int {
-	if s.parts == nil {
-		return s.data.Len()
-	}
-	return len(s.parts[part])
-}
-
-// row is the number in the data of record i of a part.
-func (s *source) row(part int, i int32) int32 {
-	if s.parts == nil {
-		return i
-	}
-	return s.parts[part][i]
-}
-
 // reader holds one goroutine's buffers.
 type reader struct {
 	*source
-	batch   device.Batch
-	ready   []float32
-	rows    []int32
-	deviate bool // move rows by the centres
+	batch device.Batch
+	ready []float32
 }
 
 func (s *source) reader() *reader { return &reader{source: s} }
 
-// part reads some rows of a part. The result is valid until the next call.
+// read prepares some rows of a part. The result is valid until the next call.
 //
 // Shapes: one row of Config.dim numbers for each of rows, which number the data's rows.
-func (r *reader) part(part int, rows []int32) []float32 {
+func (r *reader) read(part int, rows []int32) []float32 {
 	r.data.Gather(rows, &r.batch)
-	return r.prepare(part)
-}
-
-func (r *reader) prepare(part int) []float32 {
-	dim, b := r.config.dim(), r.batch
-	if cap(r.ready) < b.Rows*dim {
-		r.ready = make([]float32, b.Rows*dim)
+	dim, in := r.config.dim(), make([]float32, r.config.Schema.Dim())
+	if len(r.ready) < len(rows)*dim {
+		r.ready = make([]float32, len(rows)*dim)
 	}
-	r.ready = r.ready[:b.Rows*dim]
-	in := r.config.Schema.Dim()
-	row := make([]float32, in)
-	for i := range b.Rows {
+	for i := range rows {
 		dst := r.ready[i*dim : (i+1)*dim]
-		src := row
 		if r.project == nil {
-			src = dst
-		}
-		dense(b, i, src)
-		if r.project != nil {
-			multiply(dst, r.project, src)
+			dense(r.batch, i, dst)
+		} else {
+			dense(r.batch, i, in)
+			multiply(dst, r.project, in)
 		}
 		shorten(dst, r.config.ClipNorm)
-		if r.deviate {
-			move(dst, r.centers[part])
+		if r.centers != nil {
+			for j, v := range r.centers[part] {
+				dst[j] -= v
+			}
 			shorten(dst, r.config.Centers.ClipNorm)
 		}
 	}
@@ -150,12 +116,6 @@ func multiply(dst, m, x []float32) {
 			sum += float64(v) * float64(x[j])
 		}
 		dst[i] = float32(sum)
-	}
-}
-
-func move(row, by []float32) {
-	for j, v := range by {
-		row[j] -= v
 	}
 }
 
@@ -185,20 +145,9 @@ func (s *source) keep() {
 	if n > cacheLimit/max(dim, 1) {
 		return
 	}
-	cache := make([]float32, n*dim)
-	r := s.reader()
-	r.deviate = s.centers != nil
-	for part := range s.config.parts() {
-		for lo := 0; lo < s.size(part); lo += readChunk {
-			r.rows = r.rows[:0]
-			for i := lo; i < min(lo+readChunk, s.size(part)); i++ {
-				r.rows = append(r.rows, s.row(part, int32(i)))
-			}
-			ready := r.part(part, r.rows)
-			for i, row := range r.rows {
-				copy(cache[int(row)*dim:(int(row)+1)*dim], ready[i*dim:])
-			}
-		}
+	cache, r := make([]float32, n*dim), s.reader()
+	for part, rows := range s.parts {
+		r.each(part, rows, func(row int32, x []float32) { copy(cache[int(row)*dim:], x) })
 	}
 	s.cache = cache
 }
@@ -212,12 +161,10 @@ func (r *reader) each(part int, rows []int32, f func(row int32, x []float32)) {
 		}
 		return
 	}
-	for len(rows) > 0 {
-		now := rows[:min(len(rows), readChunk)]
-		ready := r.part(part, now)
+	for now := range slices.Chunk(rows, readChunk) {
+		ready := r.read(part, now)
 		for i, row := range now {
 			f(row, ready[i*dim:(i+1)*dim])
 		}
-		rows = rows[len(now):]
 	}
 }

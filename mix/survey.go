@@ -3,36 +3,33 @@ package mix
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// A survey is what released rows say of records: class means, and a covariance of sums. Sums are
-// rows times the degree, less the degree times the centre.
+// A survey is what released rows say of records: class means, and a covariance of sums.
 type survey struct {
-	model  *Model
+	*estimator
 	shares []float64
 	means  [][]float64   // of every class, in the records' coordinates
 	within *mat.SymDense // covariance of sums that is left once the classes' means are taken out
-	noise  float64       // variance of the noise in a coordinate of a sum
 	spread float64       // how many records' covariances a sum holds
 }
 
 func newSurvey(m *Model) *survey {
-	s := &survey{model: m, noise: m.work.std * m.work.std}
-	switch c := m.work.config; {
-	case c.Schema.Classes() == 0:
-		s.whole()
-	case c.ByClass:
-		s.byClass()
-	default:
-		s.regress()
+	s := &survey{estimator: newEstimator(m, device.CPU())}
+	c := m.work.config
+	if c.ByClass || c.Schema.Classes() == 0 {
+		s.byPart()
+	} else {
+		s.byLabel()
 	}
 	there := 0.0
 	for class, mean := range s.means {
-		there += s.shares[class] * tidy(m.work.config, mean)
+		there += s.shares[class] * tidy(c, mean)
 	}
 	s.spread *= there
 	return s
@@ -40,170 +37,53 @@ func newSurvey(m *Model) *survey {
 
 // left is the part of a record's variance that its mixture shows, one less the probability of
 // being drawn: what a binomial or a subset varies by.
-func (s *survey) left() float64 { return math.Max(1-s.model.work.config.rate(), 1e-3) }
+func (s *survey) left() float64 { return math.Max(1-s.work.config.rate(), 1e-3) }
 
-// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not
-// finite counts as nothing, and the rest stays far from overflow.
-func (s *survey) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
-	rows, degree := s.model.rows, float64(s.model.work.degree())
-	n := len(of)
-	x, mean = device.HostMatrix(n, rows.dim, make([]float32, n*rows.dim)), make([]float64, rows.dim)
-	for i, t := range of {
-		dst := x.Row(i)
-		for j, v := range rows.Features(t) {
-			d := float64(v)
-			if center != nil {
-				d -= float64(center[j])
+// byPart surveys every part by its own mixtures, and pools what varies within parts. Where records
+// carry no label there is one part.
+func (s *survey) byPart() {
+	_, subsets := s.work.config.Sampling.(WithoutReplacement) // all of one size
+	total, there, parts := 0.0, 0, s.work.config.parts()
+	s.within = mat.NewSymDense(s.rows.dim, nil)
+	for i := range parts {
+		p := s.part(i)
+		if p.rows > 0 { // those of a class may all be lost
+			own := s.covariance(p.x)
+			if !subsets {
+				takeMean(own, mat.NewVecDense(len(p.sum), p.sum), s.left(), p.held)
 			}
-			if d != d {
-				d = 0
-			}
-			d = within(d*degree, -1e12, 1e12)
-			dst[j] = float32(d)
-			mean[j] += d / float64(n)
-		}
-	}
-	return x, mean
-}
-
-// whole surveys records without labels. How many a mixture holds is not released: the degree
-// stands for it, and levels of a table are rescaled by their sum.
-func (s *survey) whole() {
-	m := s.model
-	held := float64(m.work.degree())
-	x, sum := s.sums(m.of(0), m.center(0))
-	s.within = (&estimator{model: m, be: device.CPU()}).covariance(x)
-	s.takeMean(s.within, sum, held)
-	s.spread = held * s.left()
-	mean := (&estimator{model: m}).mean(sum, m.center(0), held, m.rows.Len())
-	s.means = [][]float64{s.shrunk(mean, math.Sqrt(s.noise/float64(m.rows.Len()))/held)}
-	s.shares = []float64{1}
-}
-
-// byClass surveys every class by its own mixtures, and pools what varies within classes.
-func (s *survey) byClass() {
-	m, e := s.model, &estimator{model: s.model, be: device.CPU()}
-	classes, total, there := m.rows.Classes(), 0.0, 0
-	held, of := make([]float64, classes), make([][]int, classes)
-	for class := range classes {
-		of[class] = m.of(class)
-		held[class] = within(e.held(class, of[class]), 1e-3, 1e12)
-		total += held[class]
-		there += min(len(of[class]), 1)
-	}
-	s.spread = total / float64(classes) * s.left()
-	s.within = mat.NewSymDense(m.rows.dim, nil)
-	for class, rows := range of {
-		x, sum := s.sums(rows, m.center(class))
-		if len(rows) > 0 { // those of a class may all be lost
-			own := e.covariance(x)
-			s.takeMean(own, sum, held[class])
-			own.ScaleSym(1/float64(there), own)
 			s.within.AddSym(s.within, own)
+			there++
 		}
-		mean := e.mean(sum, m.center(class), held[class], len(rows))
-		std := math.Sqrt(s.noise/float64(len(rows))) / held[class]
-		s.means = append(s.means, s.shrunk(mean, std))
-		s.shares = append(s.shares, held[class]/total)
+		std := math.Sqrt(s.noise/float64(p.rows)) / p.held
+		s.means = append(s.means, s.shrunk(p.mean, std))
+		s.shares = append(s.shares, p.held)
+		total += p.held
 	}
+	counts.Normalise(s.shares)
+	s.within.ScaleSym(1/float64(max(there, 1)), s.within)
+	s.spread = total / float64(parts) * s.left()
 }
 
-// takeMean takes out of a covariance what sums vary by because their number of records does: a
-// binomial number, each with the mean. Subsets are all of one size.
-func (s *survey) takeMean(covariance *mat.SymDense, sum []float64, held float64) {
-	if _, fixed := s.model.work.config.Sampling.(WithoutReplacement); fixed {
-		return
+// byLabel surveys mixtures of all classes.
+func (s *survey) byLabel() {
+	f := s.regress()
+	for class, mean := range f.records {
+		variance := s.noise * math.Max(f.inverse.At(class, class), 0) / float64(s.rows.Len())
+		s.means = append(s.means, s.shrunk(mean, math.Sqrt(variance)))
 	}
-	covariance.SymRankOne(covariance, -s.left()/held, mat.NewVecDense(len(sum), sum))
-}
-
-// regress surveys mixtures of all classes.
-func (s *survey) regress() {
-	m, e := s.model, &estimator{model: s.model, be: device.CPU()}
-	counts, label := e.labels()
-	shares, total := shares(label)
-	x, sum := s.sums(m.of(0), m.center(0))
-	means, inverse := regression(s.cross(x, sum, label), counts, sum, label)
-	for class := range shares {
-		mean := mat.Col(nil, class, means)
-		for j, v := range m.center(0) {
-			mean[j] += float64(v)
-		}
-		std := math.Sqrt(s.noise * math.Max(inverse.At(class, class), 0) / float64(m.rows.Len()))
-		s.means = append(s.means, s.shrunk(mean, std))
-	}
-	s.shares, s.spread = shares, math.Max(total, 1)*s.left()
-	s.within = e.covariance(x)
-	var half, between mat.Dense
-	half.Mul(means, counts)
-	between.Mul(&half, means.T())
-	for i := range m.rows.dim {
-		for j := i; j < m.rows.dim; j++ {
-			if v := (between.At(i, j) + between.At(j, i)) / 2; !math.IsNaN(v) && !math.IsInf(v, 0) {
-				s.within.SetSym(i, j, s.within.At(i, j)-v)
-			}
-		}
-	}
-}
-
-// cross is the covariance of sums and noisy counts.
-func (s *survey) cross(x device.Matrix, sum, label []float64) *mat.Dense {
-	degree, n := float64(s.model.work.degree()), float64(x.Rows)
-	out := mat.NewDense(x.Cols, len(label), nil)
-	for t := range x.Rows {
-		y := s.model.rows.Labels(t)
-		for j, v := range x.Row(t) {
-			d, dst := (float64(v)-sum[j])/n, out.RawRowView(j)
-			for c, w := range y {
-				dst[c] += d * (float64(w)*degree - label[c])
-			}
-		}
-	}
-	return out
-}
-
-// regression finds the mean record of every class: a sum is on average M·N, with N the number of
-// records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
-// Second moments are not centred: the mean of all mixtures says as much of M as their deviations
-// do, and where every mixture has one size deviations alone leave a direction open.
-//
-// Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
-// and Y.
-func regression(cross *mat.Dense, counts *mat.SymDense,
-	sum, label []float64) (means, inverse *mat.Dense) {
-	x, y := mat.NewVecDense(len(sum), sum), mat.NewVecDense(len(label), label)
-	second := mat.NewSymDense(len(label), nil)
-	second.SymRankOne(counts, 1, y)
-	inverse, means = invert(second), new(mat.Dense)
-	var all mat.Dense
-	all.Outer(1, x, y)
-	all.Add(&all, cross)
-	means.Mul(&all, inverse)
-	return means, inverse
-}
-
-// invert is the inverse of a matrix with as much of a ridge as it takes.
-func invert(s *mat.SymDense) *mat.Dense {
-	n := s.SymmetricDim()
-	for ridge := 1e-9; ridge < 1; ridge *= 10 {
-		var out mat.Dense
-		if out.Inverse(s) == nil {
-			return &out
-		}
-		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
-	}
-	return mat.NewDense(n, n, nil) // rows that no run releases: every class has the mean of none
+	s.shares, s.spread = f.shares, math.Max(f.together, 1)*s.left()
+	s.within = s.covariance(f.x)
+	takeBetween(s.within, f.means, f.counts)
 }
 
 // shrunk takes noise out of the frequencies of items, most of which are rare: half of those that
 // are hardly ever there would come out negative, and clamping them would make sets too long.
 func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	for j, v := range mean {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			mean[j] = 0
-		}
+		mean[j] = finite(v)
 	}
-	if !s.model.work.config.Schema.Sparse() || math.IsNaN(std) || math.IsInf(std, 0) {
+	if !s.work.config.Schema.Sparse() || math.IsNaN(std) || math.IsInf(std, 0) {
 		return mean
 	}
 	return counts.Shrink(mean, std)
@@ -213,41 +93,24 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 // adding up to one. Their sum before that tells how much of a record is there, on average, where
 // a wrong guess at the number of records or the clip norm left more or less than one.
 func tidy(c Config, mean []float64) (whole float64) {
-	levels := 0
-	blocks := blocksOf(c.Schema)
-	for _, b := range blocks {
-		if b.kind == levelBlock {
-			levels++
-			for _, v := range mean[b.offset : b.offset+b.width] {
-				whole += v
-			}
+	var levels [][]float64
+	for _, b := range blocksOf(c.Schema) {
+		if b.OneHot {
+			levels = append(levels, b.of(mean))
+			whole += floats.Sum(b.of(mean))
 		}
 	}
-	if whole /= math.Max(float64(levels), 1); !(whole > 0.1 && whole < 10) {
+	if whole /= math.Max(float64(len(levels)), 1); !(whole > 0.1 && whole < 10) {
 		whole = 1
 	}
 	for j := range mean {
 		mean[j] = within(mean[j]/whole, 0, 1)
 	}
-	for _, b := range blocks {
-		if b.kind == levelBlock {
-			simplex(mean[b.offset : b.offset+b.width])
-		}
+	for _, p := range levels {
+		toShares(p)
+		counts.Normalise(p)
 	}
 	return whole
-}
-
-// simplex is the nearest vector of shares.
-func simplex(p []float64) {
-	y := make([]float32, len(p))
-	for j, v := range p {
-		y[j] = float32(v)
-	}
-	toShares(y)
-	for j, v := range y {
-		p[j] = float64(v)
-	}
-	counts.Normalise(p)
 }
 
 // variances are those of every coordinate of a record within its class. A choice has the variance
@@ -256,16 +119,16 @@ func simplex(p []float64) {
 func (s *survey) variances(blocks []block) []float64 {
 	out := make([]float64, s.within.SymmetricDim())
 	for _, b := range blocks {
-		for j := b.offset; j < b.offset+b.width; j++ {
+		for j := b.Offset; j < b.Offset+b.Width; j++ {
 			for class, mean := range s.means {
 				out[j] += s.shares[class] * mean[j] * (1 - mean[j])
 			}
-			if b.coordinate(j) != numberBlock {
+			if !b.number(j) {
 				continue
 			}
 			seen := s.within.At(j, j)
 			guess, most := out[j]/3, out[j]
-			miss := 2 / float64(s.model.rows.Len()) * seen * seen / s.spread / s.spread
+			miss := 2 / float64(s.rows.Len()) * seen * seen / s.spread / s.spread
 			doubt := guess * guess
 			out[j] = guess
 			if miss+doubt > 0 && !math.IsInf(miss, 0) {
@@ -275,12 +138,4 @@ func (s *survey) variances(blocks []block) []float64 {
 		}
 	}
 	return out
-}
-
-// center of a part, nil where none was released.
-func (m *Model) center(part int) []float32 {
-	if m.centers == nil {
-		return nil
-	}
-	return m.centers[part]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -33,10 +34,7 @@ func newWork(c Config) *work {
 }
 
 // degree is ℓ.
-func (w *work) degree() int {
-	_, degree := w.config.Sampling.public()
-	return degree
-}
+func (w *work) degree() int { return w.config.degree() }
 
 // noise gives the standard deviations of the noise on a released row, which is a mixture divided by
 // its degree.
@@ -62,7 +60,7 @@ func (w *work) Title() string {
 func (w *work) Notes() []string {
 	x, y := w.noise()
 	notes := []string{fmt.Sprintf("noise on a row: %.4g on features, %.4g on labels", x, y)}
-	if len(w.candidates) == 0 {
+	if notes = append(notes, w.config.choices.Notes()...); len(w.candidates) == 0 {
 		return notes
 	}
 	var b strings.Builder
@@ -89,7 +87,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	if r.Saved() != nil && m.rows.Len()+left(r) > w.config.Mixtures {
-		return nil, malformed(fmt.Errorf("more mixtures than the plan has"))
+		return nil, synth.Malformed(fmt.Errorf("more mixtures than the plan has"))
 	}
 	r.Keep(m.Encode)
 	x, err := w.mixer(ctx, r)
@@ -112,16 +110,11 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 
 // configJSON is the system's part of a plan.
 type configJSON struct {
-	Sampling        samplingJSON `json:"sampling"`
-	Mixtures        int          `json:"mixtures"`
-	ClipNorm        float64      `json:"clip_norm"`
-	ByClass         bool         `json:"by_class,omitempty"`
-	Centers         Centers      `json:"centers,omitzero"`
-	Projection      Projection   `json:"projection,omitzero"`
-	LabelShare      float64      `json:"label_share"`
-	Criterion       Criterion    `json:"criterion"`
-	NoiseMultiplier float64      `json:"noise_multiplier"`
-	Candidates      []Candidate  `json:"candidates,omitempty"` // for the reader
+	Sampling samplingJSON `json:"sampling"`
+	Config
+	Candidates []Candidate `json:"candidates,omitempty"` // for the reader
+	// what rules chose, for the reader
+	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // samplingJSON is a sampling under the name of its type.
@@ -131,63 +124,41 @@ type samplingJSON struct {
 	Degree  int    `json:"degree"`
 }
 
-func (j samplingJSON) sampling() (Sampling, error) {
-	for _, s := range []Sampling{Poisson{j.Records, j.Degree},
-		PoissonReplaceOne{j.Records, j.Degree}, WithoutReplacement{j.Records, j.Degree}} {
-		if s.kind() == j.Kind {
-			return s, nil
-		}
-	}
-	return nil, mistake("Config.Sampling", j.Kind,
-		"Poisson, PoissonReplaceOne or WithoutReplacement")
-}
-
 // Config is the configuration in JSON, with degree and noise decided.
 func (w *work) Config() (json.RawMessage, error) {
-	c := w.config
-	n, degree := c.Sampling.public()
-	return json.Marshal(configJSON{Sampling: samplingJSON{c.Sampling.kind(), n, degree},
-		Mixtures: c.Mixtures, ClipNorm: c.ClipNorm, ByClass: c.ByClass, Centers: c.Centers,
-		Projection: c.Projection, LabelShare: c.LabelShare, Criterion: c.Criterion,
-		NoiseMultiplier: c.NoiseMultiplier, Candidates: w.candidates})
+	n, degree := w.config.Sampling.public()
+	return json.Marshal(configJSON{samplingJSON{w.config.Sampling.kind(), n, degree}, w.config,
+		w.candidates, w.config.choices})
 }
 
 // readConfig is the inverse of Config.
-func readConfig(saved synth.SavedPlan) (c Config, candidates []Candidate, err error) {
-	var j configJSON
-	if err := json.Unmarshal(saved.Config, &j); err != nil {
-		return c, nil, malformed(err)
+func readConfig(saved synth.SavedPlan) (j configJSON, err error) {
+	if err := saved.Decode(&j); err != nil {
+		return j, err
 	}
-	s, err := j.Sampling.sampling()
-	if err != nil {
-		return c, nil, err
-	}
-	c = Config{Schema: saved.Schema, Budget: saved.Budget, Sampling: s, Mixtures: j.Mixtures,
-		ClipNorm: j.ClipNorm, ByClass: j.ByClass, Centers: j.Centers, Projection: j.Projection,
-		LabelShare: j.LabelShare, Criterion: j.Criterion, NoiseMultiplier: j.NoiseMultiplier}
-	return c, j.Candidates, nil
+	j.Schema, j.Budget = saved.Schema, saved.Budget
+	j.Config.Sampling = samplingOf(j.Sampling.Kind, j.Sampling.Records, j.Sampling.Degree)
+	j.Config.choices = j.Choices
+	return j, nil
 }
 
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
-	c, candidates, err := readConfig(saved)
+	j, err := readConfig(saved)
 	if err != nil {
 		return nil, err
 	}
-	noise := []float64{c.NoiseMultiplier}
-	if c.Centers.wanted() {
-		noise = append(noise, c.Centers.NoiseMultiplier)
+	noise := []float64{j.NoiseMultiplier}
+	if j.Centers.wanted() {
+		noise = append(noise, j.Centers.NoiseMultiplier)
 	}
 	if err := saved.Decided(noise...); err != nil {
 		return nil, err
 	}
-	p, err := c.Plan()
-	if err != nil {
-		return nil, err
+	p, err := j.Plan()
+	if err == nil && len(p.Candidates) == 0 {
+		p.Candidates, p.work.candidates = j.Candidates, j.Candidates
 	}
-	if len(p.Candidates) == 0 {
-		p.Candidates, p.work.candidates = candidates, candidates
-	}
-	return p, nil
+	return synth.PlanOf(p, err)
 }
 
 // mistake is one in a public parameter.

@@ -281,8 +281,9 @@ func gridMutants() []mutant {
 		{Name: "accountant/internal/pld/half the uses", In: in, Tests: grid,
 			Old: "c.multiply(p, s.count)", New: "c.multiply(p, (s.count+1)/2)",
 			Why: "half the uses are free"},
-		{Name: "accountant/internal/pld/a twiddle of the pass of three", In: in, Tests: at(in, "Transform"),
-			Old: "y[3*q+2] = f.roots[4*q]", New: "y[3*q+2] = f.roots[2*q]",
+		{Name: "accountant/internal/pld/a root of the pass of three", In: in,
+			Tests: at(in, "Transform"),
+			Old:   "y[3*q+2] = f.roots[4*q]", New: "y[3*q+2] = f.roots[2*q]",
 			Why: "sums of a third of all lengths are wrong"},
 	}
 }

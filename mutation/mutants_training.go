@@ -56,7 +56,7 @@ func sgdMutants() []mutant {
 			New: "t.norm *= math.Exp(-move)",
 			Why: "the clip norm leaves what float32 can hold"},
 		{Name: "sgd/sums in fixed point keep earlier steps", In: in, Tests: all,
-			Old: "t.exact.clear(offset, hi)\n", New: "",
+			Old: "t.exact.clear(offset, hi)", New: "t.exact.clear(offset, hi-1)",
 			Why: "a record's gradient is released again with every step"},
 		{Name: "sgd/sums in fixed point keep a cancelled step", In: in, Tests: all,
 			Old: "\tif f.dirty {\n\t\tclear(f.sum.Units)\n\t}\n", New: "",

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sgd_test
 
 import (

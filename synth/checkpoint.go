@@ -43,23 +43,18 @@ func (r *Run) Saved() *File {
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
 // Save writes the checkpoint now, where one is kept: for results that took long and cost nothing.
-func (r *Run) Save() error {
-	if r.keeper == nil {
-		return nil
-	}
-	r.keeper.mu.Lock()
-	defer r.keeper.mu.Unlock()
-	return r.keeper.write()
-}
+func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
-func (r *Run) Tick() error {
+func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
+
+func (r *Run) save(due func() bool) error {
 	if r.keeper == nil {
 		return nil
 	}
 	r.keeper.mu.Lock()
 	defer r.keeper.mu.Unlock()
-	if !r.keeper.pace.due() {
+	if !due() {
 		return nil
 	}
 	return r.keeper.write()
@@ -247,8 +242,8 @@ func (k *keeper) read(ctx context.Context) error {
 		return fmt.Errorf("%w: %.40q is no checkpoint", ErrFormat, f.Kind)
 	}
 	var h checkpointHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+	if err := f.Decode(&h); err != nil {
+		return err
 	}
 	if h.Plan != k.hash {
 		return ErrPlan

@@ -230,7 +230,7 @@ func Floats32(v []float32) []byte {
 // ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat for another count of
 // numbers than want, or for one that is not finite.
 func ReadFloats32(b []byte, want int) ([]float32, error) {
-	if len(b) != 4*want {
+	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
 		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float32, want)

@@ -65,8 +65,8 @@ type Stage struct {
 func (s Stage) parts() int { return max(s.Parts, 1) }
 func (s Stage) lanes() int { return max(s.Lanes, 1) }
 
-// Whole is the whole stage as one event.
-func (s Stage) Whole() accountant.Event {
+// all is the whole stage as one event.
+func (s Stage) all() accountant.Event {
 	each := accountant.Repeated{Event: s.Event, Count: s.Count}
 	if s.parts() == 1 {
 		return each
@@ -76,6 +76,18 @@ func (s Stage) Whole() accountant.Event {
 		d.Parts = append(d.Parts, each)
 	}
 	return d
+}
+
+// Total is everything that stages release, as one event.
+func Total(stages ...Stage) accountant.Event {
+	if len(stages) == 1 {
+		return stages[0].all()
+	}
+	var total accountant.Composed
+	for _, s := range stages {
+		total.Events = append(total.Events, s.all())
+	}
+	return total
 }
 
 // lane is how many of a part's releases fall to lane j.

@@ -52,12 +52,10 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	if err := p.check(); err != nil {
 		return Program{}, err
 	}
-	var all accountant.Composed
 	for i := range p.stages {
 		s := &p.stages[i]
-		all.Events = append(all.Events, s.Whole())
 		var err error
-		if s.Epsilon, err = accountant.Epsilon(s.Whole(), budget.Delta, budget.Relation); err != nil {
+		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
 		if s.Epsilon.Lower > budget.Epsilon { // whatever the others cost, which is not worked out
@@ -66,6 +64,7 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	}
 	if p.total = p.stages[0].Epsilon; len(p.stages) > 1 {
 		var err error
+		all := Total(p.stages...)
 		if p.total, err = accountant.Epsilon(all, budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of the whole run: %w", system, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -63,10 +64,12 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	if r.keeper != nil {
 		defer r.keeper.close() // where fit panics; otherwise it is closed by then
 	}
+	defer r.over.Store(true) // where fit panics
 	m, err := fit(r)
 	if records.Failed(r.Data) {
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
 	}
+	r.over.Store(true)
 	if err != nil {
 		return nil, r.end(err)
 	}
@@ -143,11 +146,11 @@ type Run struct {
 	start   time.Time
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
-	keeper  *keeper // nil without a checkpoint
+	keeper  *keeper         // nil without a checkpoint
+	real    map[string]bool // stages of Once whose sums are not exact
+	over    atomic.Bool     // fit has returned
 
 	transaction string // its ID on the ledger; empty where it has none
-
-	real map[string]bool // stages of Once whose sums are not exact
 }
 
 // open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
@@ -205,10 +208,14 @@ func (r *Run) take(line int, spend func() error) error {
 }
 
 // failed is asked before every use, and again before noise is drawn: what was read of data that
-// fail is not released, since the records that were read in its place are none of theirs.
+// fail is not released, since the records that were read in its place are none of theirs. An
+// allowance that outlives its run draws no more.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
+	}
+	if r.over.Load() {
+		return errOver
 	}
 	return nil
 }

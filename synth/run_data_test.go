@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -115,4 +116,35 @@ func (d *lying) read(r *synth.Run) {
 	d.fails = true
 	var b device.Batch
 	r.Data.Range(0, 1, &b)
+}
+
+// TestAllowancesEndWithTheirRun: what a system keeps of a run, or a grant of it, draws nothing once
+// the run has returned.
+func TestAllowancesEndWithTheirRun(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept *mechanism.Allowance
+	var grant *mechanism.Grant
+	ledger, err := fitOn(t, table, func(r *synth.Run) (err error) {
+		kept = r.Allowance("use")
+		grant, err = kept.Next()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := ledger.Entries()[0].Spent
+	if _, err := kept.Next(); err == nil {
+		t.Error("an allowance outlives its run")
+	}
+	out := make([]float64, 1)
+	part := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(10)), Std: 10, Out: out}
+	if err := grant.Release(0.2, part); err == nil || out[0] != 0 {
+		t.Errorf("a grant outlives its run: %v, %v", err, out)
+	}
+	if got := ledger.Entries()[0].Spent; got != spent {
+		t.Errorf("%d uses are spent after the run, %d in it", got, spent)
+	}
 }

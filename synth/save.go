@@ -134,8 +134,8 @@ func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 		return nil, err
 	}
 	var h generatorHeader
-	if err := json.Unmarshal(f.Header, &h); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	if err := f.Decode(&h); err != nil {
+		return nil, err
 	}
 	m, err := s.Model(&File{Kind: f.Kind, Header: h.Model, Sections: f.Sections}, l)
 	if err != nil {

@@ -3,7 +3,6 @@ package classify
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
@@ -178,17 +177,8 @@ func (c Classification) String() string {
 
 // Table prints the confusion matrix.
 func (c Classification) Table() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s: records by true class (down) and named class (across) (%s)\n",
-		notprivate.Mark, c.Model, notprivate.Caveat)
-	for i, row := range c.Confusion {
-		fmt.Fprintf(&b, "%12s |", c.Classes[i])
-		for _, n := range row {
-			fmt.Fprintf(&b, " %6d", n)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return notprivate.Table(c.Model+": records by true class (down) and named class (across)",
+		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })
 }
 
 // MarshalJSON writes the result with its caveat.

@@ -102,55 +102,22 @@ func (l NeuralNetwork) learn(x *design) (Scorer, error) {
 // train is minibatch Adam with a learning rate that falls linearly to 0.
 func (l NeuralNetwork) train(net *models.Classifier, x *design) {
 	var (
-		b     device.Batch
-		n     = x.rows()
-		order = make([]int32, n)
-		step  = newStep(l, net)
-		rng   = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))
+		b       device.Batch
+		n       = x.rows()
+		order   = make([]int32, n)
+		descent = net.Descent(l.Backend, l.LearningRate, l.Epochs*l.stepsOf(n))
+		rng     = rand.New(rand.NewPCG(l.Seed, 0x6c6561726e))
 	)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	step.total = l.Epochs * l.stepsOf(n)
 	for range l.Epochs {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for lo := 0; lo < n; lo += l.Batch {
 			x.gather(order[lo:min(lo+l.Batch, n)], &b)
-			step.take(net, b)
+			descent.Step(net.Gradients(b), b.Rows)
 		}
 	}
-}
-
-// step is the optimiser at work.
-type step struct {
-	be       device.Backend
-	rate     float64
-	grad     device.Params
-	m, v     device.Matrix
-	weights  []float32
-	t, total int
-}
-
-func newStep(l NeuralNetwork, net *models.Classifier) *step {
-	p := net.Params()
-	return &step{
-		be: l.Backend, rate: l.LearningRate,
-		grad: device.NewParams(l.Backend, p.Shapes...),
-		m:    l.Backend.New(1, p.Len()), v: l.Backend.New(1, p.Len()),
-	}
-}
-
-func (s *step) take(net *models.Classifier, b device.Batch) {
-	s.weights = s.weights[:0]
-	for range b.Rows {
-		s.weights = append(s.weights, 1/float32(b.Rows))
-	}
-	s.be.Fill(s.grad.Flat, 0)
-	net.Gradients(b).AddWeightedSum(s.grad, s.weights)
-	rate := s.rate * (1 - float64(s.t)/float64(s.total))
-	s.t++
-	s.be.Adam(net.Params().Flat, s.grad.Flat, s.m, s.v,
-		device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: s.t})
 }
 
 // network lets a trained network judge records.

@@ -8,23 +8,13 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/internal/made"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// blobs draws three classes around three corners of a box far from [0, 1].
 func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
-	rng := rand.New(rand.NewPCG(seed, 7))
-	corners := [][]float64{{20, 20, 80}, {80, 20, 20}, {20, 80, 20}}
-	flat, labels := make([]float32, 0, 3*n), make([]int32, n)
-	for i := range labels {
-		labels[i] = rng.Int32N(3)
-		for _, c := range corners[labels[i]] {
-			flat = append(flat, float32(c+noise*rng.NormFloat64()))
-		}
-	}
-	return must(records.FromFlat(records.Interval(3, 0, 100).WithLabels("a", "b", "c"), flat,
-		labels...))(t)
+	return must(made.Blobs(seed, n, noise))(t)
 }
 
 // exclusive draws bits labelled by whether two of them differ, which no linear

@@ -35,15 +35,8 @@ type Queries struct {
 
 // withDefaults fills in what was left 0.
 func (q Queries) withDefaults() Queries {
-	if q.Count == 0 {
-		q.Count = 1000
-	}
-	if q.Classes == 0 {
-		q.Classes = 5
-	}
-	if q.Sanity == 0 {
-		q.Sanity = 0.001
-	}
+	q.Count, q.Classes = cmp.Or(q.Count, 1000), cmp.Or(q.Classes, 5)
+	q.Sanity = cmp.Or(q.Sanity, 0.001)
 	return q
 }
 

@@ -8,25 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/evaluate/internal/made"
 	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
-
-// baskets draws records whose items are popular to different degrees, so that an
-// index holds some as bitmaps and some as lists.
-func baskets(seed uint64, n, universe int) [][]uint32 {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	rows := make([][]uint32, n)
-	for i := range rows {
-		for item := range universe {
-			if rng.Float64() < 0.9/float64(1+item*item) {
-				rows[i] = append(rows[i], uint32(item))
-			}
-		}
-	}
-	return rows
-}
 
 func sets(t testing.TB, rows [][]uint32, universe int) *records.SetTable {
 	return must(records.FromItems(records.Sets(universe, universe), rows))(t)
@@ -34,7 +20,7 @@ func sets(t testing.TB, rows [][]uint32, universe int) *records.SetTable {
 
 func TestIndexCounts(t *testing.T) {
 	const n, universe = 700, 30
-	rows := baskets(1, n, universe)
+	rows := made.Baskets(1, n, universe)
 	flat := make([]float32, n*universe)
 	for i, row := range rows {
 		for _, item := range row {
@@ -133,7 +119,7 @@ func TestDrawnQueries(t *testing.T) {
 
 func TestQueryErrors(t *testing.T) {
 	const universe = 30
-	rows := baskets(1, 2000, universe)
+	rows := made.Baskets(1, 2000, universe)
 	real := sets(t, rows, universe)
 	same := must(itemsets.Queries{}.Compare(real, real))(t)
 	twice := must(itemsets.Queries{}.Compare(real, sets(t, slices.Repeat(rows, 2), universe)))(t)
@@ -148,7 +134,8 @@ func TestQueryErrors(t *testing.T) {
 		len(same.Classes) != 5 {
 		t.Errorf("report %+v", same)
 	}
-	near := must(itemsets.Queries{}.Compare(real, sets(t, baskets(2, 2000, universe), universe)))(t)
+	other := sets(t, made.Baskets(2, 2000, universe), universe)
+	near := must(itemsets.Queries{}.Compare(real, other))(t)
 	far := must(itemsets.Queries{}.Compare(real, sets(t, make([][]uint32, 2000), universe)))(t)
 	for c := range near.Classes {
 		if near.Classes[c].Any.Mean >= far.Classes[c].Any.Mean {

@@ -25,15 +25,7 @@ type Statistics struct {
 }
 
 func (s Statistics) withDefaults() Statistics {
-	if s.Pairs == 0 {
-		s.Pairs = 100
-	}
-	if s.Top == 0 {
-		s.Top = 100
-	}
-	if s.Size == 0 {
-		s.Size = 4
-	}
+	s.Pairs, s.Top, s.Size = cmp.Or(s.Pairs, 100), cmp.Or(s.Top, 100), cmp.Or(s.Size, 4)
 	return s
 }
 

@@ -94,3 +94,46 @@ func TestStreamsAreTheSameEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsAheadAreTheNextWords: words made ahead, or some of them, are those that the stream hands
+// out next, and none comes twice, whether or not they are asked for.
+func TestWordsAheadAreTheNextWords(t *testing.T) {
+	source, err := Seeded(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source.keys == nil {
+		t.Skip("no vector cipher on this machine")
+	}
+	a, b := source.Stream(Chunked, 1, 2), source.Stream(Chunked, 1, 2)
+	got, want := make([]uint64, 64), make([]uint64, 64)
+	for made := 0; made <= 64; made += 8 {
+		b.FillWords(want)
+		dropped := a.Ahead(got)
+		dropped.Made = 8
+		ahead := a.Ahead(got)
+		source.keys.keystream(bytesOf(got[:made]), ahead.First, ahead.Number)
+		ahead.Made = made
+		a.Finish(&ahead)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%d words ahead: word %d is %x, want %x", made, i, got[i], want[i])
+			}
+		}
+	}
+	a.Fill(make([]byte, 3))
+	if x := a.Ahead(got); x.Words != nil {
+		t.Error("words ahead of a stream in the middle of a block")
+	}
+	if x := b.Ahead(got[:7]); x.Words != nil {
+		t.Error("seven words ahead")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("words made ahead of a stream that has moved were accepted")
+		}
+	}()
+	ahead := b.Ahead(got)
+	b.FillWords(want)
+	b.Finish(&ahead)
+}

@@ -60,7 +60,9 @@ var zeros [8 * Buffer]byte
 // FillWords overwrites dst with fresh keystream. The byte order is the machine's,
 // which for independent uniform words makes no difference.
 func (s *Stream) FillWords(dst []uint64) {
-	if len(dst) > 0 {
-		s.Fill(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*len(dst)))
-	}
+	s.Fill(bytesOf(dst))
+}
+
+func bytesOf(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

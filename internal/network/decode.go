@@ -2,6 +2,7 @@ package network
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -47,39 +48,53 @@ func (u Unit) Stretch(values []float32) {
 }
 
 // Records turns what a network states, numbers in [0,1] row by row, into records: binary
-// coordinates and the levels of a table are drawn, other numbers moved into their bounds. It writes
-// to flat.
-func Records(rng *rand.Rand, s records.Schema, flat []float32,
+// coordinates and the levels of a table are drawn, other numbers moved into their bounds. Where
+// means are wanted, levels are the most probable. It writes to flat.
+func Records(rng *rand.Rand, s records.Schema, means bool, flat []float32,
 	labels []int32) (records.Data, error) {
-	if s.Kind() == records.MixedTable {
-		Rows(rng, TableBlocks(s), flat)
+	switch {
+	case s.Kind() == records.MixedTable:
+		if !means {
+			Rows(rng, TableBlocks(s), flat)
+		}
 		return records.DecodeFlat(s, flat, labels...)
-	}
-	if s.IsBinary() {
+	case s.Sparse():
+		return sets(rng, s, flat, labels)
+	case s.IsBinary():
 		Bernoulli(rng, flat)
-	} else {
+	default:
 		UnitOf(s).Stretch(flat)
 		s.Clamp(flat)
-	}
-	if s.Sparse() {
-		return sets(s, flat, labels)
 	}
 	return records.FromFlat(s, flat, labels...)
 }
 
-// sets lists the items of every row. Of more than the schema allows those are left that reading
+// sets draws every item from its mean. Of more than the schema allows those are left that reading
 // such a set leaves.
-func sets(s records.Schema, flat []float32, labels []int32) (records.Data, error) {
+func sets(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
-	for lo := 0; lo < len(flat); lo += s.Dim() {
+	for row := range slices.Chunk(flat, s.Dim()) {
 		first := len(items)
-		for j, v := range flat[lo : lo+s.Dim()] {
-			if v != 0 {
-				items = append(items, uint32(j))
-			}
-		}
+		items = appendItems(rng, items, row)
 		items = items[:first+len(records.CutSet(items[first:], s.MaxItems()))]
 		offsets = append(offsets, len(items))
 	}
 	return records.FromCSR(s, offsets, items, labels...)
+}
+
+// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word
+// serves four items; where they do not, more are drawn.
+func appendItems(rng *rand.Rand, items []uint32, p []float32) []uint32 {
+	var word uint64
+	for j, v := range p {
+		if j%4 == 0 {
+			word = rng.Uint64()
+		}
+		lane := float32(word & 0xffff)
+		word >>= 16
+		if t := v * 0x1p16; lane+1 <= t || lane < t && rng.Float32() < t-lane {
+			items = append(items, uint32(j))
+		}
+	}
+	return items
 }

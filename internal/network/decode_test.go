@@ -42,7 +42,7 @@ func TestRecordsAreTheSchemas(t *testing.T) {
 		if s.Classes() > 0 {
 			labels = make([]int32, 50)
 		}
-		data, err := Records(rng, s, flat, labels)
+		data, err := Records(rng, s, false, flat, labels)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,53 +108,30 @@ const (
 	sectionState  = "state"
 )
 
-// Sections are a generator's numbers as a file holds them.
-func Sections(be device.Backend, net models.Generator) []synth.Section {
-	return []synth.Section{{Name: sectionParams, Data: Floats(be, net.Params().Flat)},
-		{Name: sectionState, Data: net.AppendState(nil)}}
+// Parts are a generator's numbers in a file.
+func Parts(be device.Backend, net models.Generator) []synth.Part {
+	return []synth.Part{MatrixPart(sectionParams, be, net.Params().Flat),
+		synth.StatePart(sectionState, net)}
 }
 
-// Floats are a matrix's numbers as a file holds them.
-func Floats(be device.Backend, m device.Matrix) []byte {
-	flat := make([]float32, m.Rows*m.Cols)
-	be.Download(flat, m)
-	return synth.Floats32(flat)
+// MatrixPart is a matrix's numbers in a file.
+func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
+	return synth.Part{Name: name,
+		Save: func() ([]byte, error) {
+			flat := make([]float32, m.Rows*m.Cols)
+			be.Download(flat, m)
+			return synth.Floats32(flat), nil
+		},
+		Load: func(data []byte) error {
+			flat, err := synth.ReadFloats32(data, m.Rows*m.Cols)
+			if err == nil {
+				be.Upload(m, flat)
+			}
+			return err
+		}}
 }
 
-// RestoreFloats reads a section that Floats wrote of a matrix of the same shape.
-//
-// Errors: synth.ErrFormat.
-func RestoreFloats(f *synth.File, name string, be device.Backend, m device.Matrix) error {
-	data, err := f.Section(name)
-	if err != nil {
-		return err
-	}
-	flat, err := synth.ReadFloats32(data, m.Rows*m.Cols)
-	if err != nil {
-		return err
-	}
-	be.Upload(m, flat)
-	return nil
-}
-
-// RestoreNet reads what Sections wrote of the same network.
-//
-// Errors: synth.ErrFormat.
-func RestoreNet(f *synth.File, be device.Backend, net models.Generator) error {
-	if err := RestoreFloats(f, sectionParams, be, net.Params().Flat); err != nil {
-		return err
-	}
-	state, err := f.Section(sectionState)
-	if err != nil {
-		return err
-	}
-	if err := net.SetState(state); err != nil {
-		return malformed(err)
-	}
-	return nil
-}
-
-// ReadNet builds the generator of records of a schema that Sections wrote. Sizes that the
+// ReadNet builds the generator of records of a schema whose Parts a file holds. Sizes that the
 // architecture asks for are compared with the bytes there are before anything is allocated for
 // them.
 //
@@ -172,18 +149,13 @@ func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, l
 	if sizer, ok := a.(models.GeneratorSizer); ok {
 		params, bytes := sizer.GeneratorSize(latent, Heads(s))
 		if params > math.MaxInt32 || params*4 != int64(len(data)) || bytes != int64(len(state)) {
-			return nil, malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
+			return nil, synth.Malformed(fmt.Errorf("%d and %d bytes for %d parameters and %d bytes of state",
 				len(data), len(state), params, bytes))
 		}
 	}
 	net, err := NewGenerator("generator", be, a, latent, s, 0)
 	if err != nil {
-		return nil, malformed(err)
+		return nil, synth.Malformed(err)
 	}
-	if err := RestoreNet(f, be, net); err != nil {
-		return nil, err
-	}
-	return net, nil
+	return net, f.Load(Parts(be, net)...)
 }
-
-func malformed(err error) error { return fmt.Errorf("%w: %w", synth.ErrFormat, err) }

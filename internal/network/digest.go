@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -16,14 +17,11 @@ func Digest(public records.Data) string {
 	if public == nil {
 		return ""
 	}
-	const chunk = 1024
 	sum := sha256.New()
 	number := func(n int) { _, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
 	data := records.Clamped(public)
 	number(data.Len())
-	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += chunk {
-		data.Range(lo, min(lo+chunk, data.Len()), &b)
+	_ = EachBatch(context.Background(), data, 1024, func(_ int, b device.Batch) {
 		for i := range b.Rows {
 			if b.Sparse == nil {
 				_, _ = sum.Write(synth.Floats32(b.Dense.Row(i)))
@@ -37,6 +35,6 @@ func Digest(public records.Data) string {
 				number(int(b.Labels[i]))
 			}
 		}
-	}
+	})
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -46,32 +46,41 @@ func levelsOf(c records.Column) int {
 //
 // Shapes: flat holds whole rows, blocks are those of TableBlocks.
 func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
+}
+
+// Levels is Rows of numbers that are final: those near an end of their range stay where they are.
+func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
+	tableSampler{rng, 0, 1}.rows(blocks, flat)
+}
+
+// reach is how near to an end of its range a number counts as the end itself. A network's numbers
+// come close to the bounds and never meet them, while many real columns are mostly at one: amounts
+// that are zero, rates of one.
+const reach = 0.01
+
+// tableSampler draws one row after another.
+type tableSampler struct {
+	rng          *rand.Rand
+	reach, width float32
+}
+
+func (t tableSampler) rows(blocks []rff.Block, flat []float32) {
 	if len(blocks) == 0 {
 		return
 	}
 	last := blocks[len(blocks)-1]
-	t := tableSampler{rng: rng, blocks: blocks}
 	for row := range slices.Chunk(flat, last.Offset+last.Width) {
-		t.row(row)
-	}
-}
-
-// tableSampler draws one row after another.
-type tableSampler struct {
-	rng    *rand.Rand
-	blocks []rff.Block
-}
-
-func (t tableSampler) row(row []float32) {
-	for _, b := range t.blocks {
-		part := row[b.Offset : b.Offset+b.Width]
-		switch {
-		case b.OneHot:
-			t.level(part)
-		case len(part) == 2:
-			t.missing(part, b.Levels)
-		default:
-			part[0] = t.number(part[0], b.Levels)
+		for _, b := range blocks {
+			part := row[b.Offset : b.Offset+b.Width]
+			switch {
+			case b.OneHot:
+				t.level(part)
+			case len(part) == 2:
+				t.missing(part, b.Levels)
+			default:
+				part[0] = t.number(part[0], b.Levels)
+			}
 		}
 	}
 }
@@ -99,16 +108,11 @@ func (t tableSampler) missing(p []float32, levels int) {
 	p[0], p[1] = t.number(p[0], levels), 0
 }
 
-// reach is how near to an end of its range a number counts as the end itself. A network's numbers
-// come close to the bounds and never meet them, while many real columns are mostly at one: amounts
-// that are zero, rates of one.
-const reach = 0.01
-
 // number draws one of the two levels of a flag. Numbers with more levels are left to the decoder,
 // which takes the nearest: a network that states a number means it.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
-		return min(max((x-reach)/(1-2*reach), 0), 1)
+		return min(max((x-t.reach)/t.width, 0), 1)
 	}
 	if t.rng.Float32() < x {
 		return 1

@@ -23,6 +23,9 @@ type Load struct {
 	Kills        int // at random moments
 	Processes    int // at once
 	Reservations int // that each process makes
+	// Disturb, where it is set, is called at random moments besides, one for every ten kills, as to
+	// end a server and to start it again. Processes then ask again for what failed.
+	Disturb func()
 }
 
 const (
@@ -30,6 +33,7 @@ const (
 	childTrace  = "PRIVGEN_STORETEST_TRACE"  // the file in which it notes what it was answered
 	childNumber = "PRIVGEN_STORETEST_NUMBER" // which of the children it is
 	childCount  = "PRIVGEN_STORETEST_COUNT"  // how many reservations it makes
+	childAgain  = "PRIVGEN_STORETEST_AGAIN"  // not empty: it asks again for what failed
 )
 
 // Kill has processes reserve and draw against one budget, kills them at random moments and starts
@@ -122,6 +126,9 @@ func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 			}
 			if killed/10 > checked {
 				checked++
+				if k.load.Disturb != nil {
+					k.load.Disturb()
+				}
 				k.check(t, false)
 			}
 		}
@@ -147,6 +154,9 @@ func (k *killing) start(t *testing.T, number int) *exec.Cmd {
 	cmd := exec.Command(exe, "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
 	cmd.Env = append(os.Environ(), childPlace+"="+k.place.address, childTrace+"="+k.trace(number),
 		childNumber+"="+strconv.Itoa(number), childCount+"="+strconv.Itoa(k.load.Reservations))
+	if k.load.Disturb != nil {
+		cmd.Env = append(cmd.Env, childAgain+"=1")
+	}
 	out, err := os.OpenFile(k.trace(number)+".out", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -309,17 +319,33 @@ func work(s *store.Store, path string, number, count int) error {
 	if err := endLine(trace, path); err != nil {
 		return err
 	}
-	l, err := s.Open(context.Background(), ledgerName)
+	var l *accountant.Ledger
+	err = again(func() (err error) {
+		l, err = s.Open(context.Background(), ledgerName)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for i := done; i < count; i++ {
-		if err := one(l, trace, fmt.Sprintf("p%d-%d", number, i)); err != nil {
+		id := fmt.Sprintf("p%d-%d", number, i)
+		if err := again(func() error { return one(l, trace, id) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(progress, "done %d\n", i)
 	}
 	return l.Close()
+}
+
+// again repeats what fails, where that was asked for, unless it fails for good.
+func again(do func() error) error {
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := do()
+		if err == nil || os.Getenv(childAgain) == "" || time.Since(begin) > 2*time.Minute ||
+			errors.Is(err, accountant.ErrDamaged) || errors.Is(err, accountant.ErrRolledBack) {
+			return err
+		}
+	}
 }
 
 // one makes one reservation of one use and draws it.

@@ -2,9 +2,10 @@ package pld
 
 import "math"
 
-// A transformer takes real sequences to Fourier coefficients and back, neither normalised: Stockham's
-// passes of four, three and two over pairs of neighbours taken as complex numbers. Source: Van Loan
-// 1992, Computational Frameworks for the Fast Fourier Transform, sections 1.7 and 4.3.
+// A transformer takes real sequences to Fourier coefficients and back, neither normalised:
+// Stockham's passes of four, three and two over pairs of neighbours taken as complex numbers. The
+// speed of gonum's depends severalfold on where the stack happens to lie. Source: Van Loan 1992,
+// Computational Frameworks for the Fast Fourier Transform, sections 1.7 and 4.3.
 type transformer struct {
 	n     int
 	roots []complex128 // e^{−2πik/n}
@@ -41,7 +42,8 @@ func (f *transformer) reset(n int) {
 	rootsOfUnity(r)
 }
 
-// rootsOfUnity fills r with e^{−2πik/n}, n = len(r) a multiple of eight, from angles of at most π/4.
+// rootsOfUnity fills r with e^{−2πik/n}, n = len(r) a multiple of eight, from angles of at most
+// π/4.
 func rootsOfUnity(r []complex128) {
 	n := len(r)
 	for k := 0; k <= n/8; k++ {

@@ -6,6 +6,7 @@ import "math"
 // easier to beat than the truth (its hockey-stick curve lies above), low never harder. It is valid
 // until its gridder makes the next one.
 type gridded struct {
+	offset  float64
 	at      []int64   // increasing
 	up, low []float64 // masses of P
 	inf     float64   // mass of P at infinite loss in up
@@ -26,14 +27,15 @@ type gridder struct {
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
 // best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
 // cells are merged in shares whose joint loss falls exactly on the node between them. Merging
-// outputs is post-processing, so the curve is below the truth; both errors are of second order in h.
+// outputs is post-processing, so the curve is below the truth. Both errors are of second order in
+// h.
 func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float64,
 	lower bool) gridded {
 	g.nodes = grown(g.nodes, len(at))
 	for j, k := range at {
 		g.nodes[j] = offset + float64(k)*h
 	}
-	l := gridded{at: at}
+	l := gridded{offset: offset, at: at}
 	l.up, l.inf = g.connect(p)
 	if lower {
 		l.low = g.merge(never)
@@ -97,7 +99,7 @@ func (g *gridder) merge(never float64) []float64 {
 
 // lifts are the shares of cells that are merged upwards. A share's deficit of P under e^{node}·Q is
 // made up for by the excess of what goes down to that node; over is the excess above the last node.
-// Balancing them exactly is a recursion that damps its own error only where masses grow, so it walks
+// Balancing them exactly is a recursion that damps its own error only where masses grow. So it walks
 // down from the top and up from the bottom, to where the density is largest. There, and where a
 // share runs into its limits, some excess is left over.
 func (g *gridder) lifts(over float64) []float64 {

@@ -28,7 +28,8 @@ func TestMomentBound(t *testing.T) {
 		}
 	}
 	const lost = 1e-3
-	p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.474 * (1 - lost), 0.525 * (1 - lost)}, lost, lost)
+	p := NewDiscrete([]float64{-0.1, 0.1}, []float64{0.474 * (1 - lost), 0.525 * (1 - lost)},
+		lost, lost)
 	q := question{pairs: []Pair{p}, n: []int{10}, total: 10, eps: 0.99, byEps: true}
 	if a := q.quickly(&w); a.Upper < 1-math.Pow(1-lost, 10) {
 		t.Errorf("with losses that are infinite: %+v", a)

@@ -335,6 +335,12 @@ func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, 
 	return w.g.discretise(q.pairs[i], v.h, offset, at, e.never, q.lower)
 }
 
+// slip is what the rounding of nodes may move the sum of all uses of term i by.
+func (q *question) slip(i int, l gridded, h float64) float64 {
+	far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * h
+	return float64(q.n[i]) * 8 * ulp * (math.Abs(l.offset) + far)
+}
+
 // once composes on one grid.
 func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer) {
 	c := &w.c
@@ -342,18 +348,16 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
 	slip := 0.0               // what the rounding of nodes may move the sum by
 	for i := range q.pairs {
-		offset := v.offsets[i]
-		l := q.cut(w, s, &v, i, offset, ends[i])
-		if q.lower && !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
-			// where losses vary by less than h, a node at their joint loss leaves no excess unused
-			offset += w.g.unused
-			l = q.cut(w, s, &v, i, offset, ends[i])
-		}
-		far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * v.h
-		slip += float64(q.n[i]) * 8 * ulp * (math.Abs(offset) + far)
-		c.add(&c.up, summand{offset, l.at, l.up, q.n[i]})
+		l := q.cut(w, s, &v, i, v.offsets[i], ends[i])
+		slip += q.slip(i, l, v.h)
+		c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
 		if q.lower {
-			c.add(&c.low, summand{offset, l.at, l.low, q.n[i]})
+			if !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
+				// where losses vary by less than h, a node at their joint loss leaves no excess unused
+				l = q.cut(w, s, &v, i, v.offsets[i]+w.g.unused, ends[i])
+				slip += q.slip(i, l, v.h)
+			}
+			c.add(&c.low, summand{l.offset, l.at, l.low, q.n[i]})
 		}
 		keep += float64(q.n[i]) * math.Log1p(-min(l.inf, 1))
 		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)

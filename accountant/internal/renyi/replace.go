@@ -15,12 +15,16 @@ func Glued(q, mu, order float64) float64 {
 	panels := int((end-mu/2)/width) + 1
 	width = (end - mu/2) / float64(panels)
 	var sum LogSum
+	var logs [points]float64
+	for j := range logs {
+		logs[j] = math.Log(gaussWeights[j] * width / 2)
+	}
 	for i := range panels {
 		lo := mu/2 + float64(i)*width
 		for j := range points {
 			for _, sign := range []float64{-1, 1} {
 				x := lo + width/2*(1+sign*gaussNodes[j])
-				sum.Add(logGluedGap(q, mu*x-mu*mu/2, order) - x*x/2 + math.Log(gaussWeights[j]*width/2))
+				sum.Add(logGluedGap(q, mu*x-mu*mu/2, order) - x*x/2 + logs[j])
 			}
 		}
 	}

@@ -14,8 +14,9 @@ import (
 // there say.
 func noise() {
 	for _, lanes := range []int{4, 8} {
-		addSum(lanes, "addSum", "sum *float32", VCVTPS2PD)
-		addSum(lanes, "addUnits", "sum *int32", VCVTDQ2PD)
+		addSum(lanes, "addSum", "sum *float32", rounded(lanes, VCVTPS2PD))
+		addSum(lanes, "addUnits", "sum *int32", rounded(lanes, VCVTDQ2PD))
+		addSum(lanes, "addWhole", "sum *int32", whole)
 	}
 	steps()
 	stepsAhead()
@@ -60,16 +61,17 @@ func number(lanes int, v float64) VecVirtual {
 	return repeated(lanes, wides.bits(math.Float64bits(v)))
 }
 
-// addSum adds sums, rounded to whole steps, to noise in steps. Sums are float32 or int32 numbers,
-// which one instruction makes float64.
-func addSum(lanes int, name, param string, convert func(...Op)) {
+// addSum adds sums, brought to whole steps, to noise in steps, and multiplies by a step. Sums are
+// float32 or int32 numbers, which one instruction makes float64.
+func addSum(lanes int, name, param string, steps func(inverse VecVirtual) func(sum, noise Mem,
+	x VecVirtual)) {
 	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
 	TEXT(name+level, NOSPLIT, "func(n int, noisy *float64, "+param+", inverse, grid float64)")
 	Doc(name + level + fmt.Sprintf(" is "+name+" for n numbers, a multiple of %d.", lanes))
 	Pragma("noescape")
 	n, noisy, sum := pointer("n"), pointer("noisy"), pointer("sum")
 	inverse, grid := repeated(lanes, argument("inverse")), repeated(lanes, argument("grid"))
-	low, high, nearest := number(lanes, -0x1p51), number(lanes, 0x1p51), number(lanes, 0x1.8p52)
+	add := steps(inverse)
 	for _, vectors := range []int{4, 1} {
 		label, behind := fmt.Sprintf("loop%d", vectors), fmt.Sprintf("behind%d", vectors)
 		numbers := vectors * lanes
@@ -77,15 +79,10 @@ func addSum(lanes int, name, param string, convert func(...Op)) {
 		JL(LabelRef(behind))
 		Label(label)
 		for i := range vectors {
-			x := vector64(lanes)
-			convert(Mem{Base: sum, Disp: 4 * lanes * i}, x)
-			VMULPD(inverse, x, x)
-			clampStep(lanes, x, low, high)
-			VADDPD(nearest, x, x)
-			VSUBPD(nearest, x, x)
-			VADDPD(Mem{Base: noisy, Disp: 8 * lanes * i}, x, x)
+			x, noise := vector64(lanes), Mem{Base: noisy, Disp: 8 * lanes * i}
+			add(Mem{Base: sum, Disp: 4 * lanes * i}, noise, x)
 			VMULPD(grid, x, x)
-			VMOVUPD(x, Mem{Base: noisy, Disp: 8 * lanes * i})
+			VMOVUPD(x, noise)
 		}
 		ADDQ(U32(4*numbers), sum)
 		ADDQ(U32(8*numbers), noisy)
@@ -96,6 +93,29 @@ func addSum(lanes int, name, param string, convert func(...Op)) {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// rounded are sums of any size, to the nearest step within the public limits.
+func rounded(lanes int, convert func(...Op)) func(VecVirtual) func(sum, noise Mem, x VecVirtual) {
+	return func(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
+		low, high, nearest := number(lanes, -0x1p51), number(lanes, 0x1p51), number(lanes, 0x1.8p52)
+		return func(sum, noise Mem, x VecVirtual) {
+			convert(sum, x)
+			VMULPD(inverse, x, x)
+			clampStep(lanes, x, low, high)
+			VADDPD(nearest, x, x)
+			VSUBPD(nearest, x, x)
+			VADDPD(noise, x, x)
+		}
+	}
+}
+
+// whole are sums that are whole steps within the limits as they are: one multiply-add is exact.
+func whole(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
+	return func(sum, noise Mem, x VecVirtual) {
+		VCVTDQ2PD(sum, x)
+		VFMADD213PD(noise, inverse, x)
+	}
 }
 
 // clampStep makes not-a-number zero and keeps x within the limits.

@@ -1,7 +1,11 @@
 // Package notprivate marks results that are computed from real records without noise.
 package notprivate
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
 
 // Every result carries these words.
 const (
@@ -20,4 +24,18 @@ type marked struct {
 // JSON writes a result with its caveat.
 func JSON(kind string, result any) ([]byte, error) {
 	return json.Marshal(marked{Caveat: Caveat, Kind: kind, Result: result})
+}
+
+// Table prints a matrix of numbers of records under a title; head begins each row.
+func Table(title string, counts [][]int, head func(row int) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s (%s)\n", Mark, title, Caveat)
+	for i, row := range counts {
+		b.WriteString(head(i) + " |")
+		for _, n := range row {
+			fmt.Fprintf(&b, " %6d", n)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

@@ -3,6 +3,8 @@
 package sampler
 
 import (
+	"math"
+
 	has "golang.org/x/sys/cpu"
 
 	"github.com/seed7ba64551/privgen/internal/entropy"
@@ -23,10 +25,10 @@ func Available() []*Kernels {
 		return levels
 	}
 	levels = append(levels, &Kernels{Name: "avx2", AddSum: inVectors(addSumAVX2, addSum),
-		AddUnits: inVectors(addUnitsAVX2, addUnits), Steps: (*Normal).fastRun})
+		AddUnits: unitsInVectors(addUnitsAVX2, addWholeAVX2), Steps: (*Normal).fastRun})
 	if has.X86.HasAVX512F && has.X86.HasAVX512VL && has.X86.HasAVX512DQ && has.X86.HasAVX512BW {
 		wide := Kernels{Name: "avx512", AddSum: inVectors(addSumAVX512, addSum),
-			AddUnits: inVectors(addUnitsAVX512, addUnits), Steps: (*Normal).fastRun}
+			AddUnits: unitsInVectors(addUnitsAVX512, addWholeAVX512), Steps: (*Normal).fastRun}
 		levels = append(levels, &wide)
 		if has.X86.HasAVX512IFMA {
 			ifma := wide
@@ -55,6 +57,20 @@ func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float6
 			kernel(whole, &noisy[0], &sum[0], inverse, grid)
 		}
 		portable(noisy[whole:], sum[whole:], inverse, grid)
+	}
+}
+
+// unitsInVectors takes the shorter kernel, whole, where units are whole steps that need no limit: a
+// power of two up to 2^19 steps, times 31 bits, stays below 2^50.
+func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) func([]float64,
+	[]int32, float64, float64) {
+	slow, fast := inVectors(any, addUnits), inVectors(whole, addUnits)
+	return func(noisy []float64, sum []int32, inverse, grid float64) {
+		if inverse >= 1 && inverse <= 0x1p19 && inverse == math.Trunc(inverse) {
+			fast(noisy, sum, inverse, grid)
+		} else {
+			slow(noisy, sum, inverse, grid)
+		}
 	}
 }
 

@@ -224,8 +224,15 @@ func TestAddUnitsSameBits(t *testing.T) {
 		sum, noise := make([]int32, n), make([]float64, n)
 		for i := range sum {
 			sum[i], noise[i] = int32(rng.Uint32())>>rng.IntN(32), float64(rng.IntN(1<<30)-1<<29)
+			switch rng.IntN(8) {
+			case 0:
+				sum[i] = []int32{math.MinInt32, math.MaxInt32, 0}[rng.IntN(3)]
+			case 1:
+				noise[i] = []float64{MaxSteps, -MaxSteps, 0}[rng.IntN(3)]
+			}
 		}
-		for _, inverse := range []float64{1, 0x1p7, 0x1p30, 0x1p-9} {
+		for _, inverse := range []float64{1, 2, 0x1p7, 0x1p18, 0x1p19, 0x1p20, 0x1p21, 0x1p30, 0.5,
+			0x1p-9} {
 			want := slices.Clone(noise)
 			addUnits(want, sum, inverse, 0x1p-24)
 			carried := slices.Clone(noise)

@@ -101,6 +101,7 @@ func TestIntegerSamplers(t *testing.T) {
 	}
 }
 
+// One comparison, which fails by chance with the probability of a normal number beyond 6, 1e-9.
 func TestExponential(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000

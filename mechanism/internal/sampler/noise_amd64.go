@@ -14,6 +14,11 @@ func addSumAVX2(n int, noisy *float64, sum *float32, inverse float64, grid float
 //go:noescape
 func addUnitsAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
+// addWholeAVX2 is addWhole for n numbers, a multiple of 4.
+//
+//go:noescape
+func addWholeAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+
 // addSumAVX512 is addSum for n numbers, a multiple of 8.
 //
 //go:noescape
@@ -23,6 +28,11 @@ func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid flo
 //
 //go:noescape
 func addUnitsAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+
+// addWholeAVX512 is addWhole for n numbers, a multiple of 8.
+//
+//go:noescape
+func addWholeAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
 
 // stepsAVX512 draws what leading words decide, of n, a multiple of 8, and returns how many.
 // It may write to all of dst.

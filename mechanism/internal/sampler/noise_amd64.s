@@ -186,6 +186,59 @@ behind1:
 	VZEROUPPER
 	RET
 
+// func addWholeAVX2(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX, FMA3
+TEXT ·addWholeAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Y0
+	VBROADCASTSD grid+32(FP), Y1
+	SUBQ         $0x10, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD   (DX), Y2
+	VFMADD213PD (CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, (CX)
+	VCVTDQ2PD   16(DX), Y2
+	VFMADD213PD 32(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 32(CX)
+	VCVTDQ2PD   32(DX), Y2
+	VFMADD213PD 64(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 64(CX)
+	VCVTDQ2PD   48(DX), Y2
+	VFMADD213PD 96(CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, 96(CX)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x10, AX
+	JGE         loop4
+
+behind4:
+	ADDQ $0x10, AX
+	SUBQ $0x04, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD   (DX), Y2
+	VFMADD213PD (CX), Y0, Y2
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     Y2, (CX)
+	ADDQ        $0x00000010, DX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x04, AX
+	JGE         loop1
+
+behind1:
+	ADDQ $0x04, AX
+	VZEROUPPER
+	RET
+
 // func addSumAVX512(n int, noisy *float64, sum *float32, inverse float64, grid float64)
 // Requires: AVX, AVX512F
 TEXT ·addSumAVX512(SB), NOSPLIT, $0-40
@@ -352,6 +405,59 @@ loop1:
 	ADDQ      $0x00000040, CX
 	SUBQ      $0x08, AX
 	JGE       loop1
+
+behind1:
+	ADDQ $0x08, AX
+	VZEROUPPER
+	RET
+
+// func addWholeAVX512(n int, noisy *float64, sum *int32, inverse float64, grid float64)
+// Requires: AVX, AVX512F
+TEXT ·addWholeAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         noisy+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	VBROADCASTSD inverse+24(FP), Z0
+	VBROADCASTSD grid+32(FP), Z1
+	SUBQ         $0x20, AX
+	JL           behind4
+
+loop4:
+	VCVTDQ2PD   (DX), Z2
+	VFMADD213PD (CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, (CX)
+	VCVTDQ2PD   32(DX), Z2
+	VFMADD213PD 64(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 64(CX)
+	VCVTDQ2PD   64(DX), Z2
+	VFMADD213PD 128(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 128(CX)
+	VCVTDQ2PD   96(DX), Z2
+	VFMADD213PD 192(CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, 192(CX)
+	ADDQ        $0x00000080, DX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x20, AX
+	JGE         loop4
+
+behind4:
+	ADDQ $0x20, AX
+	SUBQ $0x08, AX
+	JL   behind1
+
+loop1:
+	VCVTDQ2PD   (DX), Z2
+	VFMADD213PD (CX), Z0, Z2
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     Z2, (CX)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x08, AX
+	JGE         loop1
 
 behind1:
 	ADDQ $0x08, AX

@@ -26,8 +26,8 @@ func TestFloydTriples(t *testing.T) {
 	}
 }
 
-// binomialTail: a normal bound, far beyond which a false alarm has probability
-// below 1e-9.
+// sixSigma compares a count with its law. It fails by chance with the probability of a normal
+// number beyond 6.2, which is 6e-10.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))

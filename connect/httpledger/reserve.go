@@ -1,0 +1,176 @@
+package httpledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/jsonlimit"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// transaction is the body of a reservation.
+type transaction struct {
+	Groups []group           `json:"groups,omitempty"`
+	Lines  []transactionLine `json:"lines"`
+}
+
+type group struct {
+	Purpose string `json:"purpose"`
+	N       int    `json:"n"`
+}
+
+type transactionLine struct {
+	Purpose string          `json:"purpose"`
+	Event   json.RawMessage `json:"event"`
+	Count   int             `json:"count"`
+	Taken   int             `json:"taken,omitempty"`
+	Group   int             `json:"group,omitempty"`
+	Part    int             `json:"part,omitempty"`
+	Take    int             `json:"take,omitempty"`
+}
+
+// reservedAnswer is what there is of a transaction.
+type reservedAnswer struct {
+	ID    string           `json:"id"`
+	Lines []reservedLine   `json:"lines"`
+	Kept  *accountant.Kept `json:"kept"`
+}
+
+type reservedLine struct {
+	Purpose  string `json:"purpose"`
+	Reserved int    `json:"reserved"`
+	Left     int    `json:"left"`
+	Took     int    `json:"took"` // by this request
+}
+
+// reserve sets a transaction aside, once for its ID, and says what is left of it.
+func (h *Handler) reserve(r *http.Request) (any, error) {
+	answer, _, _, err := h.held(r, false)
+	return answer, err
+}
+
+const (
+	mostLinesAsked = 10_000
+	mostTaken      = 10_000 // uses by one request
+)
+
+// take takes uses of a transaction, which it sets aside where that was not done before. The answer
+// to a request that was cut short, as by a failure of the store, is an error: what it took is lost.
+func (h *Handler) take(r *http.Request) (any, error) {
+	answer, held, wanted, err := h.held(r, true)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range wanted {
+		if left := held[i].Remaining(); n > left {
+			return nil, &failure{http.StatusConflict, "exhausted",
+				"fewer uses are left than were asked for; none was taken", answer}
+		}
+	}
+	for i, n := range wanted {
+		for answer.Lines[i].Took < n {
+			if err := held[i].Spend(); err != nil {
+				return nil, err
+			}
+			answer.Lines[i].Took++
+		}
+		answer.Lines[i].Left = held[i].Remaining()
+	}
+	return answer, nil
+}
+
+// held is the transaction that a request is about.
+func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
+	held []*accountant.Reservation, wanted []int, err error) {
+	t, wanted, err := readTransaction(r, taking)
+	if err != nil {
+		return a, nil, nil, err
+	}
+	l, err := h.ledgers.get(r.PathValue("ledger"), Reserve)
+	if err != nil {
+		return a, nil, nil, err
+	}
+	if held, err = l.ReserveAll(t); err != nil {
+		return a, nil, nil, err
+	}
+	a = reservedAnswer{ID: t.ID, Kept: l.Kept()}
+	for i, line := range t.Lines {
+		a.Lines = append(a.Lines, reservedLine{Purpose: line.Purpose, Reserved: line.Count,
+			Left: held[i].Remaining()})
+	}
+	return a, held, wanted, nil
+}
+
+// readTransaction reads a body, and how many uses of each line it takes.
+func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wanted []int,
+	err error) {
+	var asked transaction
+	if err := readBody(r, &asked); err != nil {
+		return t, nil, err
+	}
+	var k param.Checker
+	t.ID = r.PathValue("id")
+	k.OK(len(t.ID) >= 8 && len(t.ID) <= 128 && plain(t.ID), "path.id", "what was given",
+		"8 to 128 letters, digits, '-', '_' and '.', chosen at random")
+	k.OK(len(asked.Lines) <= mostLinesAsked, "body.lines", len(asked.Lines), "at most 10000")
+	total := 0
+	for _, g := range asked.Groups {
+		t.Groups = append(t.Groups, accountant.Parts{Purpose: g.Purpose, N: g.N})
+	}
+	for _, line := range asked.Lines {
+		event, err := accountant.UnmarshalEvent(line.Event)
+		if err != nil {
+			return t, nil, &failure{http.StatusBadRequest, "invalid", err.Error(), nil}
+		}
+		k.OK(line.Take >= 0 && line.Take <= mostTaken-total && (taking || line.Take == 0),
+			"body.lines.take", line.Take, "at most 10000 in all, and 0 where uses are not taken")
+		total = min(total+max(line.Take, 0), mostTaken)
+		wanted = append(wanted, line.Take)
+		t.Lines = append(t.Lines, accountant.Line{Purpose: line.Purpose, Event: event,
+			Count: line.Count, Taken: line.Taken, Group: line.Group, Part: line.Part})
+	}
+	return t, wanted, k.Err()
+}
+
+// plain reports whether an ID consists of what needs no escape in a path.
+func plain(id string) bool {
+	for _, c := range id {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
+			c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
+// readBody reads one JSON value with known fields.
+func readBody(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &failure{http.StatusRequestEntityTooLarge, "too_large", "the body is too large", nil}
+	}
+	if err != nil {
+		return &failure{http.StatusBadRequest, "invalid", "the body could not be read", nil}
+	}
+	bad := &failure{http.StatusBadRequest, "invalid", "", nil}
+	if err := (jsonlimit.Limits{}).Check(text); err != nil {
+		bad.Message = err.Error()
+		return bad
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		bad.Message = err.Error()
+		return bad
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		bad.Message = "more than one value in the body"
+		return bad
+	}
+	return nil
+}

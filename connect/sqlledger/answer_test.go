@@ -1,0 +1,201 @@
+package sqlledger
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// TestAnswerLost cuts the connection between the server's commit and its answer: the reservation
+// fails, and counts; the same transaction asked for again is handed out, and costs nothing more.
+func TestAnswerLost(t *testing.T) {
+	s := sharedServer(t)
+	address := s.database(t)
+	p := newProxy(t, filepath.Join(s.folder, ".s.PGSQL.5432"))
+	through := strings.Replace(address, "host="+s.folder, "host="+p.folder, 1)
+	l, err := store.New(mustOpen(t, through)).Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	run := accountant.Transaction{ID: "run", Lines: []accountant.Line{
+		{Purpose: "count", Event: event, Count: 2}}}
+	p.cut.Store(true)
+	if _, err := l.ReserveAll(run); err == nil || errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Fatalf("the answer was lost: %v", err)
+	}
+	if p.cut.Load() {
+		t.Fatal("no commit was seen: the test shows nothing")
+	}
+	beside, err := store.New(mustOpen(t, address)).Audit(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer beside.Close()
+	if e := beside.Entries(); len(e) != 1 || e[0].Reserved != 2 {
+		t.Fatalf("the line was committed, and others see %+v", e)
+	}
+	all, err := l.ReserveAll(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 2 || all[0].Remaining() != 2 {
+		t.Errorf("%+v, %d left", e, all[0].Remaining())
+	}
+	if err := all[0].Spend(); err != nil {
+		t.Error(err)
+	}
+}
+
+// proxy passes what a client and a server say to each other. While cut is set, the answer to
+// a commit is not passed on, and the connection ends.
+type proxy struct {
+	folder, server string
+	cut            atomic.Bool
+}
+
+func newProxy(t *testing.T, server string) *proxy {
+	t.Helper()
+	p := &proxy{folder: t.TempDir(), server: server}
+	listener, err := net.Listen("unix", filepath.Join(p.folder, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(client)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	var lost atomic.Bool
+	go func() {
+		defer client.Close()
+		buffer := make([]byte, 1<<16)
+		for {
+			n, err := server.Read(buffer)
+			if n > 0 && lost.Load() {
+				_ = server.Close() // it has answered: the transaction is over
+				return
+			}
+			if _, errW := client.Write(buffer[:n]); err != nil || errW != nil {
+				return
+			}
+		}
+	}()
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := client.Read(buffer)
+		if bytes.Contains(buffer[:n], []byte("commit\x00")) && p.cut.CompareAndSwap(true, false) {
+			lost.Store(true)
+		}
+		if _, errW := io.Copy(server, bytes.NewReader(buffer[:n])); err != nil || errW != nil {
+			return
+		}
+	}
+}
+
+// TestServerThatForgets: synchronous_commit is off on the server, and the server is killed after
+// the answers: no line is lost, while one that is written by hand is.
+func TestServerThatForgets(t *testing.T) {
+	s := startPostgres(t, "synchronous_commit=off", "wal_writer_delay=10s", "autovacuum=off")
+	address := s.database(t)
+	forgets := false
+	for round := 0; round < 5 && !forgets; round++ {
+		ledgers := store.New(mustOpen(t, address))
+		name := strings.Repeat("a", round+1)
+		l, err := ledgers.Create(t.Context(), name, terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := l.Reserve("count", event, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.exec(t, databaseOf(address), "CREATE TABLE by_hand_"+name+" (n integer)")
+		s.kill()
+		s.start(t)
+		_ = l.Close()
+		again, err := ledgers.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := again.Entries(); len(e) != 1 || e[0].Reserved != 10 {
+			t.Fatalf("lines were lost: %+v", e)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var there bool
+		db := s.connect(databaseOf(address))
+		err = db.QueryRow(`SELECT count(*) > 0 FROM pg_class WHERE relname = 'by_hand_` + name +
+			`'`).Scan(&there)
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		forgets = !there
+	}
+	if !forgets {
+		t.Error("the server forgets nothing: the test shows nothing")
+	}
+}
+
+// TestServerWithoutFsync is refused.
+func TestServerWithoutFsync(t *testing.T) {
+	s := startPostgres(t, "fsync=off")
+	_, err := store.New(mustOpen(t, s.database(t))).Create(t.Context(), "people", terms)
+	if err == nil || !strings.Contains(err.Error(), "fsync") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLockOfAVanishedMachine: another machine keeps the lock for good, and work goes on without it.
+func TestLockOfAVanishedMachine(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		l, err := store.New(mustOpen(t, place)).Create(t.Context(), "people", terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		j, err := mustOpen(t, place).Journal(t.Context(), "people", store.Write)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		unlock, err := j.(accountant.Locker).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unlock()
+		begin := time.Now()
+		if _, err := l.Reserve("count", event, 1); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took < lockPatience || took > lockPatience+20*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package sqlledger
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// disk is a file system of a test's own, in a file.
+type disk struct{ image, mount string }
+
+// newDisk makes a disk, or skips the test where that needs more rights.
+func newDisk(t *testing.T, megabytes int64) *disk {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a disk")
+	}
+	folder, err := os.MkdirTemp("", "disk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &disk{filepath.Join(folder, "image"), filepath.Join(folder, "mount")}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(d.image, megabytes<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.mount, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(folder, 0o755); err != nil { // the server is another user
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", d.image).CombinedOutput(); err != nil {
+		t.Skipf("mkfs.ext4: %v\n%s", err, out)
+	}
+	if out, err := d.attach(); err != nil {
+		t.Skipf("mount: %v\n%s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", d.mount).Run() })
+	return d
+}
+
+func (d *disk) attach() ([]byte, error) {
+	return exec.Command("mount", "-o", "loop", d.image, d.mount).CombinedOutput()
+}
+
+// cutPower drops everything that was not synchronised, and stops the file system.
+func (d *disk) cutPower(t *testing.T) {
+	t.Helper()
+	f, err := os.Open(d.mount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const shutdown, withoutFlush = 0x8004587d, 2 // FS_IOC_SHUTDOWN, its flag NOLOGFLUSH
+	flag := uint32(withoutFlush)
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown,
+		uintptr(unsafe.Pointer(&flag))); e != 0 {
+		t.Skipf("the file system cannot be shut down: %v", e)
+	}
+}
+
+// powerOn mounts the disk again. Nothing may have it open.
+func (d *disk) powerOn(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("umount", d.mount).CombinedOutput(); err != nil {
+		t.Fatalf("umount: %v\n%s", err, out)
+	}
+	if out, err := d.attach(); err != nil {
+		t.Fatalf("mount: %v\n%s", err, out)
+	}
+}
+
+// reserveSome makes reservations until one fails or there are n, and returns how many were
+// answered.
+func reserveSome(l *accountant.Ledger, purpose string, n int) (int, error) {
+	for i := range n {
+		if _, err := l.ReserveAll(accountant.Transaction{ID: fmt.Sprintf("%s-%d", purpose, i),
+			Lines: []accountant.Line{{Purpose: purpose, Event: quiet, Count: 1}}}); err != nil {
+			return i, err
+		}
+	}
+	return n, nil
+}
+
+// quiet is an event of which many fit.
+var quiet = accountant.Gaussian{NoiseMultiplier: 4000}
+
+// reservedFor is how many uses a ledger that is opened now knows.
+func reservedFor(t *testing.T, b store.Backend, purpose string) (n int) {
+	t.Helper()
+	l, err := store.New(b).Open(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, e := range l.Entries() {
+		if e.Purpose == purpose {
+			n += e.Reserved
+		}
+	}
+	return n
+}
+
+// TestPowerCutSQLite cuts the power after answers, with the ledger open: every line that was
+// answered is there, while a file that was written beside it and not synchronised is lost.
+func TestPowerCutSQLite(t *testing.T) {
+	d := newDisk(t, 64)
+	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
+	for round := range 8 {
+		l, err := store.New(b).Open(t.Context(), "people")
+		if round == 0 {
+			l, err = store.New(b).Create(t.Context(), "people", terms)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		purpose := fmt.Sprint("round ", round)
+		want, err := reserveSome(l, purpose, 1+3*round)
+		if err != nil {
+			t.Fatal(err)
+		}
+		control := filepath.Join(d.mount, "not synchronised")
+		if err := os.WriteFile(control, []byte(purpose), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.cutPower(t)
+		if _, err := reserveSome(l, "in the dark", 1); err == nil {
+			t.Error("an answer without power")
+		}
+		_ = l.Close() // which cannot write any more
+		d.powerOn(t)
+		if text, err := os.ReadFile(control); err == nil && string(text) == purpose {
+			t.Fatal("nothing is lost: the test shows nothing")
+		}
+		if got := reservedFor(t, b, purpose); got != want {
+			t.Errorf("round %d: %d of %d answers are there", round, got, want)
+		}
+	}
+}
+
+// TestPowerCutPostgreSQL does the same to a server's disk.
+func TestPowerCutPostgreSQL(t *testing.T) {
+	d := newDisk(t, 256)
+	folder := filepath.Join(d.mount, "pg")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := newServerIn(t, folder, "synchronous_commit=off", "max_wal_size=64MB")
+	t.Cleanup(s.kill)
+	address := s.database(t)
+	for round := range 3 {
+		b := mustOpen(t, address)
+		l, err := store.New(b).Open(t.Context(), "people")
+		if round == 0 {
+			l, err = store.New(b).Create(t.Context(), "people", terms)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		purpose := fmt.Sprint("round ", round)
+		want, err := reserveSome(l, purpose, 10+5*round)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.cutPower(t)
+		if _, err := reserveSome(l, "in the dark", 1); err == nil {
+			t.Error("an answer without power")
+		}
+		_ = l.Close()
+		s.kill()
+		d.powerOn(t)
+		s.start(t)
+		if got := reservedFor(t, b, purpose); got != want {
+			t.Errorf("round %d: %d of %d answers are there", round, got, want)
+		}
+	}
+}
+
+// TestDiskFull fills the disk under an open ledger: reservations fail, none that was answered is
+// lost, and all goes on when there is room.
+func TestDiskFull(t *testing.T) {
+	for name, test := range map[string]func(*testing.T, *disk) (*Backend, func()){
+		"SQLite": func(_ *testing.T, d *disk) (*Backend, func()) {
+			return SQLite(filepath.Join(d.mount, "ledgers.db")), func() {}
+		},
+		"PostgreSQL": func(t *testing.T, d *disk) (*Backend, func()) {
+			folder := filepath.Join(d.mount, "pg")
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := newServerIn(t, folder, "max_wal_size=32MB", "restart_after_crash=off")
+			t.Cleanup(s.kill)
+			return mustOpen(t, s.database(t)), func() { s.kill(); s.start(t) } // it may have ended itself
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDisk(t, 192)
+			b, restart := test(t, d)
+			l, err := store.New(b).Create(t.Context(), "people", terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ballast := filepath.Join(d.mount, "ballast")
+			f, err := os.Create(ballast)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for size := 1 << 20; size > 0; {
+				if _, err := f.Write(make([]byte, size)); err != nil {
+					size /= 2
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var answered int
+			long := strings.Repeat("a long purpose ", 60)
+			for i := 0; err == nil && i < 20000; i++ {
+				if _, err = l.Reserve(fmt.Sprint(i, long), quiet, 1); err == nil {
+					answered++
+				}
+			}
+			if err == nil {
+				t.Fatal("the disk is not full")
+			}
+			t.Logf("%d answers, then %v", answered, err)
+			if err := os.Remove(ballast); err != nil {
+				t.Fatal(err)
+			}
+			_ = l.Close()
+			restart()
+			again, err := store.New(b).Open(t.Context(), "people")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			// The one that failed may be there, and nothing else.
+			if got := len(again.Entries()); got < answered || got > answered+1 {
+				t.Errorf("%d reservations were answered, %d are there", answered, got)
+			}
+			if _, err := again.Reserve("room", quiet, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestReadOnlyDisk mounts a ledger's disk for reading: auditors read, nothing is reserved.
+func TestReadOnlyDisk(t *testing.T) {
+	d := newDisk(t, 32)
+	b := SQLite(filepath.Join(d.mount, "ledgers.db"))
+	l, err := store.New(b).Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reserveSome(l, "count", 3); err != nil {
+		t.Fatal(err)
+	}
+	want := l.Epsilon()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-o", "remount,ro", d.mount).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	audit, err := store.New(b).Audit(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer audit.Close()
+	if got := audit.Epsilon(); got != want {
+		t.Errorf("the auditor sees ε = %v, not %v", got, want)
+	}
+	writer, err := store.New(b).Open(t.Context(), "people")
+	if err == nil {
+		defer writer.Close()
+		_, err = writer.Reserve("more", quiet, 1)
+	}
+	if err == nil {
+		t.Error("reserved on a disk that cannot be written")
+	}
+}

@@ -1,0 +1,36 @@
+// Package sqlledger keeps privacy ledgers in a database: in a file of SQLite for the processes of
+// one machine, or on a PostgreSQL server for those of many.
+//
+//	backend, err := sqlledger.PostgreSQL("postgres://service@db.example/ledgers")
+//	ledgers := store.New(backend)
+//	ledger, err := ledgers.Create(ctx, "patients-2026", accountant.Terms{Budget: budget})
+//	…
+//	ledger, err := ledgers.Open(ctx, "patients-2026") // on any machine, at any time
+//
+// Guarantee: that of package store. A line is added in one serialisable transaction that compares
+// the ledger's last line with the one that the caller has seen, and is durable when the answer
+// comes: PostgreSQL with synchronous_commit at least on, SQLite with a synchronised write-ahead
+// log. A database that cannot promise this is refused: PostgreSQL with fsync off, SQLite without
+// its write-ahead log.
+//
+// # Tables
+//
+// Three tables hold everything: privgen_ledgers has the last line of every ledger, privgen_lines
+// the lines, privgen_schema the version of the schema. The view privgen_history shows the lines as
+// text, for people. [Backend.Migrate] brings an older schema up to date, and so does the creation
+// of a ledger; a schema newer than the program is refused.
+//
+// # Permissions
+//
+// On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse]
+// lets a role add lines but neither change nor remove one, so that it cannot compact a ledger
+// either. SQLite has the permissions of the file system: whoever can read the folder's files can
+// audit.
+//
+// # Limits
+//
+// A database file of SQLite belongs on a local disk. A backup that is restored is noticed by every
+// ledger and checkpoint that has seen a later line, and by nobody else; the same holds for
+// a PostgreSQL standby that is promoted before it has received every line, unless replication is
+// synchronous. Keep no ledger on a standby that may lose lines.
+package sqlledger

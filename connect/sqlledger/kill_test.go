@@ -1,0 +1,116 @@
+package sqlledger
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/store/storetest"
+)
+
+var kills = flag.Int("kills", 12, "processes killed by each test of kills; from 100 on with 8 "+
+	"processes of 2,000 reservations")
+
+func load() storetest.Load {
+	l := storetest.Load{Kills: *kills, Processes: 4, Reservations: 40}
+	if *kills >= 100 {
+		l.Processes, l.Reservations = 8, 2000
+	}
+	return l
+}
+
+func TestKillSQLite(t *testing.T) { storetest.Kill(t, sqliteSubject(), load()) }
+
+func TestKillPostgreSQL(t *testing.T) { storetest.Kill(t, postgresSubject(), load()) }
+
+// TestKillServer kills the server, too, and starts it again.
+func TestKillServer(t *testing.T) {
+	var s *server
+	subject := storetest.Subject{Open: open, Place: func(t *testing.T) string {
+		if s == nil {
+			s = startPostgres(t)
+		}
+		return s.database(t)
+	}}
+	l := load()
+	times := 0
+	l.Disturb = func() {
+		s.kill()
+		s.start(t)
+		times++
+	}
+	storetest.Kill(t, subject, l)
+	if t.Logf("the server was killed %d times", times); times == 0 {
+		t.Error("the server was never killed")
+	}
+}
+
+// TestReopening opens a ledger of 100,000 lines.
+func TestReopening(t *testing.T) {
+	if *kills < 100 {
+		t.Skip("with -kills 100 or more: it writes 100,000 lines")
+	}
+	eachDatabase(t, func(t *testing.T, place string) {
+		b := mustOpen(t, place)
+		lines, want := manyLines(t, 100_000)
+		j, err := b.Journal(t.Context(), "people", store.Create)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := accountant.Position{}
+		for batch := range slices.Chunk(lines, 1000) {
+			if err := j.Append(t.Context(), at, batch); err != nil {
+				t.Fatal(err)
+			}
+			at = batch[len(batch)-1].Position
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		best := time.Hour
+		for range 5 {
+			begin := time.Now()
+			l, err := store.New(b).Open(t.Context(), "people")
+			if err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(begin))
+			if got := l.Epsilon(); got != want {
+				t.Errorf("ε = %v, want %v", got, want)
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%d lines open in %v", 100_000, best)
+		if best > 100*time.Millisecond {
+			t.Errorf("it takes %v", best)
+		}
+	})
+}
+
+// manyLines are those that a ledger writes, and its ε.
+func manyLines(t *testing.T, n int) (lines []accountant.JournalLine, epsilon accountant.Bound) {
+	t.Helper()
+	memory := store.Memory()
+	l, err := memory.Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < n; i++ {
+		if _, err := l.Reserve(fmt.Sprint("purpose ", i%50), quiet, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, err := range memory.History(t.Context(), "people") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, l.Epsilon()
+}

@@ -1,0 +1,60 @@
+package sqlledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// lockPatience is how long Lock waits.
+const lockPatience = 2 * time.Second
+
+// Lock implements [accountant.Locker]. A process that hangs may keep the lock, and a machine that
+// vanishes, until the server notices. So Lock goes on without it after a while: nothing but the
+// number of conflicts depends on it.
+func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
+	if j.mode == store.Read {
+		return nil, accountant.ErrReadOnly
+	}
+	short, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	unlock, err = j.db.lock(ctx, short, j.name)
+	switch {
+	case ctx.Err() != nil:
+		if err == nil {
+			unlock()
+		}
+		return nil, failed(ctx.Err())
+	case err == nil:
+		return unlock, nil
+	case short.Err() != nil, errors.Is(err, fs.ErrPermission), errors.Is(err, errors.ErrUnsupported):
+		return func() {}, nil
+	}
+	return nil, failed(err)
+}
+
+// lockSpace is the first of the two numbers that name an advisory lock.
+const lockSpace = "1886545262"
+
+// lockPostgres holds an advisory lock by a transaction, so that it passes through a pooler of
+// connections and ends with the connection.
+func lockPostgres(db *sql.DB) func(ctx, short context.Context, name string) (func(), error) {
+	return func(ctx, short context.Context, name string) (func(), error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		unlock := func() { _ = tx.Rollback() } // the lock does not survive the connection
+		_, err = tx.ExecContext(short, `SELECT pg_advisory_xact_lock(`+lockSpace+`, hashtext($1))`,
+			name)
+		if err != nil {
+			unlock()
+		}
+		return unlock, err
+	}
+}

@@ -1,0 +1,94 @@
+package sqlledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/store"
+)
+
+var (
+	// ErrNewer: the database's tables were made by a later version of this package.
+	ErrNewer = errors.New("the schema is newer than this program")
+	// ErrOlder: the database's tables were made by an earlier version of this package.
+	ErrOlder = errors.New("the schema is older than this program: call Migrate")
+)
+
+// Migrate makes the tables, or brings those of an earlier version up to date, in one transaction.
+// Programs of the earlier version can use the database no more.
+//
+// Errors: ErrNewer; those of the database.
+func (b *Backend) Migrate(ctx context.Context) error {
+	db, err := b.writing.acquire(true)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(errors.Join(b.migrate(ctx, db), b.writing.release()))
+}
+
+// migrate writes nothing where the schema is up to date, so that no permission is needed.
+func (d *dialect) migrate(ctx context.Context, db *database) error {
+	if version, err := d.version(ctx, db); err != nil || d.fits(version) == nil {
+		return err
+	}
+	return d.transact(ctx, db, nil, func(tx *sql.Tx) error {
+		if d.migrating != "" {
+			if _, err := tx.ExecContext(ctx, d.migrating); err != nil {
+				return err
+			}
+		}
+		version, err := d.version(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if version > len(d.migrations) {
+			return d.fits(version)
+		}
+		for ; version < len(d.migrations); version++ {
+			if _, err := tx.ExecContext(ctx, d.migrations[version]); err != nil {
+				return fmt.Errorf("migration to version %d: %w", version+1, err)
+			}
+		}
+		_, err = tx.ExecContext(ctx, d.sql(`UPDATE privgen_schema SET version = $1`), version)
+		return err
+	})
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// version is that of the schema, 0 for none.
+func (d *dialect) version(ctx context.Context, q querier) (version int, err error) {
+	var exists bool
+	if err := q.QueryRowContext(ctx, d.exists).Scan(&exists); err != nil || !exists {
+		return 0, err
+	}
+	err = q.QueryRowContext(ctx, `SELECT version FROM privgen_schema`).Scan(&version)
+	return version, err
+}
+
+// current refuses a schema that is not this version's.
+func (d *dialect) current(ctx context.Context, q querier) error {
+	version, err := d.version(ctx, q)
+	if err != nil {
+		return err
+	}
+	return d.fits(version)
+}
+
+func (d *dialect) fits(version int) error {
+	want := len(d.migrations)
+	switch {
+	case version == 0:
+		return store.ErrNotFound
+	case version < want:
+		return fmt.Errorf("%w: version %d, not %d", ErrOlder, version, want)
+	case version > want:
+		return fmt.Errorf("%w: version %d, not %d", ErrNewer, version, want)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package sqlledger
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// eachDatabase runs a test on both.
+func eachDatabase(t *testing.T, test func(t *testing.T, place string)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, sqliteSubject().Place(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgresSubject().Place(t)) })
+}
+
+func mustOpen(t *testing.T, place string) *Backend {
+	t.Helper()
+	b, err := open(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.(*Backend)
+}
+
+var terms = accountant.Terms{Budget: accountant.Budget{Epsilon: 2, Delta: 1e-6}}
+
+var event = accountant.Gaussian{NoiseMultiplier: 40}
+
+// change carries out statements beside the package.
+func change(t *testing.T, b *Backend, statements ...string) {
+	t.Helper()
+	db, err := b.writing.acquire(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := b.writing.release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		b := mustOpen(t, place)
+		before, err := store.New(b).Create(t.Context(), "people", terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer before.Close()
+		change(t, b, `UPDATE privgen_schema SET version = 99`)
+		for _, mode := range []store.Mode{store.Read, store.Write, store.Create} {
+			if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, ErrNewer) {
+				t.Errorf("mode %d: %v", mode, err)
+			}
+		}
+		if err := b.Migrate(t.Context()); !errors.Is(err, ErrNewer) {
+			t.Errorf("migrate: %v", err)
+		}
+		if err := before.Spend("count", event); !errors.Is(err, ErrNewer) {
+			t.Errorf("a ledger that was open before: %v", err)
+		}
+		change(t, b, `UPDATE privgen_schema SET version = 1`)
+		if err := before.Spend("count", event); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMigration adds a version: whoever opens a ledger of the earlier one is told, several who
+// migrate at once do it once, and a program of the earlier version stops.
+func TestMigration(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		old := mustOpen(t, place)
+		ledger, err := store.New(old).Create(t.Context(), "people", terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ledger.Close()
+		later := func() *Backend {
+			b := mustOpen(t, place)
+			b.migrations = append(b.migrations[:1:1], `CREATE TABLE privgen_more (n integer)`)
+			return b
+		}
+		for _, mode := range []store.Mode{store.Read, store.Write} {
+			if _, err := later().Journal(t.Context(), "people", mode); !errors.Is(err, ErrOlder) {
+				t.Errorf("mode %d: %v", mode, err)
+			}
+		}
+		if err := ledger.Spend("count", event); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 5 {
+			b := later()
+			wg.Go(func() {
+				if err := b.Migrate(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if err := ledger.Spend("count", event); !errors.Is(err, ErrNewer) {
+			t.Errorf("the earlier version goes on: %v", err)
+		}
+		again, err := store.New(later()).Open(t.Context(), "people")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		if err := again.Spend("count", event); err != nil || again.Entries()[0].Spent != 2 {
+			t.Errorf("%+v: %v", again.Entries(), err)
+		}
+	})
+}
+
+// TestFirstUseAtOnce has many make the tables and the ledger at once: one succeeds.
+func TestFirstUseAtOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		var made, refused int
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for range 6 {
+			s := store.New(mustOpen(t, place))
+			wg.Go(func() {
+				l, err := s.Create(t.Context(), "people", terms)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					made++
+					_ = l.Close()
+				case errors.Is(err, store.ErrExists):
+					refused++
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if made != 1 || refused != 5 {
+			t.Errorf("%d made, %d refused", made, refused)
+		}
+	})
+}
+
+// TestChangedTables changes the tables by hand: nothing can be reserved any more, by a ledger that
+// was open or by one that is opened now.
+func TestChangedTables(t *testing.T) {
+	for name, c := range map[string]struct {
+		change string
+		fresh  error // of a ledger that is opened afterwards; nil where it cannot know
+	}{
+		"last line removed": {`DELETE FROM privgen_lines WHERE line = 4`, accountant.ErrDamaged},
+		"line within removed": {`DELETE FROM privgen_lines WHERE line = 3`,
+			accountant.ErrDamaged},
+		"all lines removed": {`DELETE FROM privgen_lines`, accountant.ErrDamaged},
+		"text changed": {`UPDATE privgen_lines SET text = (SELECT text FROM privgen_lines
+			WHERE line = 2) WHERE line = 4`, accountant.ErrDamaged},
+		"ledger removed": {`DELETE FROM privgen_ledgers`, store.ErrNotFound},
+		"older backup": {`DELETE FROM privgen_lines WHERE line = 4; UPDATE privgen_ledgers
+			SET line = 3, hash = (SELECT hash FROM privgen_lines WHERE line = 3)`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, place string) {
+				b := mustOpen(t, place)
+				open, err := store.New(b).Create(t.Context(), "people", terms)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer open.Close()
+				for _, purpose := range []string{"a", "b", "c"} {
+					if _, err := open.Reserve(purpose, event, 1); err != nil {
+						t.Fatal(err)
+					}
+				}
+				change(t, b, c.change)
+				if _, err := open.Reserve("d", event, 1); name != "line within removed" &&
+					name != "text changed" && err == nil {
+					t.Error("the open ledger reserves")
+				}
+				fresh, err := store.New(b).Open(t.Context(), "people")
+				if err == nil {
+					defer fresh.Close()
+				}
+				if c.fresh != nil && !errors.Is(err, c.fresh) || c.fresh == nil && err != nil {
+					t.Errorf("a fresh ledger: %v, want %v", err, c.fresh)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package sqlledger
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// SQLite keeps ledgers in a file, for the processes of one machine. Beside it there are a
+// write-ahead log and its index, with "-wal" and "-shm" after the name, which belong to it: a copy
+// without the log lacks the latest lines. An empty file with "-lock" after the name keeps the
+// processes in line.
+func SQLite(path string) *Backend {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return newBackend(&dialect{
+		place:      "SQLite " + path,
+		mark:       "?",
+		migrations: sqliteMigrations,
+		exists:     `SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'privgen_schema'`,
+		head: `SELECT h.line, h.hash, v.version, 'on'
+			FROM privgen_ledgers h, privgen_schema v WHERE h.name = $1`,
+		openRead: func(bool) (*database, error) { return openSQLite(path, "ro", sqliteReading) },
+		openWrite: func(create bool) (*database, error) {
+			if create {
+				return openSQLite(path, "rwc", sqliteWriting)
+			}
+			return openSQLite(path, "rw", sqliteWriting)
+		},
+		transient: sqliteTransient,
+	})
+}
+
+var sqliteMigrations = []string{`
+	CREATE TABLE privgen_schema (version INTEGER NOT NULL) STRICT;
+	INSERT INTO privgen_schema VALUES (1);
+	CREATE TABLE privgen_ledgers (
+		name TEXT PRIMARY KEY NOT NULL,
+		line INTEGER NOT NULL,
+		hash TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE privgen_lines (
+		ledger TEXT NOT NULL,
+		line INTEGER NOT NULL,
+		hash TEXT NOT NULL,
+		snapshot INTEGER NOT NULL,
+		text BLOB NOT NULL,
+		PRIMARY KEY (ledger, line)
+	) STRICT;
+	CREATE INDEX privgen_snapshots ON privgen_lines (ledger, line) WHERE snapshot;
+	CREATE VIEW privgen_history AS
+		SELECT ledger, line, hash, snapshot, CAST(text AS TEXT) AS text FROM privgen_lines;
+`}
+
+// sqliteTransient is true where a lock was not to be had.
+func sqliteTransient(err error) bool {
+	const busy, locked, primary = 5, 6, 0xff
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
+}
+
+// Every transaction begins as a writer's, so that none finds out later that it is too late, and
+// ends when its part of the write-ahead log has been synchronised.
+const (
+	sqliteWriting = "_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
+		"&_defensive=1&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"
+	sqliteReading = "_query_only=1&_busy_timeout=5000"
+)
+
+func openSQLite(path, mode, settings string) (*database, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && mode != "rwc" {
+		return nil, store.ErrNotFound
+	}
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
+		RawQuery: "mode=" + mode + "&" + settings}
+	if !strings.HasPrefix(address.Path, "/") { // it begins with a drive
+		address.Path = "/" + address.Path
+	}
+	connector, err := sqlite.NewConnector(address.String())
+	if err != nil {
+		return nil, err
+	}
+	file := &sqliteFile{path: path}
+	mutex := durable.NewMutex(path + "-lock")
+	return &database{
+		DB:      sql.OpenDB(&sqliteConnector{connector, file, mode != "ro"}),
+		lost:    file.lost,
+		closing: mutex.Close,
+		lock: func(_, short context.Context, _ string) (func(), error) {
+			return mutex.Lock(short) // one for all: the file has one writer at a time anyway
+		},
+	}, nil
+}
+
+// sqliteConnector makes connections that keep the promises of package store.
+type sqliteConnector struct {
+	driver.Connector
+	file  *sqliteFile
+	write bool
+}
+
+// Connect implements [driver.Connector].
+func (c *sqliteConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+func (c *sqliteConnector) prepare(ctx context.Context, conn driver.Conn) error {
+	if err := c.file.remember(); err != nil || !c.write {
+		return err
+	}
+	if mode, err := pragma(ctx, conn, "journal_mode"); err != nil || mode != "wal" {
+		return errors.Join(err, fmt.Errorf("%s: journal mode %v: a write-ahead log is needed",
+			c.file.path, mode))
+	}
+	const full = int64(2)
+	if level, err := pragma(ctx, conn, "synchronous"); err != nil || level != full {
+		return errors.Join(err, fmt.Errorf("%s: synchronous is %v, not FULL", c.file.path, level))
+	}
+	// Auditors who may not write can read only where the log and its index exist.
+	if f, ok := conn.(sqlite.FileControl); ok {
+		if _, err := f.FileControlPersistWAL("main", 1); err != nil {
+			return err
+		}
+	}
+	return c.file.syncLog()
+}
+
+// pragma is the value of a setting.
+func pragma(ctx context.Context, conn driver.Conn, name string) (driver.Value, error) {
+	q, ok := conn.(driver.QueryerContext)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	rows, err := q.QueryContext(ctx, "PRAGMA "+name, nil)
+	if err != nil {
+		return nil, err
+	}
+	value := make([]driver.Value, 1)
+	err = errors.Join(rows.Next(value), rows.Close())
+	return value[0], err
+}
+
+// sqliteFile is the file that was at a path when its database was opened.
+type sqliteFile struct {
+	path string
+	mu   sync.Mutex
+	info fs.FileInfo // nil before the first connection
+}
+
+// syncLog makes durable what a process has written that was killed before it could: a connection
+// that comes after it may read such lines.
+func (f *sqliteFile) syncLog() error {
+	log, err := os.OpenFile(f.path+"-wal", os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(log.Sync(), log.Close())
+}
+
+// remember notes which file it is, or refuses another one.
+func (f *sqliteFile) remember() error {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	if f.info == nil {
+		f.info = info
+	}
+	f.mu.Unlock()
+	return f.same(info)
+}
+
+// lost says that the file was removed or replaced, as by a backup, while it was open: this process
+// would go on in the old one, and others in the new.
+func (f *sqliteFile) lost() error {
+	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s was removed", accountant.ErrRolledBack, f.path)
+	}
+	if err != nil {
+		return err
+	}
+	return f.same(info)
+}
+
+// same compares the file with the one that is open.
+func (f *sqliteFile) same(info fs.FileInfo) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.info == nil || os.SameFile(f.info, info) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is another file than it was", accountant.ErrRolledBack, f.path)
+}

@@ -1,0 +1,218 @@
+package dpgm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// What the rules aim at; docs/defaults.md has the grids.
+const (
+	usualClusters   = 10
+	clusterSignal   = 1000 // that a cluster needs
+	clusterShare    = 0.15
+	clusterRounds   = 20
+	setShare        = 0.3 // the same of sets of few items
+	setRounds       = 12
+	clusterFeatures = 0.4  // noise of a centre, relative to its norm
+	bandwidthOfUnit = 0.29 // bandwidth ÷ √dim
+	wideUniverse    = 64   // items from which on one network serves sets best
+	thinSets        = 200  // records an item below which counts are nearly everything
+	trainBatch      = 1000
+	trainRate       = 3e-3 // of Adam in a run of 1000 steps
+	stepOperations  = 2e7  // that a step takes whatever it works on
+)
+
+// chosen is the configuration with everything that may be left open decided by rules, where a
+// Nominal size is given, and without one as it is.
+func (c Config) chosen() (Config, error) {
+	if c.Nominal == 0 {
+		return c.withoutMarginals(), nil
+	}
+	var k param.Checker
+	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "dpgm.Config.Nominal", c.Nominal,
+		"a public number of records, at most 2^31")
+	k.Add(c.Schema.Validate())
+	k.Add(c.Budget.Validate())
+	if k.Err() != nil {
+		return c, k.Err()
+	}
+	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	if err != nil {
+		return c, fmt.Errorf("dpgm: defaults: %w", err)
+	}
+	c = c.own()
+	c.choices = append(defaults.Choices(nil), c.choices...)
+	c.chooseClusters(t)
+	if c.Schema.Sparse() {
+		c.chooseMarginals(t)
+		c.chooseForSets(t)
+	} else {
+		c.chooseForVectors(t)
+	}
+	c.choices.Add("", "", c.cost(t).String())
+	c.Nominal = 0
+	return c.withoutMarginals(), nil
+}
+
+// withoutMarginals drops those that are switched off.
+func (c Config) withoutMarginals() Config {
+	if c.Marginals != nil && c.Marginals.Off {
+		c.Marginals = nil
+	}
+	return c
+}
+
+func (c *Config) chooseClusters(t defaults.Task) {
+	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
+		fmt.Sprintf("a cluster needs a signal of %d, of %.0f, and %d are enough", clusterSignal, t.Signal,
+			usualClusters)
+	if c.Schema.Sparse() {
+		k, why = 1, "one network serves sets of many items best"
+		if c.Schema.Dim() < wideUniverse {
+			k = int(min(t.Signal/clusterSignal/2, 32))
+			why = "few items leave noise enough for as many clusters as their records support"
+		}
+	}
+	rounds, share := clusterRounds, clusterShare
+	if c.Schema.Sparse() {
+		rounds, share = setRounds, setShare
+	}
+	defaults.Fill(&c.choices, &c.Cluster.K, max(k, 1), "Cluster.K", why)
+	if c.Cluster.K == 1 {
+		return
+	}
+	dim := float64(c.Schema.Dim())
+	if c.Features == nil {
+		signal := defaults.Task{Signal: t.Signal * share / math.Sqrt(float64(rounds))}
+		width, most := bandwidthOfUnit*math.Sqrt(dim), 800
+		if c.Schema.Sparse() {
+			width, most = 1.5, 100
+		}
+		c.Features = rff.RBF{Dim: signal.Features(c.Cluster.K, clusterFeatures, 50, most),
+			Bandwidth: width}
+		c.choices.Add("Features", c.Features, "as many as the noise of a centre lets through")
+	}
+	defaults.Fill(&c.choices, &c.Cluster.Iterations, rounds, "Cluster.Iterations",
+		"centres have settled by then")
+	if c.Cluster.NoiseMultiplier == 0 {
+		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share",
+			"training needs the rest")
+	}
+	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",
+		"no cluster is lost to noise")
+}
+
+// perItem is how many records an item would have if all were equally popular and sets of one.
+func perItem(t defaults.Task) float64 { return float64(t.Nominal) / float64(t.Schema.Dim()) }
+
+func (c *Config) chooseMarginals(t defaults.Task) {
+	if c.Marginals != nil {
+		return
+	}
+	share, why := 0.8, "frequencies first, then what occurs together"
+	if perItem(t) < thinSets {
+		share, why = 0.95, fmt.Sprintf("with %.3g records an item little but frequencies can be learnt",
+			perItem(t))
+	}
+	cut := min(max(math.Round(math.Sqrt(perItem(t))), 5), c.Schema.MaxNorm()*c.Schema.MaxNorm())
+	c.Marginals = &Marginals{Share: share, ClipNorm: math.Sqrt(cut)}
+	if c.Cluster.K > 1 {
+		c.Marginals.Share = 0.6
+	}
+	c.choices.Add("Marginals", c.Marginals,
+		why+fmt.Sprintf("; sets above %.0f items count in part", cut))
+}
+
+func (c *Config) chooseForSets(t defaults.Task) {
+	left := t
+	if c.Marginals != nil && c.Marginals.Share < 1 {
+		left = t.After(c.Marginals.Share)
+	}
+	if c.Model == nil {
+		hidden := left.Width(2*c.Schema.Dim()*c.Cluster.K, 1000, 8, 64)
+		c.Model = models.VAE{Hidden: []int{hidden}, Latent: 2, Activation: models.ReLU}
+		c.choices.Add("Model", c.Model, "the widest that noise lets train for 1000 steps, from 8 to 64")
+	}
+	c.chooseSteps(left, 50, 1000)
+	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(trainBatch),
+		"Train.SamplingProbability", fmt.Sprintf("batches of %d", trainBatch))
+	if c.Train.Clip == nil {
+		defaults.Fill(&c.choices, &c.Train.ClipNorm, 5, "Train.ClipNorm",
+			"what gradients of a VAE that starts at its marginals have")
+	}
+	rate := trainRate * math.Sqrt(min(1000/float64(c.Train.Steps), 1))
+	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Adam(rate), "Train.Optimizer",
+		"scales of gradients do not matter to it")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "noise averages out, and it costs nothing")
+}
+
+func (c *Config) chooseForVectors(t defaults.Task) {
+	if c.Model == nil {
+		hidden := t.Width(2*c.Schema.Dim(), 150, 16, 256)
+		vae := models.VAE{Hidden: []int{hidden}, Latent: 2}
+		if c.Schema.IsImage() {
+			vae.OutputBias = -2
+		}
+		c.Model = vae
+		c.choices.Add("Model", c.Model, "the widest that noise lets train for 150 steps, from 16 to 256")
+	}
+	c.chooseSteps(t, 50, 150)
+	defaults.Fill(&c.choices, &c.Train.SamplingProbability,
+		min(0.2, max(0.02, 2e6/float64(t.Nominal)/150)), "Train.SamplingProbability",
+		"large batches: the noise of few steps is what matters")
+	if c.Train.Clip == nil {
+		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm", "a small part of a gradient")
+	}
+	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Momentum(0.3, 0.9), "Train.Optimizer",
+		"steps as long as gradients of norm 1 allow")
+	defaults.Fill(&c.choices, &c.Average, 0.9, "Average", "noise averages out, and it costs nothing")
+	if c.Cluster.K == 1 {
+		defaults.Fill(&c.choices, &c.Train.NominalBatch,
+			c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
+			"sampling probability × nominal size")
+	}
+}
+
+func (c *Config) chooseSteps(t defaults.Task, least, most int) {
+	p := max(float64(c.parameters()), 1) / float64(c.Cluster.K)
+	defaults.Fill(&c.choices, &c.Train.Steps, t.Steps(p, least, most), "Train.Steps",
+		fmt.Sprintf("as many as noise lets %.0f parameters in each cluster take, from %d to %d", p, least, most))
+}
+
+// cost is what the run is predicted to take: k-means reads all records in every iteration,
+// training a batch in every step. Sets cost the items that they may have.
+func (c Config) cost(t defaults.Task) defaults.Cost {
+	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
+	dense := dim
+	if c.Schema.Sparse() {
+		dense = math.Min(dim, 20)
+	}
+	p, k := max(float64(c.parameters()), 1), float64(c.Cluster.K)
+	perRecord := 6 * p / k
+	if c.Schema.Sparse() {
+		perRecord *= 0.6 // the encoder reads items alone
+	}
+	perRecord += 150 * dim // exponentials
+	operations := float64(c.Train.Steps) *
+		(c.Train.SamplingProbability*n*perRecord + 40*p + stepOperations*(1+k/10))
+	bytes := 4 * (10*p + math.Min(2048, 2*c.Train.SamplingProbability*n)*3*dim)
+	if c.clustered() {
+		d := float64(clusterRounds * usualClusters)
+		if f, ok := c.Features.(rff.RBF); ok {
+			d = float64(f.Dim)
+		}
+		operations += 2*n*dense*d + float64(c.Cluster.Iterations)*n*d*(2*k+8)
+		bytes += math.Min(4*n*d, 512<<20)
+	}
+	if c.Marginals != nil {
+		operations += n*200 + k*tiltRounds*tiltPoints*tiltDraws*dim*60
+	}
+	return defaults.CostOf(operations, bytes)
+}

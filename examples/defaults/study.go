@@ -1,0 +1,62 @@
+package main
+
+import (
+	"flag"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// study overrides single choices of the GAN's rules, for the grids that they were fitted on.
+type study struct {
+	share, rate, generatorRate, average, penalty float64
+	steps, criticSteps, width                    int
+}
+
+func (s *study) flags(f *flag.FlagSet) {
+	f.Float64Var(&s.share, "gan-share", 0, "share of ε of the GAN's marginals, in place of the rule's")
+	f.Float64Var(&s.rate, "gan-lr", 0, "rate of its critic")
+	f.Float64Var(&s.generatorRate, "gan-generator-lr", 0, "rate of its generator")
+	f.Float64Var(&s.average, "gan-average", 0, "decay of its average")
+	f.Float64Var(&s.penalty, "gan-penalty", 0, "penalty of the Wasserstein loss, which it asks for")
+	f.IntVar(&s.steps, "gan-steps", 0, "critic steps")
+	f.IntVar(&s.criticSteps, "gan-critic-steps", 0, "critic steps for each generator step")
+	f.IntVar(&s.width, "gan-width", 0, "width of the critic")
+}
+
+// plan is the recommended plan with another seed of public randomness.
+func (s study) plan(t task, b accountant.Budget, p privgen.Plan,
+	seed uint64) (privgen.Plan, error) {
+	schema, n := t.private.Schema(), t.nominal
+	switch p.System() {
+	case "gan":
+		return privgen.GAN(schema, b).Nominal(n).Train(s.config()).Seed(seed).Plan()
+	case "merf":
+		return privgen.MERF(schema, b).Nominal(n).Seed(seed).Plan()
+	case "dpgm":
+		return privgen.DPGM(schema, b).Nominal(n).Seed(seed).Plan()
+	}
+	return p, nil
+}
+
+func (s study) config() gan.Config {
+	g := gan.Config{Average: s.average, CriticSteps: s.criticSteps, Penalty: s.penalty,
+		Train: sgd.Config{Steps: s.steps}}
+	if s.share > 0 {
+		g.Marginals = &gan.Marginals{Share: s.share, Bins: 96}
+	}
+	adam := func(rate float64) sgd.Optimizer { return sgd.AdamWith(rate, 0.5, 0.999, 1e-8) }
+	if s.rate > 0 {
+		g.Train.Optimizer = adam(s.rate)
+	}
+	if s.generatorRate > 0 {
+		g.GeneratorOptimizer = adam(s.generatorRate)
+	}
+	if s.width > 0 {
+		g.Critic = models.MLP{Hidden: []int{s.width}, Activation: models.LeakyReLU}
+	}
+	return g
+}

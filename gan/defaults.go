@@ -1,0 +1,171 @@
+package gan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// What the rules aim at; docs/defaults.md has the grids.
+const (
+	usualSteps    = 1000 // of the critic, which its width is chosen for
+	leastSteps    = 100
+	mostSteps     = 4000
+	marginalShare = 0.6
+	mostSeconds   = 240 // of critic steps
+)
+
+// chosen is the configuration with everything that may be left open decided by rules, where a
+// Nominal size is given, and without one as it is. The order of choices is that in which each
+// depends on the ones before.
+func (c Config) chosen() (Config, error) {
+	if c.Nominal == 0 {
+		return c.withoutMarginals(), nil
+	}
+	var k param.Checker
+	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "gan.Config.Nominal", c.Nominal,
+		"a public number of records, at most 2^31")
+	k.Add(c.Schema.Validate())
+	k.Add(c.Budget.Validate())
+	if k.Err() != nil {
+		return c, k.Err()
+	}
+	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	if err != nil {
+		return c, fmt.Errorf("gan: defaults: %w", err)
+	}
+	c.choices = append(defaults.Choices(nil), c.choices...)
+	left := t
+	if c.Schema.Kind() == records.MixedTable && c.WarmSteps == 0 {
+		c.chooseMarginals(t)
+		if !c.Marginals.Off {
+			left = t.After(min(c.Marginals.Share, 1))
+		}
+	}
+	c.chooseNetworks(left)
+	c.chooseTraining(left)
+	c.choices.Add("", "", c.cost(t).String())
+	c.Nominal = 0
+	return c.withoutMarginals(), nil
+}
+
+// withoutMarginals drops those that are switched off.
+func (c Config) withoutMarginals() Config {
+	if c.Marginals != nil && c.Marginals.Off {
+		c.Marginals = nil
+	}
+	return c
+}
+
+func (c *Config) chooseNetworks(t defaults.Task) {
+	dim := c.Schema.Dim() + c.classes()
+	width := t.Width(dim, usualSteps, 16, 256)
+	latent := 32
+	if c.Schema.Kind() == records.MixedTable {
+		width, latent = min(width, 64), 16
+	}
+	if c.Critic == nil {
+		c.Critic = models.MLP{Hidden: []int{width}, Activation: models.LeakyReLU}
+		c.choices.Add("Critic", c.Critic, fmt.Sprintf(
+			"the widest that noise lets a record of %d numbers train for %d steps", dim, usualSteps))
+	}
+	if c.Generator == nil {
+		c.Generator = models.MLP{Hidden: []int{max(2*width, 64), max(2*width, 64)}, BatchNorm: true}
+		c.choices.Add("Generator", c.Generator, "twice the critic's width: it costs nothing")
+	}
+	defaults.Fill(&c.choices, &c.Latent, latent, "Latent", "codes cost nothing")
+	if c.Schema.Kind() == records.MixedTable && c.Penalty == 0 {
+		defaults.Fill(&c.choices, &c.Loss, models.Logistic, "Loss",
+			"fakes of tables can then be drawn level by level, as records are")
+		defaults.Fill(&c.choices, &c.Drawn, c.Loss != models.Wasserstein, "Drawn",
+			"records have levels, not probabilities")
+	}
+}
+
+func (c *Config) chooseMarginals(t defaults.Task) {
+	bins := t.Features(max(c.classes(), 1)*len(c.Schema.Columns()), 0.5, 16, 96)
+	defaults.Fill(&c.choices, &c.Marginals, &Marginals{Share: marginalShare, Bins: bins}, "Marginals",
+		"columns are known far better from counts than from gradients")
+}
+
+func (c *Config) chooseTraining(t defaults.Task) {
+	parameters := c.criticParameters()
+	most := mostSteps
+	if c.Train.SamplingProbability == 0 {
+		step := defaults.CostOf(c.stepOperations(t.Batch(mostSteps, 64, 1000)), 0)
+		most = min(most, int(mostSeconds/step.Seconds))
+	}
+	defaults.Fill(&c.choices, &c.Train.Steps, t.Steps(parameters, leastSteps, max(most, leastSteps)),
+		"Train.Steps", fmt.Sprintf("as many as noise lets %.0f parameters take, from %d to %d",
+			parameters, leastSteps, max(most, leastSteps)))
+	batch := t.Batch(c.Train.Steps, 64, 1000)
+	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(batch),
+		"Train.SamplingProbability",
+		fmt.Sprintf("batches of %.0f: larger ones take time, smaller ones noise", batch))
+	if c.Train.ClipNorm == 0 && !c.Clipping.on() {
+		defaults.Fill[sgd.Clip](&c.choices, &c.Train.Clip, sgd.Normalize{}, "Train.Clip",
+			"no norm to choose")
+	}
+	defaults.Fill(&c.choices, &c.Train.NominalBatch,
+		c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
+		"sampling probability × nominal size")
+	adam := func(rate float64) sgd.Optimizer { return sgd.AdamWith(rate, 0.5, 0.999, 1e-8) }
+	critic, rate, critics := 1e-3, 1e-3, 2
+	if c.Schema.Kind() == records.MixedTable {
+		critic, rate, critics = 5e-4, 1e-4, 5
+	}
+	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(critic), "Train.Optimizer",
+		"scales of gradients do not matter to it")
+	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(rate), "GeneratorOptimizer",
+		"slower than a noisy critic wanders")
+	defaults.Fill(&c.choices, &c.CriticSteps, critics, "CriticSteps",
+		"a noisy critic needs time")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "noise averages out, and it costs nothing")
+	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time alone")
+}
+
+// criticParameters is the number of the critic's parameters, or a guess where it is not known.
+func (c Config) criticParameters() float64 {
+	if n := c.criticSize(); n > 0 {
+		return float64(n)
+	}
+	return 1e5
+}
+
+// generatorSize is that of the generator's.
+func (c Config) generatorSize() float64 {
+	if s, ok := c.Generator.(models.GeneratorSizer); ok {
+		params, _ := s.GeneratorSize(codeWidth(c.Latent, c.classes()), nil)
+		return float64(params) + float64(c.Schema.Dim())*256
+	}
+	return 1e5
+}
+
+// stepOperations are those of a critic step on a batch of that size: forward, backward and the
+// clipped sum of records, and forward and backward of fakes.
+func (c Config) stepOperations(batch float64) float64 {
+	fakes := float64(max(c.GeneratorBatch, 256))
+	return c.criticParameters()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes
+}
+
+// cost is what the run is predicted to take.
+func (c Config) cost(t defaults.Task) defaults.Cost {
+	batch := c.Train.SamplingProbability * float64(t.Nominal)
+	fakes := float64(max(c.GeneratorBatch, 256))
+	steps := float64(c.Train.Steps)
+	operations := steps * c.stepOperations(batch)
+	both := c.generatorSize() + c.criticParameters()
+	operations += steps / float64(max(c.CriticSteps, 1)) * 6 * fakes * both
+	if c.Marginals != nil {
+		operations += rehearsals*6*rehearsalBatch*c.generatorSize() +
+			float64(t.Nominal)*float64(len(c.Schema.Columns()))*20
+	}
+	bytes := 4 * (12*c.criticParameters() + 12*c.generatorSize() +
+		(math.Min(2048, 2*batch)+2*fakes)*8*float64(c.Schema.Dim()))
+	return defaults.CostOf(operations, bytes)
+}

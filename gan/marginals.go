@@ -1,0 +1,209 @@
+package gan
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Marginals releases, before training, how the values of every column of a table are distributed in
+// every class. The rest is post-processing: both networks see a number by its rank in the released
+// distribution of all classes together, classes are generated as often as they were released, the
+// generator starts at the released distributions, and what it makes is set back to them when it is
+// trained: levels by shifting their logits, numbers by their ranks. Critic steps then spend their
+// noise on what occurs together. It is this library's own addition to the system of the paper.
+//
+// Guarantee: one Gaussian release of NoiseMultiplier. A record is in one cell of every column, of
+// its own class: with m columns the counts have sensitivity √m under add-or-remove-one and √(2m)
+// under replace-one.
+type Marginals struct {
+	// of ε for this stage alone, where the noise is to be found by Plan
+	Share           float64 `json:"share,omitempty"`
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
+	// of a number, its ends apart; 0 for 64
+	Bins int `json:"bins,omitempty"`
+	// Off has none released where a Nominal size would have them chosen.
+	Off bool `json:"-"`
+}
+
+// PurposeMarginals is the purpose under which the distributions of columns are released.
+const PurposeMarginals = "marginals"
+
+const (
+	defaultBins = 64
+	mostBins    = 1 << 12
+)
+
+func (m *Marginals) bins() int {
+	if m.Bins == 0 {
+		return defaultBins
+	}
+	return m.Bins
+}
+
+func (c Config) validateMarginals(k *param.Checker) {
+	if c.Marginals == nil {
+		return
+	}
+	m := *c.Marginals
+	const path = "gan.Marginals."
+	if m.NoiseMultiplier == 0 {
+		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
+			"the part of ε for the distributions, between 0 and 1, or a NoiseMultiplier")
+	} else {
+		k.OK(m.Share == 0, path+"Share", m.Share,
+			"zero where a NoiseMultiplier is given: one of them decides")
+		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
+			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+	}
+	k.OK(m.Bins >= 0 && m.Bins <= mostBins, path+"Bins", m.Bins,
+		"a number of bins up to 4096, or 0 for the default")
+	k.OK(c.Schema.Kind() == records.MixedTable, "gan.Config.Marginals", c.Schema.String(),
+		"none: they are of tables")
+	k.OK(c.WarmSteps == 0, "gan.Config.WarmSteps", c.WarmSteps,
+		"zero: Marginals are what the generator starts at")
+}
+
+func (m *Marginals) stage() synth.Stage {
+	return synth.Stage{Purpose: PurposeMarginals, Count: 1, Once: true,
+		Event:           accountant.Gaussian{NoiseMultiplier: m.NoiseMultiplier},
+		NoiseMultiplier: m.NoiseMultiplier}
+}
+
+// calibrateMarginals finds their noise from their share of ε.
+func (c *Config) calibrateMarginals() error {
+	if c.Marginals == nil || c.Marginals.NoiseMultiplier != 0 {
+		return nil
+	}
+	z, _, err := accountant.CalibrateShare(c.Budget, c.Marginals.Share,
+		func(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} })
+	if err != nil {
+		return err
+	}
+	c.Marginals = &Marginals{NoiseMultiplier: z, Bins: c.Marginals.Bins}
+	return nil
+}
+
+// marginalSums are the private counts of the release: for every class the cells of every column.
+type marginalSums struct {
+	cells   cells
+	classes int
+	std     float64
+	sum     *mechanism.FixedSum
+}
+
+// newMarginalSums states the noise: a record adds 1 to one cell of each of m columns.
+func newMarginalSums(c Config) *marginalSums {
+	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1)}
+	sensitivity := math.Sqrt(float64(len(m.cells.columns))) *
+		mechanism.HistogramSensitivity(c.Budget.Relation)
+	m.std = c.Marginals.NoiseMultiplier * sensitivity
+	return m
+}
+
+func (m *marginalSums) size() int { return m.classes * m.cells.total }
+
+// add counts every record once in each column of its class.
+func (m *marginalSums) add(ctx context.Context, data records.Data) error {
+	m.sum = mechanism.NewFixedSum(m.size(), mechanism.GridFor(m.std))
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += marginalChunk {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data.Range(lo, min(lo+marginalChunk, data.Len()), &b)
+		for i := range b.Rows {
+			class := 0
+			if b.Labels != nil && int(b.Labels[i]) > 0 && int(b.Labels[i]) < m.classes {
+				class = int(b.Labels[i])
+			}
+			row := b.Dense.Row(i)
+			for _, col := range m.cells.columns {
+				m.sum.AddInt(class*m.cells.total+col.first+col.cell(row), 1)
+			}
+		}
+	}
+	return nil
+}
+
+const marginalChunk = 4096
+
+// marginals releases the distributions, or takes them from the checkpoint.
+func (r *run) marginals(ctx context.Context) error {
+	if r.config.Marginals == nil {
+		return nil
+	}
+	m := newMarginalSums(r.config)
+	noisy, err := r.Once(PurposeMarginals, []int{m.size()},
+		func() (float64, []mechanism.Part, error) {
+			err := m.add(ctx, r.Data)
+			return 1 / r.config.Marginals.NoiseMultiplier, []mechanism.Part{{Sum: m.sum, Std: m.std}}, err
+		})
+	if err != nil {
+		return err
+	}
+	r.Report(PurposeMarginals, 1, 1)
+	r.told = newDistributions(m.cells, m.classes, noisy[0], m.std*r.Wider(PurposeMarginals))
+	r.weigh(r.told.proportions)
+	r.critics.unit.ranks = r.told
+	if r.learner.drawn != nil {
+		r.learner.drawn.told = r.told
+	}
+	return nil
+}
+
+// weigh generates classes as often as they were released, unless the configuration says how often.
+func (r *run) weigh(proportions []float64) {
+	if r.config.ClassWeights != nil || r.config.classes() == 0 {
+		return
+	}
+	r.config.ClassWeights = proportions
+	r.critics.fakes.Choice = choiceOf(r.config, proportions)
+	r.learner.maker.Choice = choiceOf(r.config, proportions)
+}
+
+// distributions are what was released, as probabilities.
+type distributions struct {
+	cells       cells
+	proportions []float64   // of classes
+	of          [][]float64 // a class: the probabilities of its cells, column after column
+	pooled      []float64   // of all classes together
+}
+
+// newDistributions makes the best of noisy counts. A column's counts add up to the number of the
+// class's records: every column tells it, the better the fewer cells it has.
+func newDistributions(l cells, classes int, noisy []float64, std float64) *distributions {
+	d := &distributions{cells: l, pooled: make([]float64, l.total)}
+	sizes := make([]float64, classes)
+	for c := range classes {
+		own := noisy[c*l.total : (c+1)*l.total]
+		p := make([]float64, l.total)
+		sum, weight := 0.0, 0.0
+		for _, col := range l.columns {
+			part := own[col.first : col.first+col.n]
+			for _, v := range part {
+				sum += v / float64(col.n)
+			}
+			weight += 1 / float64(col.n)
+			copy(p[col.first:], counts.Shrink(part, std))
+			counts.Normalise(p[col.first : col.first+col.n])
+		}
+		d.of = append(d.of, p)
+		sizes[c] = max(sum/weight, std/math.Sqrt(weight), 1)
+	}
+	d.proportions = sizes
+	counts.Normalise(d.proportions)
+	for c, p := range d.of {
+		for j, v := range p {
+			d.pooled[j] += d.proportions[c] * v
+		}
+	}
+	return d
+}

@@ -1,0 +1,75 @@
+package gan
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// rank moves the numbers of a batch to their ranks in the released distribution of all classes
+// together. A record's ranks depend on itself and on what was released alone. None leaves the batch
+// as it is.
+func (d *distributions) rank(m device.Matrix) {
+	if d == nil {
+		return
+	}
+	for i := range m.Rows {
+		d.rankRow(m.Row(i))
+	}
+}
+
+func (d *distributions) rankRow(row []float32) {
+	for _, col := range d.cells.columns {
+		if cell := col.cell(row); col.ranked() && cell != col.missing() {
+			x := float64(row[col.Offset])
+			row[col.Offset] = float32(col.rank(col.within(d.pooled), x, cell))
+		}
+	}
+}
+
+// snap moves ranks to those that records have: cells of one number have one.
+func (d *distributions) snap(row []float32) {
+	for _, col := range d.cells.columns {
+		if !col.ranked() || col.Width == 2 && row[col.Offset+1] >= 0.5 {
+			continue
+		}
+		p := col.within(d.pooled)
+		x := col.number(p, float64(row[col.Offset]))
+		row[col.Offset] = float32(x)
+		cell := col.cell(row)
+		row[col.Offset] = float32(col.rank(p, x, cell))
+	}
+}
+
+// within is a column's part of a distribution.
+func (c column) within(p []float64) []float64 { return p[c.first : c.first+c.n] }
+
+// moments are, for a class, the means of what both networks see, and of their squares where a
+// number is seen.
+func (d *distributions) moments(class, dim int) (mean, square []float64) {
+	mean, square = make([]float64, dim), make([]float64, dim)
+	for _, col := range d.cells.columns {
+		own, pooled := col.within(d.of[class]), col.within(d.pooled)
+		switch {
+		case col.OneHot:
+			copy(mean[col.Offset:], own)
+			continue
+		case col.Width == 2:
+			mean[col.Offset+1] = own[col.missing()]
+		}
+		total := 0.0
+		for cell, p := range own[:col.numbers()] {
+			lo, hi := col.span(cell)
+			u := (lo + hi) / 2
+			if col.ranked() {
+				u = col.rank(pooled, u, cell)
+			}
+			mean[col.Offset] += p * u
+			square[col.Offset] += p * u * u
+			total += p
+		}
+		if total > 0 {
+			mean[col.Offset] /= total
+			square[col.Offset] /= total
+		}
+	}
+	return mean, square
+}

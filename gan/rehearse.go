@@ -1,0 +1,88 @@
+package gan
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// Before its first critic the generator is moved until, class by class, the means of what it makes
+// are those that were released, and so are the mean squares of numbers: post-processing.
+const (
+	rehearsals      = 300
+	rehearsalBatch  = 256
+	rehearsalRate   = 3e-3
+	squareOfNumbers = 1.0 // weight of their mean squares' distance
+)
+
+func (r *run) rehearse(ctx context.Context) error {
+	if r.told == nil {
+		return nil
+	}
+	l, classes, dim := r.learner, max(r.config.classes(), 1), r.config.Schema.Dim()
+	targets := make([]moments, classes)
+	for c := range targets {
+		targets[c].mean, targets[c].square = r.told.moments(c, dim)
+		targets[c].numbers = r.told.cells.columns
+	}
+	descent := sgd.Adam(rehearsalRate).Descent(l.grad.Len())
+	labels := make([]int32, rehearsalBatch)
+	flat, delta := make([]float32, rehearsalBatch*dim), make([]float32, rehearsalBatch*dim)
+	dx := l.be.New(rehearsalBatch, dim)
+	for range rehearsals {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i := range labels {
+			labels[i] = int32(i % classes)
+		}
+		l.be.Download(flat, l.net.Forward(l.maker.Draw(r.rng, labels)))
+		for c, t := range targets {
+			t.gradient(delta, flat, c, classes)
+		}
+		l.be.Upload(dx, delta)
+		l.move(descent, dx)
+	}
+	l.settleAverage()
+	return nil
+}
+
+// moments are what a class's records are to have.
+type moments struct {
+	mean, square []float64
+	numbers      []column
+}
+
+// gradient is that of the squared distance of the moments of every classes-th row, from the given
+// one on, to these.
+func (t moments) gradient(delta, flat []float32, first, classes int) {
+	dim := len(t.mean)
+	rows := len(flat) / dim
+	n := float64((rows - first + classes - 1) / classes)
+	mean, square := make([]float64, dim), make([]float64, dim)
+	for i := first; i < rows; i += classes {
+		for j, v := range flat[i*dim : (i+1)*dim] {
+			mean[j] += float64(v) / n
+			square[j] += float64(v) * float64(v) / n
+		}
+	}
+	for i := first; i < rows; i += classes {
+		for j := range dim {
+			delta[i*dim+j] = float32(2 * (mean[j] - t.mean[j]) / n)
+		}
+		for _, col := range t.numbers {
+			if col.ranked() {
+				at := i*dim + col.Offset
+				slope := 2 * (square[col.Offset] - t.square[col.Offset]) / n
+				delta[at] += float32(squareOfNumbers * slope * 2 * float64(flat[at]))
+			}
+		}
+	}
+}
+
+// settleAverage has the average begin where the parameters are.
+func (l *learner) settleAverage() {
+	if l.average != nil {
+		copy(l.average, l.params)
+	}
+}

@@ -1,0 +1,93 @@
+// Package defaults holds the rules by which systems choose what a configuration leaves open, from
+// three public things: the schema, the budget, and the nominal number of records. No rule looks at
+// a record.
+//
+// # Signal
+//
+// Everything rests on one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one
+// record adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1
+// in p coordinates, released once, has noise of norm √p/s. T releases or T steps share the budget:
+// each has √T times the noise, and so, relative to the batch, has a step on Poisson samples while
+// its noise multiplier is above 1 or so, whatever the batch is. Hence
+//
+//	noise of a step's mean gradient ≈ √(T·p)/s,     in units of the clip norm
+//
+// and each rule keeps that below a fixed part of 1: [Task.Steps] chooses T, [Task.Width] chooses p,
+// [Task.Features] the length of a released mean. The parts were fitted on made-up data of many
+// shapes (docs/defaults.md), never on test data.
+package defaults
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// A Choice is one setting that a rule has made.
+type Choice struct {
+	Setting string `json:"setting"`
+	Value   string `json:"value"`
+	Why     string `json:"why"`
+}
+
+// Choices are those of a plan.
+type Choices []Choice
+
+// Add notes a choice.
+func (c *Choices) Add(setting string, value any, why string) {
+	*c = append(*c, Choice{setting, text(value), why})
+}
+
+// Fill sets a field that is zero, and notes it.
+func Fill[T any](c *Choices, field *T, value T, setting, why string) {
+	if !reflect.ValueOf(field).Elem().IsZero() {
+		return
+	}
+	*field = value
+	c.Add(setting, value, why)
+}
+
+// text is a value as a plan prints it.
+func text(value any) string {
+	switch v := value.(type) {
+	case float64:
+		return fmt.Sprintf("%.4g", v)
+	case fmt.Stringer:
+		return v.String()
+	}
+	v := reflect.ValueOf(value)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return fmt.Sprint(value)
+	}
+	return v.Type().String() + shown(v)
+}
+
+// shown lists the fields that are not zero.
+func shown(v reflect.Value) string {
+	list := "{"
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if f.IsZero() || !v.Type().Field(i).IsExported() {
+			continue
+		}
+		if list != "{" {
+			list += ", "
+		}
+		list += v.Type().Field(i).Name + ": " + text(f.Interface())
+	}
+	return list + "}"
+}
+
+// Notes are the lines of a plan that say what was chosen, and why.
+func (c Choices) Notes() (notes []string) {
+	for _, one := range c {
+		if one.Setting == "" {
+			notes = append(notes, one.Why)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("chosen: %s = %s: %s", one.Setting, one.Value, one.Why))
+	}
+	return notes
+}

@@ -1,0 +1,123 @@
+package defaults
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Task is what rules may know.
+type Task struct {
+	Schema  records.Schema
+	Budget  accountant.Budget
+	Nominal int     // public number of records, about as many as there are
+	Signal  float64 // see the package
+}
+
+// Largest is the largest nominal size.
+const Largest = math.MaxInt32
+
+// New works out the signal.
+//
+// Errors: those of the budget.
+func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
+	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	})
+	if err != nil {
+		return Task{}, err
+	}
+	if b.Relation == accountant.ReplaceOne {
+		z *= 2 // noise is relative to twice what a record adds
+	}
+	return Task{Schema: s, Budget: b, Nominal: nominal, Signal: float64(nominal) / z}, nil
+}
+
+// gradientNoise is how much of the clip norm the noise of a step's mean gradient may be.
+const gradientNoise = 0.35
+
+// Afford is T·p, the number of steps times that of parameters, that a noise of gradientNoise pays
+// for.
+func (t Task) Afford() float64 { return (gradientNoise * t.Signal) * (gradientNoise * t.Signal) }
+
+// Width is that of a hidden layer beside a given number of other units: the widest, up to most,
+// that can be trained for the given number of steps.
+func (t Task) Width(beside, steps, least, most int) int {
+	w := t.Afford() / float64(steps) / float64(max(beside, 1))
+	return powerOfTwo(min(max(w, float64(least)), float64(most)))
+}
+
+// After is what is left of the task for a stage beside one that may use a share of ε: Gaussians add
+// up by the squares of their effects.
+func (t Task) After(share float64) Task {
+	t.Signal *= math.Sqrt(max(1-share*share, 0))
+	return t
+}
+
+// powerOfTwo is the largest that is no larger.
+func powerOfTwo(x float64) int { return 1 << int(math.Log2(max(x, 1))) }
+
+// Steps are as many as noise lets a network of so many parameters take.
+func (t Task) Steps(parameters float64, least, most int) int {
+	steps := t.Afford() / max(parameters, 1)
+	return round(min(max(steps, float64(least)), float64(most)))
+}
+
+// round keeps two digits.
+func round(x float64) int {
+	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(max(x, 1)))-1))
+	return int(math.Round(x/unit) * unit)
+}
+
+// Batch is the expected size of a Poisson sample: as large as it has to be for the noise multiplier
+// to stay above 1 or so, since smaller samples make noise dear and larger ones take time alone.
+func (t Task) Batch(steps, least, most int) float64 {
+	b := 2 * t.Signal / math.Sqrt(float64(max(steps, 1)))
+	b = float64(round(min(max(b, float64(least)), float64(most))))
+	return min(b, float64(t.Nominal))
+}
+
+// Rate is the sampling probability of a batch.
+func (t Task) Rate(batch float64) float64 { return min(batch/float64(t.Nominal), 1) }
+
+// Features is how long a released mean may be, for each of some parts of the records: up to most,
+// and as long as its noise is below the given part of its norm.
+func (t Task) Features(parts int, noise float64, least, most int) int {
+	d := noise * t.Signal / float64(max(parts, 1))
+	return 2 * (round(min(max(d*d, float64(least)), float64(most))) / 2)
+}
+
+// Cost is what a run is predicted to take on two idle cores.
+type Cost struct {
+	Seconds float64
+	Bytes   float64
+}
+
+// Arithmetic on two cores, and what a process needs beside the numbers it holds.
+const (
+	flops    = 3e10 // a second
+	overhead = 32 << 20
+)
+
+// CostOf are so many operations on numbers of so many bytes.
+func CostOf(operations, bytes float64) Cost {
+	return Cost{Seconds: operations / flops, Bytes: overhead + bytes}
+}
+
+// String is the prediction in words.
+func (c Cost) String() string {
+	return fmt.Sprintf("predicted: %s and %.0f MiB beside the records, on two idle cores",
+		duration(c.Seconds), math.Ceil(c.Bytes/(1<<20)))
+}
+
+func duration(seconds float64) string {
+	switch {
+	case seconds < 1:
+		return "less than a second"
+	case seconds < 90:
+		return fmt.Sprintf("about %.0f s", seconds)
+	}
+	return fmt.Sprintf("about %.1f minutes", seconds/60)
+}

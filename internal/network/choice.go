@@ -1,0 +1,30 @@
+package network
+
+import "math/rand/v2"
+
+// A Choice draws one of several by their weights: it holds what they add up to, one after another.
+type Choice []float64
+
+// NewChoice chooses by weights that are not negative and not all zero.
+func NewChoice(weights []float64) (c Choice) {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+		c = append(c, total)
+	}
+	return c
+}
+
+// Pick draws one, or takes the one that is asked for if that is not negative.
+func (c Choice) Pick(rng *rand.Rand, asked int) int {
+	if asked >= 0 {
+		return asked
+	}
+	u := rng.Float64() * c[len(c)-1]
+	for i, top := range c {
+		if u < top {
+			return i
+		}
+	}
+	return len(c) - 1
+}

@@ -1,0 +1,107 @@
+package network
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Codes are what a generator reads, row by row: Latent numbers, then the class, one-hot, where it
+// knows of Classes.
+type Codes struct {
+	Backend         device.Backend
+	Latent, Classes int
+
+	host   []float32
+	matrix device.Matrix
+}
+
+// Width is the length of a code.
+func (c *Codes) Width() int { return c.Latent + c.Classes }
+
+// Fill makes n codes, whose numbers write sets. A label that is none of the classes leaves its code
+// without; labels may be nil. The result is valid until the next call.
+func (c *Codes) Fill(n int, labels []int32, write func(i int, code []float32)) device.Matrix {
+	width := c.Width()
+	if c.matrix.Rows < n {
+		c.matrix = c.Backend.New(n+n/8, width)
+		c.host = make([]float32, c.matrix.Rows*width)
+	}
+	for i := range n {
+		row := c.host[i*width : (i+1)*width]
+		write(i, row[:c.Latent])
+		clear(row[c.Latent:])
+		if labels != nil && labels[i] >= 0 && int(labels[i]) < c.Classes {
+			row[c.Latent+int(labels[i])] = 1
+		}
+	}
+	out := c.matrix.RowRange(0, n)
+	c.Backend.Upload(out, c.host[:n*width])
+	return out
+}
+
+// Draw makes codes of normal numbers, one for each label.
+func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
+	return c.Fill(len(labels), labels, func(_ int, code []float32) {
+		for j := range code {
+			code[j] = float32(rng.NormFloat64())
+		}
+	})
+}
+
+// A Maker makes records of codes with a generator, for one caller.
+type Maker struct {
+	Codes
+	Net    models.Generator
+	Choice Choice // of the classes; nil where there are none
+	out    device.Matrix
+}
+
+// Labels draws classes, -1 where there are none, or takes the one that is asked for if that is not
+// negative.
+func (m *Maker) Labels(rng *rand.Rand, asked int, dst []int32) {
+	for i := range dst {
+		dst[i] = -1
+		if m.Choice != nil {
+			dst[i] = int32(m.Choice.Pick(rng, asked))
+		}
+	}
+}
+
+// Generate makes a record of each code, each by itself. The result is valid until the next call.
+func (m *Maker) Generate(codes device.Matrix) device.Matrix {
+	if m.out.Rows < codes.Rows {
+		m.out = m.Backend.New(codes.Rows+codes.Rows/8, m.Net.Dim())
+	}
+	out := m.out.RowRange(0, codes.Rows)
+	m.Net.Generate(codes, out)
+	return out
+}
+
+// State makes n records as the generator states them, and their classes. Both are the caller's.
+func (m *Maker) State(rng *rand.Rand, asked, n int) (labels []int32, flat []float32) {
+	labels = make([]int32, n)
+	m.Labels(rng, asked, labels)
+	out := m.Generate(m.Draw(rng, labels))
+	flat = make([]float32, n*out.Cols)
+	m.Backend.Download(flat, out)
+	return labels, flat
+}
+
+// Sampler opens a draw of records of a schema. Means asks for the mean of binary coordinates, and
+// in tables for the most probable level of each column instead of a drawn one.
+func (m *Maker) Sampler(s records.Schema, d synth.Draw, rng *rand.Rand) synth.Sampler {
+	if d.Means && s.IsBinary() {
+		s = MeansOf(s)
+	}
+	return synth.Sampler{Schema: s, Next: func(n int) (records.Data, error) {
+		labels, flat := m.State(rng, d.Class, n)
+		if s.Classes() == 0 {
+			labels = nil
+		}
+		return Records(rng, s, d.Means, flat, labels)
+	}}
+}

@@ -1,0 +1,156 @@
+package merf
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// What the rules aim at; docs/defaults.md has the grids.
+const (
+	meanNoise     = 1.0 / 16 // of a class's mean of random features, relative to its norm
+	pairNoise     = 0.15     // of a class's mean of pairs, above which columns alone are released
+	featuresOfDim = 50       // random features for each coordinate of a record, at most
+	leastFeatures = 200
+	mostSeconds   = 300 // of training
+)
+
+// chosen is the configuration with everything that may be left open decided by rules, where a
+// Nominal size is given, and without one as it is.
+func (c Config) chosen() (Config, error) {
+	if c.decided || c.Schema.Validate() != nil || c.Budget.Validate() != nil {
+		return c, nil
+	}
+	if c.decided = true; c.Nominal == 0 {
+		return c, nil
+	}
+	if c.Nominal < 0 || c.Nominal > defaults.Largest {
+		return c, param.New("merf.Config.Nominal", c.Nominal, "a public number of records, at most 2^31")
+	}
+	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	if err != nil {
+		return c, fmt.Errorf("merf: defaults: %w", err)
+	}
+	c.choices = nil
+	if c.Kernel == nil {
+		var why string
+		c.Kernel, why = c.chooseKernel(t)
+		c.Features = 0
+		c.choices.Add("Kernel", c.Kernel, why)
+	}
+	c.chooseGenerator()
+	c.choices.Add("", "", c.cost(t).String())
+	if c.Budget.Relation == accountant.AddOrRemoveOne {
+		c.Nominal = 0 // how many records there are is private: only defaults follow it
+	}
+	return c, nil
+}
+
+func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
+	s, classes := c.Schema, classesOf(c.Schema)
+	if c.Features == 0 && s.Kind() == records.MixedTable {
+		for _, order := range []int{2, 1} {
+			k := rff.Pairs{Order: order}
+			e, err := k.Embedding(layout(s), c.Seed)
+			if err != nil {
+				continue
+			}
+			noise := math.Sqrt(float64(e.Dim())) * float64(classes) / t.Signal
+			if noise <= pairNoise {
+				return k, fmt.Sprintf("the noise of a class's %d features is %.2g of their norm", e.Dim(),
+					noise)
+			}
+			if order == 1 {
+				return k, fmt.Sprintf("pairs of columns would drown: more than %g of their norm is noise",
+					pairNoise)
+			}
+		}
+	}
+	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
+	d, why := t.Features(classes, meanNoise, leastFeatures, most),
+		fmt.Sprintf("as many as the noise of a class's mean lets through, at most %d", most)
+	if c.Features != 0 {
+		d, why = c.Features, "Features says how many"
+	}
+	if s.IsImage() && min(s.Height(), s.Width()) >= 8 {
+		return rff.PatchesFor(d, s.Height(), s.Width()), why
+	}
+	return rff.Rule(d, s.Dim()), why
+}
+
+// chooseGenerator suits the generator to images, and to large numbers of features.
+func (c *Config) chooseGenerator() {
+	g := &c.Generator
+	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
+		defaults.Fill[models.GeneratorArchitecture](&c.choices, &g.Architecture, models.ConvDecoder{
+			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: 1, Hidden: []int{200},
+			Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
+			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels go together")
+		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost nothing")
+		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")
+		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "what convolutions learn with")
+	}
+	if g.Steps != 0 {
+		return
+	}
+	usual := g.withDefaults()
+	steps := int(mostSeconds / max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9))
+	if steps < usual.Steps {
+		g.Steps = max(steps, 100)
+		c.choices.Add("Generator.Steps", g.Steps,
+			fmt.Sprintf("what can be done in about %d s", mostSeconds))
+	}
+}
+
+// featureOperations are those of one record's features.
+func (c Config) featureOperations() (operations, dim float64) {
+	e, err := c.features()
+	if err != nil {
+		return 0, 0
+	}
+	dim = float64(e.Dim())
+	in := float64(c.Schema.Dim())
+	switch c.Kernel.(type) {
+	case rff.Pairs:
+		return 2 * dim, dim
+	case rff.Patches:
+		return dim * in, dim
+	}
+	return 2 * dim * in, dim
+}
+
+// stepOperations are those of a step of training.
+func (c Config) stepOperations(g GeneratorConfig) float64 {
+	features, _ := c.featureOperations()
+	network := 1e5
+	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
+		codes := codesOf(device.CPU(), g.Latent, c.Schema)
+		params, _ := s.GeneratorSize(codes.Width(), nil)
+		network = float64(params) + 200*float64(c.Schema.Dim())
+	}
+	if _, ok := g.Architecture.(models.ConvDecoder); ok {
+		network = 3e6
+	}
+	return float64(g.Batch) * (2*features + 6*network)
+}
+
+// cost is what the run is predicted to take.
+func (c Config) cost(t defaults.Task) defaults.Cost {
+	g := c.Generator.withDefaults()
+	one, dim := c.featureOperations()
+	release := float64(t.Nominal) * one
+	if _, ok := c.Kernel.(rff.Pairs); ok { // a record has one level, or two knots, a column
+		columns := 1.5 * float64(len(c.Schema.Columns()))
+		release = float64(t.Nominal) * columns * columns * 10
+	}
+	classes := float64(classesOf(c.Schema))
+	bytes := dim*classes*28 + float64(g.Batch)*dim*8
+	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
+}

@@ -1,0 +1,82 @@
+package mix
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// What the rules aim at; docs/defaults.md has the grids.
+const (
+	mostRows       = 60_000
+	centersShare   = 0.15
+	imageClip      = 0.32 // of the largest norm: most of an image is dark
+	deviationClip  = 0.72 // of the clip norm
+	usualItems     = 12   // of a set
+	parametricCost = 200  // operations on each feature of each row in what is estimated from rows
+)
+
+// chosen is the configuration with everything that may be left open decided by rules, where a
+// Nominal size is given, and without one as it is.
+func (c Config) chosen() (Config, error) {
+	if c.Nominal == 0 {
+		return c, nil
+	}
+	var k param.Checker
+	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "mix.Config.Nominal", c.Nominal,
+		"a public number of records, at most 2^31")
+	k.Add(c.Schema.Validate())
+	k.Add(c.Budget.Validate())
+	if k.Err() != nil {
+		return c, k.Err()
+	}
+	c.choices = nil
+	c.chooseSampling()
+	c.chooseNorms()
+	rows, dim := float64(c.Mixtures), float64(c.dim())
+	_, degree := c.Sampling.public()
+	operations := rows * dim * (float64(max(degree, 64))*2 + parametricCost)
+	bytes := rows*dim*4 + dim*dim*8*float64(c.parts())
+	c.choices.Add("", "", defaults.CostOf(operations, bytes).String())
+	c.Nominal = 0
+	return c, nil
+}
+
+func (c *Config) chooseSampling() {
+	if c.Sampling == nil {
+		c.Sampling = Poisson{Nominal: c.Nominal}
+		if c.Budget.Relation == accountant.ReplaceOne {
+			c.Sampling = PoissonReplaceOne{Records: c.Nominal}
+		}
+		c.choices.Add("Sampling", c.Sampling.kind(),
+			"the sampling of the budget's relation; its degree is the plan's to choose")
+	}
+	classes := c.Schema.Classes()
+	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets {
+		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
+			"mixtures of one class show what sets it apart")
+	}
+	rows := max(min(c.Nominal, mostRows)/c.parts(), 1) * c.parts()
+	defaults.Fill(&c.choices, &c.Mixtures, rows, "Mixtures",
+		fmt.Sprintf("as many as there are records, at most %d", mostRows))
+}
+
+func (c *Config) chooseNorms() {
+	norm, why := c.Schema.MaxNorm(), "the largest norm of a record"
+	switch {
+	case c.Schema.IsImage():
+		norm, why = imageClip*norm, "few images have more ink"
+	case c.Schema.Sparse():
+		norm, why = math.Sqrt(float64(min(c.Schema.MaxItems(), usualItems))),
+			fmt.Sprintf("that of a set of %d items", min(c.Schema.MaxItems(), usualItems))
+	}
+	defaults.Fill(&c.choices, &c.ClipNorm, norm, "ClipNorm", why)
+	if !c.Projection.wanted() {
+		defaults.Fill(&c.choices, &c.Centers,
+			Centers{Share: centersShare, ClipNorm: deviationClip * c.ClipNorm}, "Centers",
+			"deviations from means are shorter than records")
+	}
+}

@@ -1,0 +1,204 @@
+package privgen
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Recommendation is a plan with nothing but defaults, and why it has its place.
+type Recommendation struct {
+	Plan   Plan
+	Reason string // one sentence
+}
+
+// String is the reason and the bill.
+func (r Recommendation) String() string {
+	if r.Plan == nil {
+		return r.Reason
+	}
+	return fmt.Sprintf("%s: %s\n%v", r.Plan.System(), r.Reason, r.Plan)
+}
+
+// ErrNoise is returned where the noise that the budget asks for leaves nothing to learn.
+var ErrNoise = errors.New("noise leaves nothing to learn")
+
+// Recommend makes the plans of the systems that fit the records, best first. Nothing is spent and
+// no record is read: schema, budget and the nominal number of records are all it knows.
+//
+// Which system comes first is what made-up data and published ones have shown (docs/results.md):
+//
+//	tables with a class    MERF, then GAN
+//	tables without one     MERF, then GAN, then DPGM
+//	sets                   DPGM with marginals, then the independent, the tree and MWEM baselines
+//	images with a class    MERF, then Mix to learn from and not to look at, then GAN
+//	images without one     DPGM, then MERF and GAN
+//	vectors with a class   MERF, then GAN, then Mix
+//	vectors without one    MERF, then DPGM, then GAN
+//
+// Errors: *param.Error; accountant.ErrUnsupported. ErrNoise comes with the plans: it says that none
+// of them will learn anything, why, and about how many records would do.
+func Recommend(schema records.Schema, budget accountant.Budget,
+	nominal int) ([]Recommendation, error) {
+	var k param.Checker
+	k.Add(schema.Validate())
+	k.Add(budget.Validate())
+	k.OK(nominal > 0 && nominal <= math.MaxInt32, "privgen.Recommend.nominal", nominal,
+		"a public number of records, at most 2^31")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	var list []Recommendation
+	var failed []error
+	for _, c := range candidates(schema, budget, nominal) {
+		p, err := c.plan()
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", c.system, err))
+			continue
+		}
+		list = append(list, Recommendation{Plan: p, Reason: c.reason})
+	}
+	if len(list) == 0 {
+		return nil, errors.Join(failed...)
+	}
+	return list, ceiling(schema, budget, nominal)
+}
+
+// candidate is a system with what speaks for it.
+type candidate struct {
+	system, reason string
+	plan           func() (Plan, error)
+}
+
+// planned hides the type of a plan, and a nil one.
+func planned[P Plan](plan func() (P, error)) func() (Plan, error) {
+	return func() (Plan, error) {
+		p, err := plan()
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}
+
+// candidates are the systems that fit, best first.
+func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
+	merf := func(why string) candidate {
+		return candidate{"merf", why, planned(MERF(s, b).Nominal(n).Plan)}
+	}
+	gan := func(why string) candidate {
+		return candidate{"gan", why, planned(GAN(s, b).Nominal(n).Plan)}
+	}
+	dpgm := func(why string) candidate {
+		return candidate{"dpgm", why, planned(DPGM(s, b).Nominal(n).Plan)}
+	}
+	mix := func(why string) candidate {
+		return candidate{"mix", why, planned(Mix(s, b).Nominal(n).Plan)}
+	}
+	labelled := s.Classes() > 1
+	switch {
+	case s.Sparse() && !labelled:
+		return append([]candidate{dpgm("frequencies and sizes are released, and a network adds what " +
+			"items have to do with each other.")}, baselineCandidates(s, b, n)...)
+	case s.Sparse():
+		return []candidate{
+			merf("one release holds every class's items; the other systems for sets know no classes."),
+			dpgm("frequencies and sizes of sets come out best, without their classes.")}
+	case s.Kind() == records.MixedTable && labelled:
+		return []candidate{
+			merf("one release of columns and pairs of columns by class is the most exact summary there is."),
+			gan("columns are released by class and a critic adds what pairs do not show; less exact at small ε.")}
+	case s.Kind() == records.MixedTable:
+		return []candidate{merf("one release of columns and pairs of columns is the most exact summary."),
+			gan("columns are released, and a critic adds what pairs do not show."),
+			dpgm("clusters with a network each follow groups of records, and nothing finer.")}
+	case s.IsImage() && labelled:
+		return []candidate{
+			merf("one release of features of image patches by class gives images of every class."),
+			mix("mixtures teach a classifier most at large ε, but they are no images to look at."),
+			gan("images are sharper than MERF's from ε of about 10 on, and its training is far noisier below.")}
+	case s.IsImage():
+		return []candidate{
+			dpgm("clusters with a network each give images of several kinds."),
+			merf("one release of features of image patches, without clusters."),
+			gan("images are sharper from ε of about 10 on.")}
+	case labelled:
+		return []candidate{
+			merf("one release of random features by class serves vectors of every kind."),
+			gan("a critic sees what random features do not, with far more noise."),
+			mix("mixtures of records teach a classifier, but they are no records.")}
+	}
+	return []candidate{merf("one release of random features serves vectors of every kind."),
+		dpgm("clusters with a network each follow groups of records."),
+		gan("a critic sees what random features do not, with far more noise.")}
+}
+
+func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
+	return []candidate{
+		{"independent", "counts of items alone: hardly worse where records are few for each item.",
+			planned(Independent(s, b).Nominal(n).Plan)},
+		{"tree", "pairs of items along a tree: better than counts where records are many for each item.",
+			planned(Tree(s, b).Nominal(n).Plan)},
+		{"mwem", "answers the counting queries it is given: good where all possible sets can be listed.",
+			planned(MWEM(s, b).Nominal(n).Plan)}}
+}
+
+// Part of the spread of values that the noise on a class's mean may be, and of the frequency of an
+// item.
+const (
+	mostNoise     = 0.25
+	mostItemNoise = 10
+	usualItems    = 12
+)
+
+// ceiling refuses what no system learns. Whatever a system releases, it cannot tell a mean of the
+// records better than one Gaussian release of nothing but their sum: with m columns in [0,1] that
+// has noise σ₁·√m·k/n on every column's mean in each of k equal classes.
+func ceiling(s records.Schema, b accountant.Budget, n int) error {
+	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	})
+	if err != nil {
+		return err
+	}
+	if b.Relation == accountant.ReplaceOne {
+		z *= math.Sqrt2
+	}
+	classes := max(s.Classes(), 1)
+	columns, unit, most, what := s.Dim(), 1.0, mostNoise, "coordinates"
+	switch {
+	case s.Kind() == records.MixedTable:
+		columns, what = len(s.Columns()), "columns"
+	case s.Sparse():
+		columns, what = min(s.MaxItems(), usualItems), "items"
+		unit, most = float64(columns)/float64(s.Dim()), mostItemNoise
+	}
+	noise := z * math.Sqrt(float64(columns)) * float64(classes) / float64(n) / unit
+	if noise <= most {
+		return nil
+	}
+	shape := fmt.Sprintf("%d %s", s.Dim(), what)
+	if what == "columns" {
+		shape = fmt.Sprintf("%d %s", columns, what)
+	}
+	if classes > 1 {
+		shape += fmt.Sprintf(" in %d classes", classes)
+	}
+	return fmt.Errorf("privgen: %d records at ε = %g, δ = %g: %w about %s: "+
+		"the mean of each has noise of %.2g, and more than %.2g drowns it; about %.2g records would do",
+		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, float64(n)*noise/most)
+}
+
+// Recommended is a table of recommendations in words.
+func recommended(list []Recommendation) string {
+	var b strings.Builder
+	for i, r := range list {
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, r.Plan.System(), r.Reason)
+	}
+	return b.String()
+}

@@ -1,0 +1,112 @@
+package synth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// A Part is something that a file holds as a section of its own, such as the parameters of a
+// network or the state of an optimiser: Save writes it, Load reads it back.
+type Part struct {
+	Name string
+	Save func() ([]byte, error)
+	Load func([]byte) error
+}
+
+// StatePart is what writes its state itself, such as an optimiser.
+func StatePart(name string, s models.Stateful) Part {
+	return Part{name, func() ([]byte, error) { return s.AppendState(nil), nil }, s.SetState}
+}
+
+// RandomPart is a source of public randomness.
+func RandomPart(name string, source *rand.PCG) Part {
+	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
+}
+
+// Part32 is a list of n numbers. What Load allocates is bounded by the section's size.
+func Part32(name string, list *[]float32, n int) Part {
+	return Part{name, func() ([]byte, error) { return Floats32(*list), nil },
+		func(data []byte) (err error) {
+			*list, err = ReadFloats32(data, n)
+			return err
+		}}
+}
+
+// Part64 is a list of n numbers. What Load allocates is bounded by the section's size.
+func Part64(name string, list *[]float64, n int) Part {
+	return Part{name, func() ([]byte, error) { return Floats64(*list), nil },
+		func(data []byte) (err error) {
+			*list, err = ReadFloats64(data, n)
+			return err
+		}}
+}
+
+// NewFile is the file of a header in JSON and some parts.
+func NewFile(header any, parts ...Part) (*File, error) {
+	head, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Header: head}
+	for _, p := range parts {
+		data, err := p.Save()
+		if err != nil {
+			return nil, err
+		}
+		f.Sections = append(f.Sections, Section{p.Name, data})
+	}
+	return f, nil
+}
+
+// Decode reads the header.
+//
+// Errors: ErrFormat.
+func (f *File) Decode(header any) error { return decode(f.Header, header) }
+
+// Load reads parts, one after another.
+//
+// Errors: ErrFormat.
+func (f *File) Load(parts ...Part) error {
+	for _, p := range parts {
+		data, err := f.Section(p.Name)
+		if err != nil {
+			return err
+		}
+		if err := p.Load(data); err != nil {
+			return Malformed(fmt.Errorf("section %s: %w", p.Name, err))
+		}
+	}
+	return nil
+}
+
+// Decode reads what Work.Config wrote.
+//
+// Errors: ErrFormat.
+func (p SavedPlan) Decode(config any) error { return decode(p.Config, config) }
+
+// PlanOf is a system's own plan as a Plan, nil where there is an error.
+func PlanOf[P Plan](p P, err error) (Plan, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func decode(text json.RawMessage, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return Malformed(err)
+	}
+	return nil
+}
+
+// Malformed is ErrFormat with what is wrong.
+func Malformed(why error) error {
+	if errors.Is(why, ErrFormat) {
+		return why
+	}
+	return fmt.Errorf("%w: %w", ErrFormat, why)
+}
