@@ -30,8 +30,8 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes say what rules chose, and what is worth knowing about the training: every line of the bill
-// is a stage.
+// Notes say what rules chose, and warn of the training's settings; every line of the bill is a
+// stage.
 func (w *work) Notes() []string {
 	return append(w.config.choices.Notes(), w.config.Train.Warnings()...)
 }
