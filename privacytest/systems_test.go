@@ -24,6 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tune"
 )
 
 // fitting is a whole run: what is visible of it.
@@ -45,6 +46,7 @@ var replayed = []struct {
 	{"gan", records.Interval(3, 0, 1).WithLabels("a", "b"), fitGAN},
 	{"gan, table", mixedTable(), fitGAN},
 	{"draft", mixedTable(), fitDraft},
+	{"tune", records.Interval(3, -1, 2).WithLabels("a", "b"), fitSearch},
 	{"baselines, independent", records.Sets(10, 5), fitBaseline},
 	{"baselines, tree", records.Sets(11, 5), fitBaseline},
 	{"baselines, MWEM", records.Sets(12, 5), fitBaseline},
@@ -153,6 +155,29 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 		}
 		if s.Classes() == 0 {
 			c.Centers = mix.Centers{NoiseMultiplier: 3, ClipNorm: 0.7}
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
+// fitSearch is a search among two embeddings, which tune's own tests replay with other scores.
+func fitSearch(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		c := tune.Config{Budget: b, Trials: tune.Trials{Mean: 2, Limit: 3}, Noise: 3,
+			Score: tune.Likelihood{Count: 4, Records: 20}}
+		for _, steps := range []int{1, 2} {
+			e := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
+				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{5}}, Latent: 2,
+					Steps: steps, Batch: 8}}
+			p, err := e.Plan()
+			if err != nil {
+				return nil, err
+			}
+			c.Candidates = append(c.Candidates, p)
 		}
 		plan, err := c.Plan()
 		if err != nil {

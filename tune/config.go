@@ -117,11 +117,7 @@ func (c Config) scoring() accountant.Event { return accountant.Gaussian{NoiseMul
 
 // trialOf is one trial of a candidate: all its stages and its score.
 func (c Config) trialOf(p synth.Plan) accountant.Event {
-	all := accountant.Composed{Events: []accountant.Event{c.scoring()}}
-	for _, s := range p.Stages() {
-		all.Events = append(all.Events, s.Whole())
-	}
-	return all
+	return accountant.Composed{Events: []accountant.Event{c.scoring(), synth.Total(p.Stages()...)}}
 }
 
 // trial is one trial, of whichever candidate. Candidates of equal events count once.
