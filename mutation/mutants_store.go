@@ -37,7 +37,7 @@ func storeMutants() []mutant {
 			Old:   "f.reserved < en.reserved ||", New: "false ||",
 			Why: "a process that fell behind forgets what it reserved"},
 		{Name: "accountant/journal: uses counted ahead are not counted down", In: acct,
-			Tests: contract,
+			Tests: journal,
 			Old:   "\t*r.ahead()--\n", New: "", Why: "one line pays for any number of draws"},
 		{Name: "accountant/journal: a claim for more than is left", In: acct,
 			Tests: contract,
