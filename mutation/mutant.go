@@ -97,8 +97,8 @@ func (p place) parses(m mutant) error {
 	return err
 }
 
-// readTree reads every source of the module at root, and of the modules in its folder connect. Other
-// nested modules, test data, hidden folders and this program are no part of it.
+// readTree reads every source of the module at root, and of the modules in its folder connect.
+// Other nested modules, test data, hidden folders and this program are no part of it.
 func readTree(root string) (tree, error) {
 	t := tree{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -8,9 +8,5 @@ func mutants() []mutant {
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-<<<<<<< HEAD
-		fixedPointMutants(), sqlMutants(), httpMutants())
-=======
-		fixedPointMutants(), edgeMutants(), gridMutants())
->>>>>>> h-store
+		fixedPointMutants(), edgeMutants(), gridMutants(), sqlMutants(), httpMutants())
 }
