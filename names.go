@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tune"
 )
 
 // Short names for what package synth defines.
@@ -90,10 +91,11 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption { return synth.With
 // WithLimits bounds what the bytes of a generator or a plan may ask for: see synth.WithLimits.
 func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 
-// Systems are the module's systems, baselines included, for reading their files.
+// Systems are the module's systems, baselines and searches included, for reading their files.
 func Systems() synth.Systems {
-	return append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
+	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
+	return append(all, tune.System(all))
 }
 
 // Load reads a generator that any of the systems saved.

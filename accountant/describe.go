@@ -49,6 +49,8 @@ func Describe(e Event) string {
 		return fmt.Sprintf("%d × [%s]", v.Count, Describe(v.Event))
 	case Composed:
 		return describeAll(v.Events, " then ")
+	case OneOf:
+		return "one of: " + describeAll(v.Events, " | ")
 	case Disjoint:
 		return "on disjoint parts: " + describeAll(v.Parts, " | ")
 	case RepeatAndSelect:
@@ -93,6 +95,10 @@ func samplers(e Event, into map[string]bool) {
 	case RepeatAndSelect:
 		samplers(v.Event, into)
 	case Composed:
+		for _, p := range v.Events {
+			samplers(p, into)
+		}
+	case OneOf:
 		for _, p := range v.Events {
 			samplers(p, into)
 		}

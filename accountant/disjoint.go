@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
@@ -39,20 +40,42 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	choice = distinct(choice)
 	switch {
 	case len(choice) == 1:
-		for _, t := range choice[0] {
-			if n > maxCount/t.n {
-				return param.New("accountant.Repeated.Count", n, "fewer events in total")
-			}
-			if err := c.pushTerm(term{t.atom, t.n * n}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.pushAll(choice[0], n)
 	case n == 1:
 		c.choices = append(c.choices, choice)
 		return nil
 	}
 	return c.push(worstAtom{choice}, n)
+}
+
+// oneOf lowers a choice. Which event was chosen may depend on what was released before, in this use
+// and in all others, so the worst is taken of every use and not of the whole.
+func (c *collector) oneOf(v OneOf, n int) error {
+	var list [][]term
+	for _, p := range v.Events {
+		alts, err := reduce(p, c.relation)
+		if err != nil {
+			return err
+		}
+		list = append(list, alts...)
+	}
+	if list = distinct(list); len(list) == 1 {
+		return c.pushAll(list[0], n)
+	}
+	return c.push(worstAtom{list}, n)
+}
+
+// pushAll adds n uses of a list.
+func (c *collector) pushAll(terms []term, n int) error {
+	for _, t := range terms {
+		if n > maxCount/t.n {
+			return param.New("accountant.Repeated.Count", n, "fewer events in total")
+		}
+		if err := c.pushTerm(term{t.atom, t.n * n}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // usesPopulation says whether an event is stated in terms of a number of records.
@@ -67,11 +90,9 @@ func usesPopulation(e Event) bool {
 	case RepeatAndSelect:
 		return usesPopulation(v.Event)
 	case Composed:
-		for _, p := range v.Events {
-			if usesPopulation(p) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v.Events, usesPopulation)
+	case OneOf:
+		return slices.ContainsFunc(v.Events, usesPopulation)
 	case Disjoint:
 		for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
 			if usesPopulation(p) {

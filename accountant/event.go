@@ -147,6 +147,16 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
+// OneOf is one of Events, whichever it is: the choice depends on no record but through what was
+// released before, as that of a coin does. It is priced as the worst of them in every respect.
+//
+// What is released may say which it was. Of an independent choice the divergences of every order
+// and the hockey-stick curve are means over Events, and of one by earlier releases they are those
+// of the one chosen, so the pointwise maximum bounds them.
+type OneOf struct {
+	Events []Event `json:"events"`
+}
+
 // Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function
 // of the record and of released or public values. Where a record's part may change between steps,
 // write Repeated{Disjoint{…}}, so that each step pays for its most expensive part;
@@ -164,6 +174,18 @@ type Disjoint struct {
 // of runs is Poisson of the given Mean when Poisson is set (it may then be zero), and otherwise
 // truncated negative binomial of the given Mean and Shape η > −1: η=1 is geometric, η=0
 // logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
+//
+// Runs are independent given the records, and nothing leaves but the best of them: neither their
+// number nor any other. What is best is any order of the results, ties broken by when they came.
+//
+// Under truncated negative binomial numbers the price also covers numbers drawn again until they
+// are at most some public limit. Let f be the generating function of the number of runs and f_c
+// that of one so limited. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1) for q and q′ that
+// are probabilities of one event under two neighbours, by f′(q) ≤ f′(1) = Mean and by a bound of
+// f′(q)/f′(q′) that is 1 or more. Now f_c′(q) ≤ f_c′(1), a mean of limited numbers, is no more than
+// Mean; and the derivative of log f_c′ at x is the mean of (k−1)/x under weights k·p_k·x^(k−1),
+// which leaving out the largest k makes smaller, so that f_c′(q)/f_c′(q′) is at most f′(q)/f′(q′)
+// where q > q′, and at most 1 elsewhere.
 type RepeatAndSelect struct {
 	Event   Event   `json:"event"`
 	Mean    float64 `json:"mean"`
@@ -200,6 +222,7 @@ func (SameBatch) kind() string                 { return "same_batch" }
 func (GaussianMixture) kind() string           { return "gaussian_mixture" }
 func (Repeated) kind() string                  { return "repeated" }
 func (Composed) kind() string                  { return "composed" }
+func (OneOf) kind() string                     { return "one_of" }
 func (Disjoint) kind() string                  { return "disjoint" }
 func (RepeatAndSelect) kind() string           { return "repeat_and_select" }
 func (Curve) kind() string                     { return "curve" }
@@ -400,6 +423,18 @@ func (e Composed) Validate() error {
 	var errs []error
 	for i, p := range e.Events {
 		errs = append(errs, inner(fmt.Sprintf("accountant.Composed.Events[%d]", i), p))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate implements Event.
+func (e OneOf) Validate() error {
+	var errs []error
+	if len(e.Events) == 0 {
+		errs = append(errs, param.New("accountant.OneOf.Events", 0, "at least one event"))
+	}
+	for i, p := range e.Events {
+		errs = append(errs, inner(fmt.Sprintf("accountant.OneOf.Events[%d]", i), p))
 	}
 	return errors.Join(errs...)
 }

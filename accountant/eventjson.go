@@ -105,6 +105,10 @@ func jsonFields(e Event) any {
 		return struct {
 			Events []eventJSON `json:"events"`
 		}{wrapAll(v.Events)}
+	case OneOf:
+		return struct {
+			Events []eventJSON `json:"events"`
+		}{wrapAll(v.Events)}
 	case Disjoint:
 		return struct {
 			Parts  []eventJSON `json:"parts"`
@@ -276,6 +280,9 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 	case "composed":
 		events, err := decodeAll(raw.Events, depth)
 		return Composed{events}, err
+	case "one_of":
+		events, err := decodeAll(raw.Events, depth)
+		return OneOf{events}, err
 	case "disjoint":
 		parts, err := decodeAll(raw.Parts, depth)
 		if err != nil {

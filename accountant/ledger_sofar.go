@@ -12,7 +12,7 @@ type soFarCache struct {
 
 	orders []float64
 	offset []float64
-	rdp    [][]float64 // one row per entry
+	rdp    [][]float64 // one row per entry, as far as it was needed
 	knots  []int
 	knot   float64
 }
@@ -104,26 +104,35 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 			c.offset = append(c.offset, epsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
 		}
 	}
-	for i := len(c.rdp); i < len(l.entries); i++ {
-		row := make([]float64, len(c.orders))
-		for j, a := range c.orders {
-			v, err := RDP(l.entries[i].event, a, l.budget.Relation)
-			if err != nil {
-				v = math.Inf(1)
-			}
-			row[j] = v
-		}
-		c.rdp = append(c.rdp, row)
+	for len(c.rdp) < len(l.entries) {
+		c.rdp = append(c.rdp, make([]float64, 0, len(c.orders)))
 	}
-	best := math.Inf(1)
-	for j := range c.orders {
+	best, last, rises := math.Inf(1), math.Inf(1), 0
+	for j := 0; j < len(c.orders) && rises < 2; j++ { // see orderSearch: from its least value it rises
 		sum := 0.0
 		for i, s := range c.spent {
 			if s > 0 {
-				sum += float64(s) * c.rdp[i][j]
+				sum += float64(s) * c.divergence(l, i, j)
 			}
 		}
-		best = min(best, sum*(1+1e-15)+c.offset[j])
+		v := sum*(1+1e-15) + c.offset[j]
+		if v > last {
+			rises++
+		}
+		best, last = min(best, v), v
 	}
 	return max(0, best)
+}
+
+// divergence is that of one use of entry i at order j, worked out when it is first asked for: the
+// largest orders take longest and are hardly ever needed.
+func (c *soFarCache) divergence(l *Ledger, i, j int) float64 {
+	for k := len(c.rdp[i]); k <= j; k++ {
+		v, err := RDP(l.entries[i].event, c.orders[k], l.budget.Relation)
+		if err != nil {
+			v = math.Inf(1)
+		}
+		c.rdp[i] = append(c.rdp[i], v)
+	}
+	return c.rdp[i][j]
 }

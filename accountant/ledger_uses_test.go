@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/bits"
 	"testing"
 )
 
@@ -206,11 +207,12 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 // Gaussians, which are summed in floating point, cost what they should.
 func TestReduceDoesNotWrap(t *testing.T) {
 	most := Repeated{Laplace{1e18}, maxCount}
-	half := Repeated{Laplace{1e18}, 1 << 31}
+	const root = math.MaxInt >> (bits.UintSize / 2) // about the square root of the largest int
+	half := Repeated{Laplace{1e18}, root}
 	for name, e := range map[string]Event{
 		"composed": Composed{[]Event{most, most, most, most, most}},
-		"nested":   Repeated{Repeated{half, 1 << 31}, 4},
-		"parts":    Repeated{Disjoint{Parts: []Event{Repeated{Laplace{1e18}, 1 << 60}}}, 16},
+		"nested":   Repeated{Repeated{half, root}, 4},
+		"parts":    Repeated{Disjoint{Parts: []Event{Repeated{Laplace{1e18}, maxCount / 2}}}, 16},
 		"beside":   Composed{[]Event{most, Disjoint{Parts: []Event{Laplace{1e18}}}}},
 	} {
 		var bad *ParamError

@@ -78,6 +78,9 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 	if err != nil || exact {
 		return best, err
 	}
+	if a, ok := onlySelection(terms); ok {
+		best.bySelection(a, delta, r)
+	}
 	best.Lower = min(best.Lower, best.Upper)
 	best.Estimate = estimate(best.Lower, best.Upper)
 	return best, nil
@@ -200,6 +203,9 @@ func deltaTerms(terms []term, eps float64, r Relation) (Bound, error) {
 	if d, ok := rdpDelta(terms, eps); ok {
 		known = true
 		best.Upper = min(best.Upper, d)
+	}
+	if a, ok := onlySelection(terms); ok {
+		best.Upper = min(best.Upper, deltaSelected(a, eps))
 	}
 	if !known {
 		return best, unsupported("this composition", r)

@@ -176,6 +176,8 @@ func (c *collector) add(e Event, n int) error {
 			}
 		}
 		return nil
+	case OneOf:
+		return c.oneOf(v, n)
 	case SampledSum:
 		return c.sampledSum(v, n)
 	case PoissonSampled:

@@ -8,29 +8,37 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// selectAtom releases the best of a random number of runs. It has Rényi divergences only.
+// selectAtom releases the best of a random number of runs. It has Rényi divergences and, where it
+// is used once and alone, a curve.
 type selectAtom struct {
-	within  []term
-	mean    float64
-	shape   float64
-	poisson bool
-	gamma   float64 // of the truncated negative binomial
-	second  float64 // Theorem 2's second term, minimised
-	curve   []float64
+	relation Relation
+	within   []term
+	mean     float64
+	shape    float64
+	poisson  bool
+	gamma    float64 // of the truncated negative binomial
+	second   float64 // Theorem 2's second term, minimised
+	curve    []float64
 	// divergences found before, because nested selections ask for the same again and again
 	known map[float64]float64
 }
 
 func selectAtomOf(v RepeatAndSelect, r Relation) (atom, error) {
-	within, err := reduceOne(v.Event, r)
+	alts, err := reduce(v.Event, r)
 	if err != nil {
 		return nil, err
+	}
+	within := alts[0]
+	if len(alts) > 1 {
+		// Two neighbours differ by a record in one part or another, the same in every run: a run's
+		// divergence is that of one of the alternatives, and no more than the largest.
+		within = []term{{worstAtom{alts}, 1}}
 	}
 	if _, ok := rdpTerms(within, 2); !ok || slackOf(within) > 0 {
 		return nil, unsupported("selection among runs without Rényi divergence", r)
 	}
-	a := selectAtom{known: map[float64]float64{}, within: within, mean: v.Mean, shape: v.Shape,
-		poisson: v.Poisson}
+	a := selectAtom{relation: r, known: map[float64]float64{}, within: within, mean: v.Mean,
+		shape: v.Shape, poisson: v.Poisson}
 	if v.Poisson {
 		for _, order := range renyi.Orders() {
 			d, _ := rdpTerms(within, order)
@@ -79,6 +87,15 @@ func selectGamma(shape, mean float64) float64 {
 		}
 	}
 	return lo
+}
+
+// Gamma is the parameter γ of the truncated negative binomial number of runs that the event is
+// priced for; NaN for a Poisson number. A larger γ has a smaller mean and costs less.
+func (e RepeatAndSelect) Gamma() float64 {
+	if e.Poisson || e.Validate() != nil {
+		return math.NaN()
+	}
+	return selectGamma(e.Shape, e.Mean)
 }
 
 // selectOrders are the second orders λ̂ over which Theorem 2 may be minimised.

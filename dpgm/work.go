@@ -30,8 +30,11 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes say what rules chose: every line of the bill is a stage.
-func (w *work) Notes() []string { return w.config.choices.Notes() }
+// Notes say what rules chose, and warn of the training's settings; every line of the bill is a
+// stage.
+func (w *work) Notes() []string {
+	return append(w.config.choices.Notes(), w.config.Train.Warnings()...)
+}
 
 // Judge builds everything that a run needs beside its records, and compares it with what is public
 // about these.

@@ -127,7 +127,7 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
-	return append(notes, c.choices.Notes()...)
+	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
 // configJSON is a Config with its networks in a form that can be written, and a digest in the place

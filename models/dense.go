@@ -102,6 +102,7 @@ type trace struct {
 	outs     []device.Matrix // outBuf cut to rows
 	deltas   []device.Matrix // deltaBuf cut to rows; deltas of the sums before f
 	na, nd   []float64
+	list     [][]float32 // scratch of forAll
 }
 
 // record is what a first layer reads: dense rows or sparse sets.
@@ -258,15 +259,20 @@ func squaredCounts(items []uint32) float64 {
 
 // addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. The narrower factor of
 // every layer is copied and scaled, so the trace survives for further calls.
-func (t *trace) addWeightedSum(dst device.Params, first int, w []float32) {
+func (t *trace) addWeightedSum(dst device.Params, first int, weights []float32) {
+	t.addBlockSums(dst, first, t.forAll(weights))
+}
+
+// addBlockSums is addWeightedSum with weights for every block.
+func (t *trace) addBlockSums(dst device.Params, first int, weights [][]float32) {
 	if t.rows == 0 {
 		return
 	}
-	t.dropNonFinite(w)
 	be := t.s.be
 	for l := range t.deltas {
 		weight, bias := dst.Block(first+2*l), dst.Block(first+2*l+1)
-		delta := t.deltas[l]
+		delta, w := t.deltas[l], weights[2*l]
+		t.dropNonFinite(l, w, weights[2*l+1])
 		switch {
 		case l == 0 && t.x.sparse != nil:
 			be.SparseGemmT(t.x.sparse, t.scaled(l, delta, w), 1, weight)
@@ -275,8 +281,17 @@ func (t *trace) addWeightedSum(dst device.Params, first int, w []float32) {
 		default:
 			be.Gemm(true, false, 1, t.input(l), t.scaled(l, delta, w), 1, weight)
 		}
-		be.ColSums(w, delta, 1, bias)
+		be.ColSums(weights[2*l+1], delta, 1, bias)
 	}
+}
+
+// forAll are the same weights for every block.
+func (t *trace) forAll(w []float32) [][]float32 {
+	t.list = t.list[:0]
+	for range t.deltas {
+		t.list = append(t.list, w, w)
+	}
+	return t.list
 }
 
 func (t *trace) scaled(l int, m device.Matrix, w []float32) device.Matrix {
@@ -286,17 +301,15 @@ func (t *trace) scaled(l int, m device.Matrix, w []float32) device.Matrix {
 	return c
 }
 
-// dropNonFinite clears the factors of examples of weight zero that hold NaN or
-// infinities, because 0·NaN is not 0: one bad record must not reach the sum.
-func (t *trace) dropNonFinite(w []float32) {
-	for i, wi := range w[:t.rows] {
-		if wi != 0 {
-			continue
+// dropNonFinite clears the factors of layer l, of examples of weight zero, that hold NaN or
+// infinities, because 0·NaN is not 0: one bad record must not reach the sum. A delta that is not
+// finite has neither weights nor biases with a norm, so both have weight zero.
+func (t *trace) dropNonFinite(l int, weight, bias []float32) {
+	for i, w := range weight[:t.rows] {
+		if w == 0 && (l > 0 || t.x.sparse == nil) {
+			clearNonFinite(t.s.be, t.input(l).RowRange(i, i+1), t.na[:1])
 		}
-		for l := range t.deltas {
-			if l > 0 || t.x.sparse == nil {
-				clearNonFinite(t.s.be, t.input(l).RowRange(i, i+1), t.na[:1])
-			}
+		if w == 0 || bias[i] == 0 {
 			clearNonFinite(t.s.be, t.deltas[l].RowRange(i, i+1), t.na[:1])
 		}
 	}

@@ -81,15 +81,20 @@ func within(weight float32, size, limit float64) float32 {
 }
 
 // addFixedSum is addWeightedSum in fixed point.
-func (t *trace) addFixedSum(dst device.Fixed, first int, w []float32) {
+func (t *trace) addFixedSum(dst device.Fixed, first int, weights []float32) {
+	t.addFixedBlockSums(dst, first, t.forAll(weights))
+}
+
+// addFixedBlockSums is addFixedSum with weights for every block.
+func (t *trace) addFixedBlockSums(dst device.Fixed, first int, weights [][]float32) {
 	be, ok := device.FixedSums(t.s.be)
 	if !ok || t.rows == 0 {
 		return
 	}
-	t.dropNonFinite(w)
 	for l := range t.deltas {
 		weight, bias := dst.Block(first+2*l), dst.Block(first+2*l+1)
-		delta := t.deltas[l]
+		delta, w := t.deltas[l], weights[2*l]
+		t.dropNonFinite(l, w, weights[2*l+1])
 		switch {
 		case l == 0 && t.x.sparse != nil:
 			be.AddFixedSparse(t.x.sparse, t.odd(be, l, delta, w), weight)
@@ -98,7 +103,7 @@ func (t *trace) addFixedSum(dst device.Fixed, first int, w []float32) {
 		default:
 			be.AddFixedProduct(t.input(l), t.odd(be, l, delta, w), weight)
 		}
-		be.AddFixedRows(w, delta, bias)
+		be.AddFixedRows(weights[2*l+1], delta, bias)
 	}
 }
 

@@ -91,6 +91,7 @@ type pass interface {
 	addWeightedSum(dst device.Params, first int, weights []float32)
 	addFixedSum(dst device.Fixed, first int, weights []float32)
 	fixedForm() FixedForm
+	blockPass
 }
 
 func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {

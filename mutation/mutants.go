@@ -8,5 +8,5 @@ func mutants() []mutant {
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-		fixedPointMutants(), edgeMutants(), gridMutants(), sqlMutants(), httpMutants())
+		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants())
 }

@@ -283,7 +283,7 @@ func gridMutants() []mutant {
 			Why: "half the uses are free"},
 		{Name: "accountant/internal/pld/a root of the pass of three", In: in,
 			Tests: at(in, "Transform"),
-			Old: "y[3*q+2] = f.roots[4*q]", New: "y[3*q+2] = f.roots[2*q]",
+			Old:   "y[3*q+2] = f.roots[4*q]", New: "y[3*q+2] = f.roots[2*q]",
 			Why: "sums of a third of all lengths are wrong"},
 	}
 }

@@ -28,10 +28,14 @@ func modelMutants() []mutant {
 			Old: "if !strictlyIncreasing(items) {", New: "if false {",
 			Why: "norms of repeated items are too small"},
 		{Name: "models/zero times NaN", In: in, Tests: all,
-			Old: "t.dropNonFinite(w)\n\tbe := t.s.be", New: "be := t.s.be",
+			Old: "t.dropNonFinite(l, w, weights[2*l+1])\n\t\tswitch {\n" +
+				"\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.SparseGemmT",
+			New: "switch {\n\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.SparseGemmT",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/zero times NaN in fixed point", In: in, Tests: at(in, "FixedSums"),
-			Old: "t.dropNonFinite(w)\n\tfor l := range", New: "for l := range",
+			Old: "t.dropNonFinite(l, w, weights[2*l+1])\n\t\tswitch {\n" +
+				"\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.AddFixedSparse",
+			New: "switch {\n\t\tcase l == 0 && t.x.sparse != nil:\n\t\t\tbe.AddFixedSparse",
 			Why: "one bad record spoils the sum"},
 		{Name: "models/zero times NaN in chains in fixed point", In: in, Tests: at(in, "FixedSums"),
 			Old: "w.dropNonFinite(weights)\n\tfor l, u := range w.c.units {\n\t\tw.fixed",

@@ -77,9 +77,22 @@ func (t *tape) Spend(purpose string, event any, count int, err error) {
 	what := "spend"
 	if count > 0 {
 		what = "reserve"
+		t.forget(purpose)
 	}
 	t.add(call{what: what, purpose: purpose, event: e,
 		detail: fmt.Sprintf(" count %d error %v", count, err)})
+}
+
+// forget drops the samples of an earlier run of the same purpose: a new reservation counts its
+// steps from one, and may draw no samples at all.
+func (t *tape) forget(purpose string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for s := range t.twins {
+		if s.purpose == purpose {
+			delete(t.twins, s)
+		}
+	}
 }
 
 func (t *tape) Sample(s entropy.Sample) {

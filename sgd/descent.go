@@ -1,32 +1,107 @@
 package sgd
 
-import "github.com/seed7ba64551/privgen/internal/optim"
+import (
+	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/models"
+)
 
-// Descent moves parameters along gradients that need no protection: a generator's, which learns
-// from released values, or those of public records.
-type Descent struct{ state *optim.State }
+// Descent moves parameters along gradients that need no protection of their own: noised sums, a
+// generator's, which learns from released values, or those of public records.
+type Descent struct {
+	state    *optim.State // counts the steps, whatever moves the parameters
+	schedule Schedule
+	own      Mover // user-defined, or nil
+	rate     float64
+	grad     []float32 // of the step, for own
+}
 
 // Descent starts the optimiser for n parameters. The optimiser must be a valid one.
-func (o Optimizer) Descent(n int) *Descent { return &Descent{o.config.New(n)} }
+func (o Optimizer) Descent(n int) *Descent {
+	d := &Descent{state: o.config.New(n), schedule: o.schedule, rate: o.rate}
+	if o.own != nil {
+		d.own, d.grad = o.own.Start(n), make([]float32, n)
+	}
+	return d
+}
+
+// lasting is the optimiser for a run of so many steps, where its schedule does not say itself.
+func (o Optimizer) lasting(steps int) Optimizer {
+	if o.schedule.Steps == 0 {
+		o.schedule.Steps = steps
+	}
+	return o
+}
 
 // Step moves the parameters along −scale·grad.
 func (d *Descent) Step(params, grad []float32, scale float32) {
-	d.state.BeginStep()
-	d.state.UpdateRange32(params, 0, grad, scale)
+	d.begin()
+	if d.own == nil {
+		d.state.UpdateRange32(params, 0, grad, scale)
+		return
+	}
+	for i, x := range grad {
+		d.grad[i] = scale * x
+	}
+	d.finish(params)
 }
 
-// AppendState appends what is needed to go on from here.
-func (d *Descent) AppendState(dst []byte) []byte { return d.state.AppendState(dst) }
+// begin begins a step.
+func (d *Descent) begin() {
+	d.state.BeginStepAt(d.schedule.Factor(d.state.Step() + 1))
+}
+
+// update moves params[lo:lo+len(grad)] along −scale·grad, or takes that part of the gradient for
+// finish. Ranges of one step are disjoint and may come from several goroutines.
+func (d *Descent) update(params []float32, lo int, grad []float64, scale float64) {
+	if d.own == nil {
+		d.state.UpdateRange(params, lo, grad, scale)
+		return
+	}
+	for i, x := range grad {
+		d.grad[lo+i] = float32(scale * x)
+	}
+}
+
+// finish ends a step whose ranges are all there.
+func (d *Descent) finish(params []float32) {
+	if d.own != nil {
+		step := d.state.Step()
+		d.own.Move(step, d.rate*d.schedule.Factor(step), params, d.grad)
+	}
+}
+
+// AppendState appends what is needed to go on from here. Of a user-defined optimiser that is the
+// number of the step and, if it is a models.Stateful, its state.
+func (d *Descent) AppendState(dst []byte) []byte {
+	dst = d.state.AppendState(dst)
+	if s, ok := d.own.(models.Stateful); ok {
+		dst = s.AppendState(dst)
+	}
+	return dst
+}
 
 // SetState restores what AppendState wrote for as many parameters. Errors: state of another length
 // or form.
-func (d *Descent) SetState(state []byte) error { return d.state.SetState(state) }
+func (d *Descent) SetState(state []byte) error {
+	n := min(d.state.StateLen(), len(state))
+	s, ok := d.own.(models.Stateful)
+	if !ok {
+		n = len(state)
+	}
+	if err := d.state.SetState(state[:n]); err != nil || !ok {
+		return err
+	}
+	return s.SetState(state[n:])
+}
 
-// Validate reports what is wrong with the optimiser, nil if nothing is.
+// Validate reports what is wrong with the optimiser, nil if nothing is. It is stricter than a
+// configuration's: Cosine needs its number of steps.
 //
 // Errors: *param.Error values, joined.
 func (o Optimizer) Validate() error {
 	k := &checker{}
 	o.check(k)
+	k.ok(o.schedule.Decay != Cosine || o.schedule.Steps > 0, "Optimizer.Schedule.Steps", 0,
+		"a positive number of steps for Cosine")
 	return k.Err()
 }

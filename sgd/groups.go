@@ -125,7 +125,8 @@ type grouping struct {
 	noise   []float64 // Split.Noise of each group
 	joint   float64   // sensitivity in units of noise
 	norms   [][]float64
-	summed  []float64
+	summed  []float64 // of a group
+	whole   []float64 // of all blocks
 	weights [][]float32
 	byBlock [][]float32
 	spans   []span
@@ -270,7 +271,16 @@ func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients) error {
 }
 
 // weigh turns norms into weights, which are clip factors in units of noise.
+//
+// A record of which any block is not finite is left out whole: what arithmetic makes of the rest of
+// it may depend on where it stands in the batch, and thereby on others.
 func (g *grouping) weigh(exact *fixedSum) {
+	clear(g.whole)
+	for _, block := range g.norms {
+		for i, s := range block {
+			g.whole[i] += s
+		}
+	}
 	for j, group := range g.groups {
 		clear(g.summed)
 		for _, b := range group.Blocks {
@@ -280,6 +290,9 @@ func (g *grouping) weigh(exact *fixedSum) {
 			g.byBlock[b] = g.weights[j]
 		}
 		for i, s := range g.summed {
+			if !(g.whole[i] < math.Inf(1)) {
+				s = math.NaN()
+			}
 			factor := fixed(group.ClipNorm).factor(s) / g.noise[j]
 			if exact != nil {
 				g.weights[j][i] = exact.weight(factor)
@@ -306,7 +319,7 @@ func (g *grouping) resize(rows int) {
 		}
 		g.weights[j] = g.weights[j][:rows]
 	}
-	g.summed = grow(g.summed, rows)
+	g.summed, g.whole = grow(g.summed, rows), grow(g.whole, rows)
 }
 
 // bound is the sensitivity of the sum in units of noise.

@@ -330,6 +330,25 @@ func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	}
 }
 
+// TestGroupsLeaveOutNonFiniteBlock: a record of which one block is not finite counts for nothing in
+// the other.
+func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
+	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
+	schema := fromFlat(t, 3, []float32{0, 0, 0})
+	clip := grouped(sgd.Least, 1, 2)
+	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
+		raw{schema, good}).sums[0]
+	for i := range 3 {
+		odd := []float32{9, 9, 9}
+		odd[i] = float32(math.Inf(1))
+		a := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
+			raw{schema, append([][]float32{odd}, good...)}).sums[0]
+		if distance(a, b) > 1e-6 {
+			t.Errorf("a record whose coordinate %d is infinite moves the sum by %v", i, distance(a, b))
+		}
+	}
+}
+
 // The public part is added as it is, whatever the noise and the groups do.
 func TestPublicGradient(t *testing.T) {
 	none := fromFlat(t, 3, nil)

@@ -5,18 +5,49 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/optim"
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // Optimizer moves parameters along noised gradients. It sees released values
 // only, so its choice does not touch the guarantee. The zero value is an error.
-type Optimizer struct{ config optim.Config }
+type Optimizer struct {
+	config   optim.Config
+	schedule Schedule
+	own      Rule    // a user-defined optimiser; nil for those of config
+	rate     float64 // its learning rate
+}
+
+// A Rule is a user-defined optimiser.
+type Rule interface {
+	// Name is a short name.
+	Name() string
+	// Start begins a training of so many parameters. Every training has a Mover of its own; a Rule
+	// that remembers one in the next takes part in no search (see package tune).
+	Start(parameters int) Mover
+}
+
+// A Mover is a user-defined optimiser at work on one vector of parameters. One that keeps state
+// from step to step is a models.Stateful if a training shall be able to go on from where it was
+// saved.
+type Mover interface {
+	// Move changes params by the gradient of a step, noised and divided by the nominal batch. Steps
+	// are counted from 1; rate is the learning rate, by schedule. Both vectors are as long as the
+	// network's parameters, and grad may be written to.
+	Move(step int, rate float64, params, grad []float32)
+}
+
+// Own is a user-defined optimiser. Configurations and plans that hold one cannot be written, nor
+// kept in checkpoints.
+func Own(lr float64, r Rule) Optimizer { return Optimizer{own: r, rate: lr} }
 
 // SGD is plain gradient descent.
-func SGD(lr float64) Optimizer { return Optimizer{optim.Config{Rule: optim.SGD, LR: lr}} }
+func SGD(lr float64) Optimizer {
+	return Optimizer{config: optim.Config{Rule: optim.SGD, LR: lr}}
+}
 
 // Momentum is heavy-ball gradient descent.
 func Momentum(lr, beta float64) Optimizer {
-	return Optimizer{optim.Config{Rule: optim.Momentum, LR: lr, Beta1: beta}}
+	return Optimizer{config: optim.Config{Rule: optim.Momentum, LR: lr, Beta1: beta}}
 }
 
 // Adam is Adam with its authors' decay rates 0.9 and 0.999.
@@ -26,17 +57,41 @@ func Adam(lr float64) Optimizer { return AdamWith(lr, 0.9, 0.999, 1e-8) }
 
 // AdamWith is Adam with every setting given.
 func AdamWith(lr, beta1, beta2, eps float64) Optimizer {
-	return Optimizer{optim.Config{Rule: optim.Adam, LR: lr, Beta1: beta1, Beta2: beta2, Eps: eps}}
+	return Optimizer{config: optim.Config{Rule: optim.Adam, LR: lr, Beta1: beta1, Beta2: beta2,
+		Eps: eps}}
 }
 
+// Scheduled is the optimiser with a learning rate that changes from step to step.
+func (o Optimizer) Scheduled(s Schedule) Optimizer {
+	o.schedule = s
+	return o
+}
+
+// Schedule is how the learning rate changes.
+func (o Optimizer) Schedule() Schedule { return o.schedule }
+
 // String names the rule and its learning rate.
-func (o Optimizer) String() string { return fmt.Sprintf("%v(%v)", o.config.Rule, o.config.LR) }
+func (o Optimizer) String() string {
+	text := fmt.Sprintf("%v(%v)", o.config.Rule, o.config.LR)
+	if o.own != nil {
+		text = fmt.Sprintf("%s(%v)", o.own.Name(), o.rate)
+	}
+	if s := o.schedule; s != (Schedule{}) {
+		text += fmt.Sprintf(", %v after %d steps of warm-up", s.Decay, s.Warmup)
+	}
+	return text
+}
 
 // ScaleFree says whether multiplying every gradient by a constant changes nothing, so
 // that no NominalBatch is needed.
-func (o Optimizer) ScaleFree() bool { return o.config.Rule == optim.Adam }
+func (o Optimizer) ScaleFree() bool { return o.own == nil && o.config.Rule == optim.Adam }
 
 func (o Optimizer) check(k *checker) {
+	o.schedule.check(k)
+	if o.own != nil {
+		k.positive("Optimizer.LR", o.rate)
+		return
+	}
 	if o.config.Rule == optim.Unset {
 		k.ok(false, "Optimizer", "none", "an optimiser, such as sgd.Adam(1e-3)")
 		return
@@ -47,15 +102,29 @@ func (o Optimizer) check(k *checker) {
 }
 
 type optimizerJSON struct {
-	Rule  optim.Rule `json:"rule"`
-	LR    float64    `json:"lr"`
-	Beta1 float64    `json:"beta1,omitempty"`
-	Beta2 float64    `json:"beta2,omitempty"`
-	Eps   float64    `json:"eps,omitempty"`
+	Rule     optim.Rule `json:"rule"`
+	LR       float64    `json:"lr"`
+	Beta1    float64    `json:"beta1,omitempty"`
+	Beta2    float64    `json:"beta2,omitempty"`
+	Eps      float64    `json:"eps,omitempty"`
+	Schedule *Schedule  `json:"schedule,omitempty"`
 }
 
 // MarshalJSON writes the rule and its settings.
-func (o Optimizer) MarshalJSON() ([]byte, error) { return json.Marshal(optimizerJSON(o.config)) }
+//
+// Errors: *param.Error for a user-defined rule.
+func (o Optimizer) MarshalJSON() ([]byte, error) {
+	if o.own != nil {
+		return nil, param.New("sgd.Optimizer", o.own.Name(),
+			"an optimiser of the package: a user-defined one cannot be written")
+	}
+	c := o.config
+	j := optimizerJSON{Rule: c.Rule, LR: c.LR, Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Eps}
+	if o.schedule != (Schedule{}) {
+		j.Schedule = &o.schedule
+	}
+	return json.Marshal(j)
+}
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (o *Optimizer) UnmarshalJSON(text []byte) error {
@@ -63,6 +132,10 @@ func (o *Optimizer) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	o.config = optim.Config(j)
+	*o = Optimizer{config: optim.Config{Rule: j.Rule, LR: j.LR, Beta1: j.Beta1, Beta2: j.Beta2,
+		Eps: j.Eps}}
+	if j.Schedule != nil {
+		o.schedule = *j.Schedule
+	}
 	return nil
 }

@@ -31,6 +31,11 @@ func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.
 // are soon forgotten. See Trainer.UseAverage.
 func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = decay } }
 
+// WithMean keeps the mean of the released parameters of all steps from the given one on, in the
+// place of WithAverage's moving average: the average of Polyak and Ruppert, which is best where
+// steps wander about one place. See Trainer.UseAverage.
+func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
+
 // WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
 //
 // Guarantee: none. The loss is computed from private records without noise, for

@@ -21,7 +21,9 @@ func policies() map[string]sgd.Clip {
 		"normalize": sgd.Normalize{},
 		"dpnorm":    sgd.DPNorm{MaxNorm: 2, Bins: 8, NoiseMultiplier: 3},
 		"geometric": sgd.DPNorm{MaxNorm: 20, MinNorm: 0.1, Bins: 8, NoiseMultiplier: 3},
-		"quantile":  sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3},
+		"by norm": sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3,
+			ByNorm: true},
+		"quantile": sgd.Quantile{Quantile: 0.4, Initial: 0.7, Rate: 0.3, NoiseMultiplier: 3},
 	}
 }
 
@@ -75,7 +77,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for name, clip := range policies() {
 		bound := map[string]float64{"fixed": 0.7, "normalize": 1, "dpnorm": 1,
-			"geometric": 0.1 * math.Pow(200, 3./7), "quantile": 0.7}[name]
+			"geometric": 0.1 * math.Pow(200, 3./7), "quantile": 0.7, "by norm": 0.7}[name]
 		tight := 0.0
 		for trial := range 20 {
 			dim := 1 + trial%7
@@ -138,7 +140,7 @@ func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 // it is noised for, in the first step and in later ones.
 func TestPolicyReleaseSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	for _, name := range []string{"dpnorm", "geometric", "quantile"} {
+	for _, name := range []string{"dpnorm", "geometric", "quantile", "by norm"} {
 		for range 30 {
 			flat := make([]float32, 9)
 			for i := range flat {

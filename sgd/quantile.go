@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -24,6 +25,26 @@ type Quantile struct {
 	// NoiseMultiplier is the noise of the released number divided by its
 	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
+	// ByNorm has records count by the norms of their gradients, up to Initial, and not all alike.
+	//
+	// Where most records are soon well fitted, such as those of the larger of two classes, a quantile
+	// of all records falls with them: the clip norm of a median ends at thousandths of what the other
+	// records' gradients measure, which then drown in the noise. Norms that are small beside Initial
+	// hardly count here, so the clip norm follows the records that still have something to teach. It
+	// costs the same: a record that counts for less moves the released number by less.
+	ByNorm bool `json:"by_norm,omitempty"`
+}
+
+// Warnings are what is worth knowing about the configuration before it is paid for; nil for
+// nothing. Plans print them.
+func (c Config) Warnings() []string {
+	q, ok := c.Clip.(Quantile)
+	if !ok || q.ByNorm || q.Quantile > 0.5 {
+		return nil
+	}
+	return []string{fmt.Sprintf("warning: the clip norm follows the %v quantile of all records; where "+
+		"classes are unbalanced it falls with the larger ones and the others drown in the noise: see "+
+		"sgd.Quantile.ByNorm", q.Quantile)}
 }
 
 func (q Quantile) check(k *checker, c Config) {
@@ -49,8 +70,8 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 		sensitivity = above + below
 	}
 	return &quantileTracker{norm: q.Initial, below: below, above: above,
-		rate: q.Rate / (nominalBatch * quantileUnits),
-		std:  q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
+		rate: q.Rate / (nominalBatch * quantileUnits), byNorm: q.ByNorm, initial: q.Initial,
+		std: q.NoiseMultiplier * float64(sensitivity), effect: 1 / q.NoiseMultiplier,
 		sum: mechanism.NewFixedSum(1, 1), out: make([]float64, 1)}
 }
 
@@ -62,6 +83,8 @@ type quantileTracker struct {
 	std, effect  float64
 	sum          *mechanism.FixedSum
 	out          []float64
+	byNorm       bool
+	initial      float64
 }
 
 func (t *quantileTracker) wantsNorms() bool { return false }
@@ -74,12 +97,22 @@ func (t *quantileTracker) choose(*mechanism.Grant, []float64) error {
 }
 
 func (t *quantileTracker) factor(squaredNorm float64) float64 {
-	if math.Sqrt(squaredNorm) <= t.norm {
-		t.total += t.below
+	norm := math.Sqrt(squaredNorm)
+	if norm <= t.norm {
+		t.total += t.counted(t.below, norm)
 	} else {
-		t.total -= t.above
+		t.total -= t.counted(t.above, norm)
 	}
 	return mechanism.ClipFactor(squaredNorm, t.norm)
+}
+
+// counted is what a record of a norm counts of so many units: no more than those, and none less
+// than zero, whatever the norm.
+func (t *quantileTracker) counted(units int64, norm float64) int64 {
+	if share := norm / t.initial; t.byNorm && share < 1 {
+		return int64(share * float64(units))
+	}
+	return units
 }
 
 // finish releases the number and moves the norm of the next step.

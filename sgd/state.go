@@ -28,12 +28,12 @@ func (t *Trainer) AppendState(dst []byte) []byte {
 // Errors: state of another length or form.
 func (t *Trainer) SetState(state []byte) error {
 	q, tracks := t.clip.(*quantileTracker)
-	n := t.opt.StateLen()
-	want := n + 4*len(t.average)
+	want := len(state)
+	n := want - 4*len(t.average)
 	if tracks {
-		want += 8
+		n -= 8
 	}
-	if len(state) != want {
+	if n < 0 {
 		return errState
 	}
 	average := make([]float32, len(t.average))

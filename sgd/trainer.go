@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/optim"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -32,6 +31,7 @@ type Trainer struct {
 	share    func(pieces int, do func(piece int)) // the backend's; nil where it shares nothing
 	purpose  string
 	decay    float64
+	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
 
 	running   sync.Mutex
@@ -39,7 +39,7 @@ type Trainer struct {
 	clip      clipper
 	groups    *grouping // clip, where that is by groups
 	public    *publicPart
-	opt       *optim.State
+	opt       *Descent
 	spans     []span
 
 	params  device.Params
@@ -135,13 +135,16 @@ func (t *Trainer) validate() error {
 	}
 	k.OK(t.workers >= 0, "sgd.WithWorkers", t.workers, "a positive number of workers")
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
+	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
+		"a step of the run, from 1")
+	k.OK(t.meanFrom == 0 || t.decay == 0, "sgd.WithMean", t.meanFrom, "no WithAverage beside it")
 	return k.Err()
 }
 
 // prepare allocates everything whose size does not depend on the records.
 func (t *Trainer) prepare() {
 	t.params = t.net.Params()
-	t.opt = t.cfg.Optimizer.config.New(t.params.Len())
+	t.opt = t.cfg.Optimizer.lasting(t.cfg.Steps).Descent(t.params.Len())
 	t.sink, t.part = t.absorb, t.gatherPart
 	if s, ok := t.be.(device.Sharing); ok {
 		t.share = s.Share
@@ -157,7 +160,7 @@ func (t *Trainer) prepare() {
 			t.hostSum = make([]float32, t.params.Len())
 		}
 	}
-	if t.decay > 0 {
+	if t.decay > 0 || t.meanFrom > 0 {
 		t.average = append([]float32(nil), t.master...)
 	}
 	m := t.microBatch()
@@ -327,7 +330,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 		sum.Sum = t.hostSum
 	}
 	t.public.refresh()
-	t.opt.BeginStep()
+	t.opt.begin()
 	t.mix = t.averageWeight()
 	err := grant.ReleaseGradient(sum, t.sink)
 	if err != nil {
@@ -336,6 +339,10 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	if t.exact != nil {
 		t.exact.released()
 	}
+	if t.opt.own != nil {
+		t.opt.finish(t.master)
+		t.averageRange(0, len(t.master))
+	}
 	if t.params.Flat.Mem != nil {
 		t.be.Upload(t.params.Flat, t.master)
 	}
@@ -343,7 +350,10 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 }
 
 func (t *Trainer) averageWeight() float32 {
-	step := float64(t.opt.Step())
+	step := float64(t.opt.state.Step())
+	if t.meanFrom > 0 {
+		return float32(1 / max(1, step-float64(t.meanFrom)+1))
+	}
 	return float32(1 - min(t.decay, (1+step)/(10+step)))
 }
 
@@ -357,18 +367,26 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 	}
 	for _, s := range spans {
 		if n := min(s.end-lo, len(noisy)); n > 0 {
-			t.opt.UpdateRange(t.master, lo, t.public.added(lo, noisy[:n], s.scale), s.scale)
+			t.opt.update(t.master, lo, t.public.added(lo, noisy[:n], s.scale), s.scale)
 			lo, noisy = lo+n, noisy[n:]
 		}
 	}
 	if t.exact != nil {
 		t.exact.clear(offset, hi)
 	}
-	if t.average != nil {
-		p := t.master[offset:lo]
-		for i, a := range t.average[offset:lo] {
-			t.average[offset+i] = a + t.mix*(p[i]-a)
-		}
+	if t.opt.own == nil { // which moves all parameters at once, later
+		t.averageRange(offset, lo)
+	}
+}
+
+// averageRange moves the average of some parameters towards what they have become.
+func (t *Trainer) averageRange(lo, hi int) {
+	if t.average == nil {
+		return
+	}
+	p := t.master[lo:hi]
+	for i, a := range t.average[lo:hi] {
+		t.average[lo+i] = a + t.mix*(p[i]-a)
 	}
 }
 

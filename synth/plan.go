@@ -65,8 +65,8 @@ type Stage struct {
 func (s Stage) parts() int { return max(s.Parts, 1) }
 func (s Stage) lanes() int { return max(s.Lanes, 1) }
 
-// all is the whole stage as one event.
-func (s Stage) all() accountant.Event {
+// Whole is the whole stage as one event.
+func (s Stage) Whole() accountant.Event {
 	each := accountant.Repeated{Event: s.Event, Count: s.Count}
 	if s.parts() == 1 {
 		return each
@@ -81,11 +81,11 @@ func (s Stage) all() accountant.Event {
 // Total is everything that stages release, as one event.
 func Total(stages ...Stage) accountant.Event {
 	if len(stages) == 1 {
-		return stages[0].all()
+		return stages[0].Whole()
 	}
 	var total accountant.Composed
 	for _, s := range stages {
-		total.Events = append(total.Events, s.all())
+		total.Events = append(total.Events, s.Whole())
 	}
 	return total
 }

@@ -55,7 +55,7 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 	for i := range p.stages {
 		s := &p.stages[i]
 		var err error
-		if s.Epsilon, err = accountant.Epsilon(s.all(), budget.Delta, budget.Relation); err != nil {
+		if s.Epsilon, err = accountant.Epsilon(s.Whole(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
 		if s.Epsilon.Lower > budget.Epsilon { // whatever the others cost, which is not worked out

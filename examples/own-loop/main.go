@@ -1,6 +1,8 @@
 // Command own-loop trains somebody's own model privately, with nothing of this
 // module but sgd, accountant and the description of records: a linear regression
-// that states its per-example gradients in the plainest way there is.
+// that states its per-example gradients in the plainest way there is. Then it trains
+// a classifier of the library with an optimiser of one's own, a learning rate that
+// warms up and falls, and a clip norm for every layer: loop.go is all of that.
 //
 //	go run ./examples/own-loop
 //
@@ -69,7 +71,51 @@ func run(ctx context.Context) error {
 		}
 	}
 	fmt.Printf("the truth was %.3f\n\n%v\n", truth, ledger.Guarantee())
+	if err := signs(ctx, budget); err != nil {
+		return err
+	}
 	return save(ledger, filepath.Join("out", "own-loop-ledger.json"))
+}
+
+// signs trains a classifier on records whose class is the sign of the answer.
+func signs(ctx context.Context, budget accountant.Budget) error {
+	var sets []records.Data
+	for seed := range uint64(2) {
+		rng := rand.New(rand.NewPCG(2, seed))
+		flat, labels := make([]float32, 0, 20000*inputs), make([]int32, 20000)
+		for i := range labels {
+			y := float32(0)
+			for range inputs {
+				x := float32(2*rng.Float64() - 1)
+				flat, y = append(flat, x), x-y
+			}
+			if y > 0 {
+				labels[i] = 1
+			}
+		}
+		data, err := records.FromFlat(records.Interval(inputs, -1, 1).WithLabels("negative",
+			"positive"), flat, labels...)
+		if err != nil {
+			return err
+		}
+		sets = append(sets, data)
+	}
+	net, err := classify(ctx, accountant.NewLedger(budget), sets[0])
+	if err != nil {
+		return err
+	}
+	var b device.Batch
+	sets[1].Range(0, sets[1].Len(), &b)
+	named, right := make([]int32, b.Rows), 0
+	net.PredictClass(b, named)
+	for i, class := range named {
+		if class == b.Labels[i] {
+			right++
+		}
+	}
+	fmt.Printf("a classifier at the same budget names %.1f %% of other records rightly\n",
+		100*float64(right)/float64(b.Rows))
+	return nil
 }
 
 // save keeps what was promised and spent, for whoever wants to check it.

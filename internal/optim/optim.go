@@ -88,12 +88,14 @@ type State struct {
 	m, v []float32
 	g    []float32 // scaled gradient, range by range, for the other rules
 	t    int
+	lr   float32 // of the step
 }
 
-// New starts an optimiser for n parameters. The configuration must be valid.
+// New starts an optimiser for n parameters. The configuration must be valid, or the zero value for
+// one that counts steps and moves nothing.
 func (c Config) New(n int) *State {
 	s := &State{cfg: c}
-	if c.Rule != Adam {
+	if c.Rule != Adam && c.Rule != Unset {
 		s.g = make([]float32, n)
 	}
 	if c.Rule == Momentum || c.Rule == Adam {
@@ -106,9 +108,13 @@ func (c Config) New(n int) *State {
 }
 
 // BeginStep starts the next step; every parameter is updated at most once in it.
-func (s *State) BeginStep() {
+func (s *State) BeginStep() { s.BeginStepAt(1) }
+
+// BeginStepAt is BeginStep at a multiple of the configuration's learning rate.
+func (s *State) BeginStepAt(factor float64) {
+	s.lr = float32(s.cfg.LR * factor)
 	if s.t++; s.cfg.Rule == Adam {
-		s.adam = device.NewAdam(device.AdamStep{LR: float32(s.cfg.LR), Beta1: float32(s.cfg.Beta1),
+		s.adam = device.NewAdam(device.AdamStep{LR: s.lr, Beta1: float32(s.cfg.Beta1),
 			Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
 	}
 }
@@ -148,9 +154,9 @@ func (s *State) UpdateRange32(params []float32, lo int, grad []float32, scale fl
 func (s *State) move(p []float32, lo int, g []float32) {
 	switch s.cfg.Rule {
 	case SGD:
-		descend(p, g, float32(s.cfg.LR))
+		descend(p, g, s.lr)
 	case Momentum:
-		momentum(p, s.m[lo:lo+len(g)], g, float32(s.cfg.LR), float32(s.cfg.Beta1))
+		momentum(p, s.m[lo:lo+len(g)], g, s.lr, float32(s.cfg.Beta1))
 	}
 }
 

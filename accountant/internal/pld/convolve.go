@@ -81,9 +81,9 @@ func (c *composer) begin(v view, lower bool) {
 }
 
 // transformError bounds the error of a coefficient of numbers whose absolute values sum to one:
-// Higham 2002, Theorem 24.2, with room to spare. Each number reaches a coefficient by one path of at
-// most log₂ n levels of two, and those of three and four make fewer roundings than the levels they
-// replace; the step between real and complex numbers is two levels more.
+// Higham 2002, Theorem 24.2, with room to spare. Each number reaches a coefficient by one path of
+// at most log₂ n levels of two, and those of three and four make fewer roundings than the levels
+// they replace; the step between real and complex numbers is two levels more.
 func transformError(n int) float64 { return 10 * ulp * (math.Log2(float64(n)) + 4) }
 
 func (p *product) begin(n int) {

@@ -98,10 +98,10 @@ func (g *gridder) merge(never float64) []float64 {
 }
 
 // lifts are the shares of cells that are merged upwards. A share's deficit of P under e^{node}·Q is
-// made up for by the excess of what goes down to that node; over is the excess above the last node.
-// Balancing them exactly is a recursion that damps its own error only where masses grow. So it walks
-// down from the top and up from the bottom, to where the density is largest. There, and where a
-// share runs into its limits, some excess is left over.
+// made up for by the excess of what goes down to that node; over is the excess above the last
+// node. Balancing them exactly is a recursion that damps its own error only where masses grow. So
+// it walks down from the top and up from the bottom, to where the density is largest. There, and
+// where a share runs into its limits, some excess is left over.
 func (g *gridder) lifts(over float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.lift = grown(g.lift, n)

@@ -1,0 +1,116 @@
+package accountant
+
+import "math"
+
+// The hockey-stick curve of a selection among a truncated negative binomial number of runs follows
+// from that of one run, δ(ε), more closely than from its Rényi divergences.
+//
+// Let Q and Q′ be a run under two neighbours, each result with a uniform number beside it that
+// breaks ties, F and F′ the probabilities that a run ranks no higher than a given result, and f the
+// generating function of the number of runs, of mean m. The best of all runs has densities f′(F)dQ
+// and f′(F′)dQ′, with f′(x) = m·(γ/(γ+(1−γ)(1−x)))^(1+η).
+//
+// (1) Take s with (1−γ)·δ(s) ≤ γ·(e^s−1). As 1−F and 1−F′ are the probabilities of one event,
+//
+//	γ+(1−γ)(1−F′) ≤ γ+(1−γ)(e^s·(1−F)+δ(s)) ≤ e^s·(γ+(1−γ)(1−F)),
+//
+// so that f′(F) ≤ e^((1+η)s)·f′(F′).
+//
+// (2) Hence ∫(f′(F)dQ − e^ε·f′(F′)dQ′)₊ ≤ ∫f′(F)·(dQ − e^(ε−(1+η)s)dQ′)₊ ≤ m·δ(ε−(1+η)s), since f′
+// is at most f′(1) = m.
+//
+// Numbers of runs that are limited have a smaller m and smaller quotients f′(F)/f′(F′); see
+// RepeatAndSelect. Poisson numbers do not: their quotients are not bounded by (1).
+// Compare Koskela, Redberg and Wang 2024, "Privacy profiles for private selection".
+
+const engineSelect = "hockey-stick curve of the best of many runs"
+
+// onlySelection gives one use of a selection that has such a curve and nothing else.
+func onlySelection(terms []term) (a selectAtom, ok bool) {
+	if len(terms) != 1 || terms[0].n != 1 {
+		return a, false
+	}
+	a, ok = terms[0].atom.(selectAtom)
+	return a, ok && !a.poisson
+}
+
+// alternatives are what one run may be.
+func (a selectAtom) alternatives() [][]term {
+	if len(a.within) == 1 && a.within[0].n == 1 {
+		if w, ok := a.within[0].atom.(worstAtom); ok {
+			return w.choice
+		}
+	}
+	return [][]term{a.within}
+}
+
+// run is an upper bound of δ(eps) of one run.
+func (a selectAtom) run(eps float64) float64 {
+	worst := 0.0
+	for _, terms := range a.alternatives() {
+		b, err := deltaTerms(terms, eps, a.relation)
+		if err != nil {
+			return 1
+		}
+		worst = max(worst, b.Upper)
+	}
+	return worst
+}
+
+// mostShift is where the search for (1) gives up.
+const mostShift = 300
+
+// shift is (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that fits;
+// +Inf for none.
+func (a selectAtom) shift() float64 {
+	// How far s is from fitting: it does at 0 and below. Both sides of (1) are rounded outward.
+	far := func(s float64) float64 {
+		d := a.run(s) * (1 - a.gamma*(1-1e-12)) * (1 + 1e-12)
+		return math.Log(d) - math.Log(a.gamma*math.Expm1(s)*(1-1e-12))
+	}
+	lo, hi := 0.0, 0.5
+	at, below := far(hi), math.Inf(1)
+	for ; at > 0; at = far(hi) {
+		if lo, below = hi, at; hi > mostShift {
+			return math.Inf(1)
+		}
+		hi *= 2
+	}
+	for hi-lo > 0.02*hi && hi > 1e-4 {
+		mid := lo + (hi-lo)/2
+		if w := below / (below - at); w > 0.05 && w < 0.95 { // where a line through both ends falls to 0
+			mid = lo + (hi-lo)*min(w+0.02, 0.95)
+		}
+		if v := far(mid); v > 0 {
+			lo, below = mid, v
+		} else {
+			hi, at = mid, v
+		}
+	}
+	return (1 + a.shape) * hi * (1 + 8*ulp)
+}
+
+// bySelection improves p by the curve of one selection.
+func (p *priced) bySelection(a selectAtom, delta float64, r Relation) {
+	shift := a.shift()
+	if math.IsInf(shift, 1) {
+		return
+	}
+	worst := 0.0
+	for _, terms := range a.alternatives() {
+		one, err := priceWith(terms, delta/a.mean*(1-1e-12), r, false)
+		if err != nil {
+			return
+		}
+		worst = max(worst, one.Upper)
+	}
+	p.improve(Bound{Upper: (shift + worst) * (1 + 8*ulp)}, engineSelect)
+}
+
+// deltaSelected is an upper bound of δ(eps) of one selection.
+func deltaSelected(a selectAtom, eps float64) float64 {
+	if shift := a.shift(); eps > shift {
+		return min(1, a.mean*a.run((eps-shift)*(1-8*ulp))*(1+8*ulp))
+	}
+	return 1
+}

@@ -1,0 +1,77 @@
+package privgen
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/tune"
+)
+
+// Tune begins a search for the best of many runs of plans, at a price known beforehand (Papernot
+// and Steinke 2022; package tune says what is promised and why). The budget is that of the whole
+// search.
+//
+//	plan, err := privgen.Tune(budget).
+//		Candidates(func(trial accountant.Budget) ([]privgen.Plan, error) { … }).
+//		Trials(tune.Trials{Mean: 20}).
+//		Score(tune.Accuracy{}, 50).
+//		Plan()
+//
+// The chain is a plain value; everything is judged at once by Plan.
+func Tune(budget accountant.Budget) TuneChain {
+	return TuneChain{config: tune.Config{Budget: budget, Systems: Systems()}}
+}
+
+// TuneChain is a search being described.
+type TuneChain struct {
+	config     tune.Config
+	candidates func(accountant.Budget) ([]Plan, error)
+}
+
+// Candidates sets how the plans to choose from are made for the budget of a single trial: the
+// largest that keeps the search within its own.
+func (c TuneChain) Candidates(make func(trial accountant.Budget) ([]Plan, error)) TuneChain {
+	c.candidates, c.config.Candidates = make, nil
+	return c
+}
+
+// Plans sets the plans to choose from.
+func (c TuneChain) Plans(plans ...Plan) TuneChain {
+	c.candidates, c.config.Candidates = nil, slices.Clone(plans)
+	return c
+}
+
+// Trials sets how many runs there are.
+func (c TuneChain) Trials(t tune.Trials) TuneChain {
+	c.config.Trials = t
+	return c
+}
+
+// Score sets how a run's generator is judged on the private records, and the noise multiplier of
+// each judgement.
+func (c TuneChain) Score(s tune.Score, noise float64) TuneChain {
+	c.config.Score, c.config.Noise = s, noise
+	return c
+}
+
+// Plan validates the chain and adds up the bill. No record is read.
+//
+// Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
+// accountant.ErrUnsupported; those of Candidates.
+func (c TuneChain) Plan() (*tune.Plan, error) {
+	if c.candidates == nil {
+		return c.config.Plan()
+	}
+	within, err := c.config.Within(c.candidates)
+	if err != nil {
+		return nil, err
+	}
+	return within.Plan()
+}
+
+// Fit is Plan and then the plan's Fit.
+func (c TuneChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
+	return fit(ctx, c.Plan, data, opts)
+}

@@ -1,0 +1,62 @@
+package sampler
+
+import "github.com/seed7ba64551/privgen/internal/entropy"
+
+// NegativeBinomial draws k ≥ 1 with probability proportional to Γ(k+η)/k!·again^k, the truncated
+// negative binomial law with γ = 1 − again, given that it is at most limit. The law is exact for
+// every -1 < η ≤ 1 to which 1 adds exactly.
+//
+// Geometric numbers have all factors but (i+η)/(i+1) for i < k, which are at most 1: a number that
+// fails one of them is drawn again.
+func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
+	for k := 1; ; k++ {
+		if !Bernoulli(again, bits) {
+			return k
+		}
+		if k == limit || !weightedBelow(k, eta, bits) {
+			k = 0
+		}
+	}
+}
+
+// weightedBelow is true with probability (i+η)/(i+1).
+func weightedBelow(i int, eta float64, bits entropy.Bits) bool {
+	sure := i
+	if eta < 0 {
+		sure, eta = i-1, 1+eta
+	}
+	switch at := int(UniformBelow(uint64(i+1), bits)); {
+	case at < sure:
+		return true
+	case at == sure:
+		return Bernoulli(eta, bits)
+	}
+	return false
+}
+
+// Poisson draws from the Poisson law of a whole mean, exactly: as a sum of draws of mean 1.
+func Poisson(mean int, bits entropy.Bits) int {
+	sum := 0
+	for range mean {
+		sum += poissonOne(bits)
+	}
+	return sum
+}
+
+// poissonOne draws k with probability proportional to 1/k!: geometric numbers of ratio 1/2 are kept
+// with probability 2^k/(2·k!), the largest of which is 1.
+func poissonOne(bits entropy.Bits) int {
+	for {
+		k := 0
+		for Bernoulli(0.5, bits) {
+			k++
+		}
+		keep := k > 0 || Bernoulli(0.5, bits)
+		for j := 3; j <= k && keep; j++ {
+			keep = UniformBelow(uint64(j), bits) < 2
+		}
+		if keep {
+			return k
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package sampler
+
+import (
+	"math"
+	"testing"
+)
+
+// negativeBinomial are the probabilities of 1, 2, … up to limit.
+func negativeBinomial(eta, gamma float64, limit int) []float64 {
+	p, total := make([]float64, limit+1), 0.0
+	for k, w := 1, 1.0; k <= limit; k++ {
+		p[k] = w
+		total += w
+		w *= (float64(k) + eta) / float64(k+1) * (1 - gamma)
+	}
+	for k := range p {
+		p[k] /= total
+	}
+	return p
+}
+
+func poisson(mean float64, most int) []float64 {
+	p := make([]float64, most+1)
+	p[0] = math.Exp(-mean)
+	for k := 1; k <= most; k++ {
+		p[k] = p[k-1] * mean / float64(k)
+	}
+	return p
+}
+
+// farthest is the largest deviation of any number's frequency, of those expected 20 times or more,
+// in standard deviations.
+func farthest(draw func() int, p []float64, n int) float64 {
+	counts := map[int]float64{}
+	for range n {
+		counts[draw()]++
+	}
+	most := 0.0
+	for k, x := range p {
+		if e := x * float64(n); e >= 20 {
+			most = max(most, math.Abs(counts[k]-e)/math.Sqrt(e*(1-x)+1e-9))
+		}
+	}
+	return most
+}
+
+// TestNumbersOfRuns: false alarms are those of 400 binomial counts beyond six standard deviations,
+// below 1e-5 where 20 or more are expected. The law of another shape, or with γ ten per cent off,
+// fails.
+func TestNumbersOfRuns(t *testing.T) {
+	src := secureBits(t)
+	const n = 200000
+	for _, c := range []struct {
+		eta, gamma float64
+		limit      int
+	}{{1, 0.1, 400}, {0, 0.05, 400}, {-0.5, 0.02, 400}, {0.25, 0.3, 400}, {0, 0.02, 10},
+		{1, 0.5, 1}} {
+		draw := func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }
+		if s := farthest(draw, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
+			t.Errorf("%+v: a number is %.1fσ off", c, s)
+		}
+		if c.limit == 1 {
+			continue
+		}
+		for what, p := range map[string][]float64{
+			"another shape": negativeBinomial(c.eta+0.2, c.gamma, c.limit),
+			"another γ":     negativeBinomial(c.eta, c.gamma*1.1+0.02, c.limit),
+		} {
+			if s := farthest(draw, p, n); s < 6 {
+				t.Errorf("%+v: %s passes: %.1fσ", c, what, s)
+			}
+		}
+	}
+	for _, mean := range []int{1, 7} {
+		draw := func() int { return Poisson(mean, src) }
+		if s := farthest(draw, poisson(float64(mean), 40), n); s > 6 {
+			t.Errorf("mean %d: a number is %.1fσ off", mean, s)
+		}
+		if s := farthest(draw, poisson(float64(mean)*1.05, 40), n); s < 6 {
+			t.Errorf("mean %d: another mean passes: %.1fσ", mean, s)
+		}
+	}
+}

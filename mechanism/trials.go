@@ -1,0 +1,78 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
+)
+
+// maxTrials bounds a draw that has no limit of its own; a draw beyond it is made again.
+const maxTrials = 1 << 20
+
+// LeastGamma is the smallest γ of a number of runs that Trials draws, since that takes 1/γ steps.
+const LeastGamma = 1e-8
+
+// Trials draws how many runs a selection makes and, for each of them, one of so many choices, all
+// equally likely. A limit above 0 has the number drawn again until it is no larger.
+//
+// Guarantee: that of the grant's accountant.RepeatAndSelect, provided that the runs are independent
+// given the records, that each costs no more than the event's own, and that nothing leaves but the
+// best of them. Their number and their choices are secret: they are drawn here, from the stream
+// that protects, exactly (noise class: exact). See the event for what a limit does to its price.
+// Errors: [ErrNotCovered] under any other event or the second time; for a shape above 1, a γ below
+// LeastGamma and a Poisson number with a limit or a mean that is not whole, which have no draw
+// here. Nothing has then been drawn. Source: Papernot and Steinke 2022.
+func (g *Grant) Trials(choices, limit int) ([]int, error) {
+	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
+	if !ok {
+		return nil, g.a.refuse("the event is no selection among runs")
+	}
+	if choices < 1 || limit < 0 {
+		return nil, g.a.refuse("%d choices, a limit of %d", choices, limit)
+	}
+	number, err := g.a.trialNumber(e, limit)
+	if err != nil {
+		return nil, err
+	}
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	if err := g.chargeOnce(); err != nil {
+		return nil, err
+	}
+	g.a.note(accountant.ExactNoise)
+	bits := g.a.stream()
+	out := make([]int, number(bits))
+	for i := range out {
+		out[i] = int(sampler.UniformBelow(uint64(choices), bits))
+	}
+	return out, nil
+}
+
+// trialNumber is the draw of the event's number of runs.
+func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
+	limit int) (func(entropy.Bits) int, error) {
+	if e.Poisson {
+		if limit > 0 || e.Mean != math.Trunc(e.Mean) || e.Mean > maxTrials/4 {
+			return nil, a.refuse("a Poisson number of mean %v with a limit of %d", e.Mean, limit)
+		}
+		return func(bits entropy.Bits) int { return sampler.Poisson(int(e.Mean), bits) }, nil
+	}
+	if e.Shape > 1 || (1+e.Shape)-1 != e.Shape {
+		return nil, a.refuse("a shape of %v: want a number in (-1, 1] to which 1 adds exactly", e.Shape)
+	}
+	if e.Gamma() < LeastGamma {
+		return nil, a.refuse("a mean of %v at shape %v: such numbers take too long to draw", e.Mean,
+			e.Shape)
+	}
+	if limit == 0 || limit > maxTrials {
+		limit = maxTrials
+	}
+	// A larger γ than the one that is priced only costs less; the margin covers the roundings by which
+	// the accountant found it.
+	again := 1 - min(1, e.Gamma()*(1+0x1p-30))
+	return func(bits entropy.Bits) int {
+		return sampler.NegativeBinomial(e.Shape, again, limit, bits)
+	}, nil
+}

@@ -1,0 +1,87 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func trialsOf(t *testing.T, e accountant.Event) *Grant {
+	t.Helper()
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-6})
+	g, err := Begin(context.Background(), ledger).Spend("search", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestTrialsAreDrawnOnce: of a selection's grant comes one draw, of the event's own law.
+func TestTrialsAreDrawnOnce(t *testing.T) {
+	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 12, Shape: 0}
+	g := trialsOf(t, e)
+	list, err := g.Trials(3, 40)
+	if err != nil || len(list) < 1 || len(list) > 40 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	for _, c := range list {
+		if c < 0 || c > 2 {
+			t.Errorf("choice %d of 3", c)
+		}
+	}
+	if _, err := g.Trials(3, 40); !errors.Is(err, ErrNotCovered) {
+		t.Errorf("a second draw: %v", err)
+	}
+	other := trialsOf(t, accountant.Pure{Epsilon: 1})
+	if _, err := other.Trials(3, 0); !errors.Is(err, ErrNotCovered) {
+		t.Errorf("another event: %v", err)
+	}
+	for what, e := range map[string]accountant.RepeatAndSelect{
+		"shape 2":              {Event: e.Event, Mean: 5, Shape: 2},
+		"a shape off the grid": {Event: e.Event, Mean: 5, Shape: -0.1},
+		"a tiny γ":             {Event: e.Event, Mean: 50, Shape: -0.96875},
+		"half a Poisson run":   {Event: e.Event, Mean: 5.5, Poisson: true},
+	} {
+		if _, err := trialsOf(t, e).Trials(3, 0); !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	limited := accountant.RepeatAndSelect{Event: e.Event, Mean: 5, Poisson: true}
+	if _, err := trialsOf(t, limited).Trials(3, 9); !errors.Is(err, ErrNotCovered) {
+		t.Errorf("a limited Poisson number: %v", err)
+	}
+}
+
+// TestTrialsHaveTheirMean: the mean that was priced is that of the draws, and never more. Numbers
+// of runs have a standard deviation of 3.2 means or less, so 4,000 draws that are right fail with
+// probability 1e-9, at six standard deviations of their mean; the mean is told from one 30 % off.
+func TestTrialsHaveTheirMean(t *testing.T) {
+	const n = 4000
+	for _, e := range []accountant.RepeatAndSelect{
+		{Mean: 1}, {Mean: 20}, {Mean: 20, Shape: 1}, {Mean: 6, Shape: -0.5}, {Mean: 20, Poisson: true}} {
+		e.Event = accountant.Pure{Epsilon: 1}
+		sum := 0.0
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-6})
+		a, err := Begin(context.Background(), ledger).Reserve("search", e, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			g, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := g.Trials(2, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += float64(len(list))
+		}
+		if got := sum / n; math.Abs(got-e.Mean) > 6*3.2*e.Mean/math.Sqrt(n) {
+			t.Errorf("%+v: %g runs on average", e, got)
+		}
+	}
+}

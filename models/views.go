@@ -1,0 +1,164 @@
+package models
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Views is a network whose gradient for a record is the mean of those for several views of it:
+// augmented copies, or the same record with other draws of the network's own noise. The mean is
+// what is clipped, so a record still adds one vector of the clip norm: a step is one event of the
+// same price, with more signal in it.
+//
+// Gradients of views are written down and averaged record by record; that takes as many passes over
+// the network as there are views, and memory for one gradient.
+//
+// Source: De, Berrada, Hayes, Smith and Balle 2022, "Unlocking high-accuracy differentially private
+// image classification through scale" (augmentation multiplicity).
+type Views struct {
+	net     Network
+	number  int
+	augment func(rng *rand.Rand, view []float32)
+
+	batch device.Batch // whose gradients are asked for
+	many  device.Batch // the views of one record
+	keys  []uint64
+	ones  []float32
+	mean  device.Params // of one record
+}
+
+// NewViews trains a network on so many views of every record. Augment changes one view of a dense
+// record in place, in a way that is drawn from rng; it may be nil, so that views differ by the keys
+// that the network draws its own noise by. It depends on nothing but the view and rng, which goes
+// by the record's key: never on other records.
+//
+// Errors: *param.Error for no network or one with parameters on a device of its own, and for a
+// number of views below 1.
+func NewViews(net Network, number int, augment func(rng *rand.Rand,
+	view []float32)) (*Views, error) {
+	var k param.Checker
+	k.OK(net != nil, "models.NewViews.net", nil, "a network")
+	k.OK(number > 0 && number <= 1<<16, "models.NewViews.number", number,
+		"a positive number of views, up to 65536")
+	if net != nil {
+		k.OK(net.Params().Flat.Mem == nil, "models.NewViews.net", "parameters on a device",
+			"a network on the CPU")
+	}
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	v := &Views{net: net, number: number, augment: augment,
+		mean: device.NewParams(device.CPU(), net.Params().Shapes...)}
+	for range number {
+		v.ones = append(v.ones, 1/float32(number))
+	}
+	return v, nil
+}
+
+// Params are the network's.
+func (v *Views) Params() device.Params { return v.net.Params() }
+
+// BeginStep is the network's, if it has one.
+func (v *Views) BeginStep() {
+	if s, ok := v.net.(Stepper); ok {
+		s.BeginStep()
+	}
+}
+
+// Gradients are the means over views.
+func (v *Views) Gradients(b device.Batch) Gradients {
+	v.batch = b
+	return v
+}
+
+// of is the gradient of record i, in memory that the next one uses again.
+func (v *Views) of(i int) device.Params {
+	key := uint64(i)
+	if v.batch.Keys != nil {
+		key = v.batch.Keys[i]
+	}
+	one := v.batch.Slice(i, i+1)
+	v.many = device.Batch{Rows: v.number, Keys: v.keys[:0]}
+	if one.Sparse != nil {
+		v.many.Sparse = &device.Sparse{Cols: one.Sparse.Cols, Offsets: []int{0}}
+	} else {
+		v.many.Dense = device.HostMatrix(v.number, one.Dense.Cols,
+			make([]float32, v.number*one.Dense.Cols))
+	}
+	for k := range v.number {
+		rng := rand.New(rand.NewPCG(key, uint64(k)))
+		v.many.Keys = append(v.many.Keys, rng.Uint64())
+		if one.Labels != nil {
+			v.many.Labels = append(v.many.Labels, one.Labels[0])
+		}
+		if s := v.many.Sparse; s != nil {
+			s.Items = append(s.Items, one.Sparse.Row(0)...)
+			s.Offsets = append(s.Offsets, len(s.Items))
+			continue
+		}
+		view := v.many.Dense.Row(k)
+		copy(view, one.Dense.Row(0))
+		if v.augment != nil {
+			v.augment(rng, view)
+		}
+	}
+	v.keys = v.many.Keys
+	clear(v.mean.Flat.Data)
+	v.net.Gradients(v.many).AddWeightedSum(v.mean, v.ones)
+	return v.mean
+}
+
+// SquaredNorms sets dst[i] to ‖gᵢ‖².
+func (v *Views) SquaredNorms(dst []float64) {
+	for i := range v.batch.Rows {
+		dst[i] = squareOf(v.of(i).Flat.Data)
+	}
+}
+
+// BlockSquaredNorms sets dst[b][i] to the squared norm of the part of gᵢ in block b.
+func (v *Views) BlockSquaredNorms(dst [][]float64) {
+	for i := range v.batch.Rows {
+		g := v.of(i)
+		for b := range dst {
+			lo, hi := g.Range(b)
+			dst[b][i] = squareOf(g.Flat.Data[lo:hi])
+		}
+	}
+}
+
+func squareOf(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return sum
+}
+
+// AddWeightedSum adds Σ wᵢ gᵢ to dst.
+func (v *Views) AddWeightedSum(dst device.Params, weights []float32) {
+	for i := range v.batch.Rows {
+		if weights[i] != 0 {
+			addScaled(dst.Flat.Data, v.of(i).Flat.Data, weights[i])
+		}
+	}
+}
+
+// AddBlockSums adds Σ weights[b][i]·gᵢ to block b of dst.
+func (v *Views) AddBlockSums(dst device.Params, weights [][]float32) {
+	for i := range v.batch.Rows {
+		g := v.of(i)
+		for b := range weights {
+			if lo, hi := g.Range(b); weights[b][i] != 0 {
+				addScaled(dst.Flat.Data[lo:hi], g.Flat.Data[lo:hi], weights[b][i])
+			}
+		}
+	}
+}
+
+func addScaled(dst, x []float32, w float32) {
+	for j, v := range x {
+		dst[j] += w * v
+	}
+}

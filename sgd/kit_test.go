@@ -1,0 +1,352 @@
+package sgd_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// TestSchedules: factors at steps where they are known.
+func TestSchedules(t *testing.T) {
+	for _, c := range []struct {
+		s    sgd.Schedule
+		step int
+		want float64
+	}{
+		{sgd.Schedule{}, 1000, 1},
+		{sgd.Schedule{Warmup: 10}, 5, 0.5}, {sgd.Schedule{Warmup: 10}, 10, 1},
+		{sgd.Schedule{Warmup: 10}, 11, 1},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 50, 0.5},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 100, 0},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100, Final: 0.2}, 100, 0.2},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 110, Warmup: 10}, 60, 0.5},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 900, 0},
+		{sgd.Schedule{Decay: sgd.InverseSqrt}, 16, 0.25},
+		{sgd.Schedule{Decay: sgd.InverseSqrt, Warmup: 100}, 400, 0.5},
+	} {
+		if got := c.s.Factor(c.step); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%+v at step %d: %g, want %g", c.s, c.step, got, c.want)
+		}
+	}
+	bad := []sgd.Schedule{{Decay: 9}, {Warmup: -1}, {Steps: 5, Warmup: 5}, {Final: 2}}
+	for _, s := range bad {
+		cfg := with(nil, 1, 1)
+		cfg.Optimizer = sgd.Adam(0.1).Scheduled(s)
+		if cfg.Validate() == nil {
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+	if sgd.SGD(1).Scheduled(sgd.Schedule{Decay: sgd.Cosine}).Validate() == nil {
+		t.Error("a cosine of no length is accepted")
+	}
+	want := sgd.Momentum(0.1, 0.9).Scheduled(sgd.Schedule{Decay: sgd.Cosine, Warmup: 3, Final: 0.1})
+	text, err := json.Marshal(want)
+	var back sgd.Optimizer
+	if err != nil || json.Unmarshal(text, &back) != nil || back != want {
+		t.Errorf("%s, %v: %v", text, err, back)
+	}
+}
+
+// lion is a user-defined rule with state: the sign of a moving average.
+type lion struct{}
+
+func (lion) Name() string          { return "lion" }
+func (lion) Start(n int) sgd.Mover { return &signs{m: make([]float32, n)} }
+
+type signs struct {
+	m    []float32
+	step int
+	rate float64
+}
+
+func (s *signs) Move(step int, rate float64, params, grad []float32) {
+	s.step, s.rate = step, rate
+	for i, g := range grad {
+		s.m[i] = 0.9*s.m[i] + 0.1*g
+		params[i] -= float32(math.Copysign(rate, float64(s.m[i])))
+	}
+}
+
+func (s *signs) AppendState(dst []byte) []byte {
+	for _, x := range s.m {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+	}
+	return dst
+}
+
+func (s *signs) SetState(state []byte) error {
+	for i := range s.m {
+		s.m[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[4*i:]))
+	}
+	return nil
+}
+
+// plain is gradient descent, as a user would write it.
+type plain struct{}
+
+func (plain) Name() string          { return "plain" }
+func (plain) Start(n int) sgd.Mover { return plain{} }
+func (plain) Move(_ int, rate float64, params, grad []float32) {
+	for i, g := range grad {
+		params[i] -= float32(rate) * g
+	}
+}
+
+// trained is where some steps lead, with the same noise for all.
+func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
+	t.Helper()
+	net := newBlocky(2, 3)
+	trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e4)), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &recorder{seed: 7}
+	for _, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 5, 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	trainer.UseAverage()
+	return net.params.Flat.Data
+}
+
+// TestUsersOptimisers: a rule of one's own does what the package's would, with every clip and every
+// schedule; averages follow it.
+func TestUsersOptimisers(t *testing.T) {
+	for _, clip := range []sgd.Clip{nil, grouped(sgd.Least, 1, 2)} {
+		for _, s := range []sgd.Schedule{{}, {Decay: sgd.Cosine, Warmup: 3}} {
+			for _, opts := range [][]sgd.Option{nil, {sgd.WithAverage(0.9)}, {sgd.WithMean(4)}} {
+				cfg := with(clip, 0.5, 12)
+				cfg.Optimizer = sgd.SGD(0.1).Scheduled(s)
+				want := trained(t, cfg, opts...)
+				cfg.Optimizer = sgd.Own(0.1, plain{}).Scheduled(s)
+				got := trained(t, cfg, opts...)
+				for i := range want {
+					if math.Abs(float64(got[i]-want[i])) > 1e-5 {
+						t.Fatalf("%v %+v: %v, the package's own %v", clip, s, got, want)
+					}
+				}
+			}
+		}
+	}
+	cfg := with(nil, 0.5, 12)
+	cfg.Optimizer = sgd.Own(0.1, plain{})
+	flat := trained(t, cfg)
+	cfg.Optimizer = cfg.Optimizer.Scheduled(sgd.Schedule{Decay: sgd.InverseSqrt})
+	if slices.Equal(flat, trained(t, cfg)) {
+		t.Error("a schedule changes nothing")
+	}
+	if slices.Equal(flat, trained(t, with(nil, 0.5, 12), sgd.WithMean(2))) {
+		t.Error("a mean changes nothing")
+	}
+	if _, err := json.Marshal(cfg); err == nil {
+		t.Error("a user-defined rule is written")
+	}
+	cfg.Optimizer = sgd.Own(-1, plain{})
+	if cfg.Validate() == nil {
+		t.Error("a negative learning rate is accepted")
+	}
+}
+
+// TestUsersStateLasts: a rule's state goes with the trainer's.
+func TestUsersStateLasts(t *testing.T) {
+	d, e := sgd.Own(0.1, lion{}).Descent(3), sgd.Own(0.1, lion{}).Descent(3)
+	p, q := make([]float32, 3), make([]float32, 3)
+	for i := range 5 {
+		d.Step(p, []float32{1, -2, float32(i) - 2.2}, 1)
+	}
+	if err := e.SetState(d.AppendState(nil)); err != nil {
+		t.Fatal(err)
+	}
+	copy(q, p)
+	d.Step(p, []float32{-0.1, 0.1, 0}, 1)
+	e.Step(q, []float32{-0.1, 0.1, 0}, 1)
+	if !slices.Equal(p, q) || string(d.AppendState(nil)) != string(e.AppendState(nil)) {
+		t.Errorf("%v after the state was restored, %v otherwise", q, p)
+	}
+}
+
+// TestMeanOfParameters: with gradients that are all alike, the mean of steps from..n is known.
+func TestMeanOfParameters(t *testing.T) {
+	cfg := with(nil, 1, 6)
+	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
+	net := newCentre(1)
+	trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e4)), sgd.WithMean(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &recorder{seed: 7, force: func(r *entropy.Release) { r.Outputs[0][0] = -1 }}
+	for _, err := range trainer.Steps(s.context(t.Context()), table(t, 4, 1, 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	trainer.UseAverage()
+	if got := float64(net.params.Flat.Data[0]); math.Abs(got-4.5) > 1e-5 { // (3+4+5+6)/4
+		t.Errorf("the mean of steps 3 to 6 is %g", got)
+	}
+	if _, err := sgd.New(cfg, net, accountant.NewLedger(budget(1)), sgd.WithMean(3),
+		sgd.WithAverage(0.5)); err == nil {
+		t.Error("two averages at once")
+	}
+}
+
+// TestClipNormOfUnbalancedClasses: nineteen records in twenty have gradients of norm 0.001, the
+// others of norm 1. A median of all records falls to the former; by norm it stays with the latter.
+// Noise is small beside a batch of 400.
+func TestClipNormOfUnbalancedClasses(t *testing.T) {
+	flat := make([]float32, 400)
+	for i := range flat {
+		if flat[i] = 0.001; i%20 == 0 {
+			flat[i] = 1
+		}
+	}
+	data := fromFlat(t, 1, flat)
+	last := func(q sgd.Quantile) (norm float64) {
+		cfg := with(q, 1, 400)
+		cfg.NominalBatch, cfg.Optimizer = 400, sgd.SGD(1e-9) // parameters stay where they are
+		trainer, err := sgd.New(cfg, newCentre(1), accountant.NewLedger(budget(1e6)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step, err := range trainer.Steps(t.Context(), data) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			norm = step.ClipNorm
+		}
+		return norm
+	}
+	q := sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.3, NoiseMultiplier: 2}
+	all := last(q)
+	q.ByNorm = true
+	if by := last(q); all > 0.01 || by < 0.3 || by > 3 {
+		t.Errorf("the clip norm ends at %g, by norm at %g", all, by)
+	}
+	if w := (sgd.Config{Clip: q}).Warnings(); len(w) > 0 {
+		t.Errorf("by norm: %q", w)
+	}
+	q.ByNorm = false
+	if w := (sgd.Config{Clip: q}).Warnings(); len(w) != 1 || !strings.Contains(w[0], "ByNorm") {
+		t.Errorf("a median: %q", w)
+	}
+}
+
+// TestPerLayerClipOfClassifiers: the library's own classifiers are clipped layer by layer: under
+// noise next to nothing, a step's move of a layer is its group's clip norm or less.
+func TestPerLayerClipOfClassifiers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	flat, labels := make([]float32, 64*16), make([]int32, 64)
+	for i := range flat {
+		flat[i] = 20 * rng.Float32()
+	}
+	for i := range labels {
+		labels[i] = rng.Int32N(3)
+	}
+	data, err := records.FromFlat(records.Interval(16, 0, 20).WithLabels("a", "b", "c"), flat,
+		labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cnn := models.CNN{Height: 4, Width: 4, Channels: 1,
+		Convolutions: []models.Convolution{{Maps: 3, Size: 2}}, Hidden: []int{5}}
+	for name, arch := range map[string]interface {
+		Classifier(be device.Backend, in, classes int, seed uint64) (*models.Classifier, error)
+	}{"mlp": models.MLP{Hidden: []int{6, 5}}, "cnn": cnn} {
+		net, err := arch.Classifier(device.CPU(), 16, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := sgd.Config{SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-6,
+			Optimizer: sgd.SGD(1), NominalBatch: 1,
+			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 0.25},
+				{Blocks: []int{2, 3}, ClipNorm: 0.5}, {Blocks: []int{4, 5}, ClipNorm: 2}}}}
+		trainer, err := sgd.New(cfg, net, accountant.NewLedger(budget(1e14)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(net.Params().Flat.Data)
+		for _, err := range trainer.Steps(t.Context(), data.Slice(0, 1)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := net.Params()
+		for j, group := range cfg.Clip.(sgd.Groups).List {
+			lo, _ := p.Range(group.Blocks[0])
+			_, hi := p.Range(group.Blocks[1])
+			moved := 0.0
+			for i := lo; i < hi; i++ {
+				d := float64(p.Flat.Data[i] - before[i])
+				moved += d * d
+			}
+			if c := group.ClipNorm; math.Sqrt(moved) > c*1.001 || math.Sqrt(moved) < 0.5*c && j < 2 {
+				t.Errorf("%s: layer %d moves by %g, its clip norm is %g", name, j, math.Sqrt(moved), c)
+			}
+		}
+	}
+}
+
+// TestViews: a record's gradient is the mean over its views, clipped as one; more views do not move
+// the sum by more than the clip norm, and do not cost more.
+func TestViews(t *testing.T) {
+	net := newCentre(3)
+	sum := device.NewParams(device.CPU(), net.Params().Shapes...)
+	views, err := models.NewViews(net, 4, func(rng *rand.Rand, view []float32) {
+		for j := range view {
+			view[j] += float32(rng.NormFloat64())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := device.Batch{Rows: 2, Dense: device.HostMatrix(2, 3, []float32{5, 5, 5, -1, 2, 3}),
+		Keys: []uint64{11, 12}}
+	views.Gradients(b).AddWeightedSum(sum, []float32{0, 1})
+	want := make([]float64, 3)
+	for k := range 4 {
+		rng := rand.New(rand.NewPCG(12, uint64(k)))
+		rng.Uint64()
+		for j := range want {
+			want[j] += (-float64(b.Dense.Row(1)[j]) - float64(float32(rng.NormFloat64()))) / 4
+		}
+	}
+	for j, w := range want {
+		if math.Abs(float64(sum.Flat.Data[j])-w) > 1e-5 {
+			t.Errorf("the mean gradient is %v, want %v", sum.Flat.Data, want)
+		}
+	}
+	norms := make([]float64, 2)
+	views.Gradients(b).SquaredNorms(norms)
+	if n := math.Sqrt(norms[1]); math.Abs(n-norm(want)) > 1e-5 {
+		t.Errorf("norm %g, want %g", n, norm(want))
+	}
+	data := table(t, 12, 3, 1)
+	one := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.7}}}
+	for _, clip := range []sgd.Clip{nil, one} {
+		if clip != nil {
+			if views, err = models.NewViews(newBlocky(3), 4, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, views, data).sums[0]
+		c := observe(t, with(clip, 1, 1), accountant.AddOrRemoveOne, views, data.Slice(0, 11)).sums[0]
+		if d := distance(a, c); d > 1.0001 || d < 0.3 {
+			t.Errorf("%T: one record more moves the sum by %g", clip, d)
+		}
+	}
+	if _, err := models.NewViews(net, 0, nil); err == nil {
+		t.Error("no views")
+	}
+}

@@ -1,0 +1,72 @@
+package sgd
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/internal/enum"
+)
+
+// Schedule is how the learning rate changes from step to step. It goes by the number of the step,
+// which is public, so it does not touch the guarantee. The zero value keeps the rate as it is.
+type Schedule struct {
+	Decay Decay `json:"decay,omitempty"`
+	// Warmup is a number of first steps over which the rate grows evenly to its full size.
+	Warmup int `json:"warmup,omitempty"`
+	// Steps is where Cosine ends, warm-up included; 0 means Config.Steps, which only a private run
+	// has.
+	Steps int `json:"steps,omitempty"`
+	// Final is the part of the rate that Cosine ends with, in [0, 1].
+	Final float64 `json:"final,omitempty"`
+}
+
+// Decay is the form in which a learning rate falls.
+type Decay int
+
+const (
+	// Constant rates do not fall.
+	Constant Decay = iota
+	// Cosine falls along half a wave, from the end of the warm-up to Schedule.Steps.
+	// Source: Loshchilov and Hutter 2017, without restarts.
+	Cosine
+	// InverseSqrt falls as one over the root of the step, from the end of the warm-up on.
+	InverseSqrt
+)
+
+var decayNames = enum.Names[Decay]{Type: "sgd.Decay", List: []string{
+	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
+}}
+
+// String is the name.
+func (d Decay) String() string { return decayNames.String(d) }
+
+// MarshalText writes the name.
+func (d Decay) MarshalText() ([]byte, error) { return decayNames.Marshal(d) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, with the names that there are.
+func (d *Decay) UnmarshalText(text []byte) error { return decayNames.Unmarshal(text, d) }
+
+// Factor is what the learning rate is multiplied by at a step, counted from 1.
+func (s Schedule) Factor(step int) float64 {
+	if step <= s.Warmup {
+		return float64(step) / float64(s.Warmup)
+	}
+	switch s.Decay {
+	case Cosine:
+		done := min(float64(step-s.Warmup)/float64(max(s.Steps-s.Warmup, 1)), 1)
+		return s.Final + (1-s.Final)*(1+math.Cos(math.Pi*done))/2
+	case InverseSqrt:
+		return math.Sqrt(float64(max(s.Warmup, 1)) / float64(step))
+	}
+	return 1
+}
+
+func (s Schedule) check(k *checker) {
+	k.ok(decayNames.Known(s.Decay), "Optimizer.Schedule.Decay", int(s.Decay),
+		"Constant, Cosine or InverseSqrt")
+	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
+	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
+		"more steps than the warm-up, or 0 for those of the run")
+	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a part in [0, 1]")
+}

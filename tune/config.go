@@ -1,0 +1,198 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Config describes a search. See the package for what it guarantees.
+type Config struct {
+	// Budget is what the whole search may cost. Within divides it.
+	Budget accountant.Budget
+	// Candidates are the plans to choose from, for one schema and one relation. Every trial carries
+	// out one of them, all equally likely; list a plan twice to try it twice as often.
+	Candidates []synth.Plan
+	// Trials is how many there are.
+	Trials Trials
+	// Score judges what a trial makes.
+	Score Score
+	// Noise is the noise multiplier of every score: its standard deviation in records under
+	// add-or-remove-one, half of that under replace-one. It is spent with every trial: one per cent of
+	// a public number of records is little noise and costs next to nothing.
+	Noise float64
+	// Systems read the files of the candidates' generators back. They are needed where a complete
+	// search is to be read from its checkpoint; package privgen knows those of the module.
+	Systems synth.Systems
+}
+
+// Trials is the law of the number of trials.
+type Trials struct {
+	// Mean is the expected number. The search costs log(Mean)/(λ−1) for it at order λ.
+	Mean float64 `json:"mean"`
+	// Shape is η of the truncated negative binomial law, in (−1, 1]. The zero value, the logarithmic
+	// law, costs about as much as a second run does; 1, the geometric law, a third as well and is less
+	// spread out; values towards −1 cost less and are often 1.
+	Shape float64 `json:"shape,omitempty"`
+	// Poisson takes the Poisson law of a whole Mean instead. It is the least spread out; there may be
+	// no trial at all, with probability exp(−Mean), and then nothing is released.
+	Poisson bool `json:"poisson,omitempty"`
+	// Limit has the number drawn again until it is no larger; 0 for no limit. It costs nothing.
+	// Poisson numbers have none.
+	Limit int `json:"limit,omitempty"`
+	// Steady carries out Limit trials whatever the number drawn, and drops those beyond it, so that
+	// the running time does not tell the number.
+	Steady bool `json:"steady,omitempty"`
+}
+
+// mostTrials keeps a configuration from asking for absurd work, and mostCandidates a file: every
+// candidate is priced by itself.
+const mostTrials, mostCandidates = 10000, 100
+
+func (t Trials) check(k *param.Checker) {
+	const path = "tune.Trials."
+	k.OK(t.Mean >= 1 && t.Mean <= mostTrials, path+"Mean", t.Mean, "a number in [1, 10000]")
+	k.OK(t.Shape > -1 && t.Shape <= 1 && (1+t.Shape)-1 == t.Shape, path+"Shape", t.Shape,
+		"a number in (−1, 1] to which 1 adds exactly, such as −0.5, 0 or 1")
+	if !t.Poisson && t.Mean >= 1 {
+		k.OK(!(t.of(accountant.Pure{Epsilon: 1}).Gamma() < mechanism.LeastGamma), path+"Shape", t.Shape,
+			"a larger shape or a smaller mean: numbers of this law take too long to draw")
+	}
+	k.OK(t.Limit >= 0 && t.Limit <= 100*mostTrials, path+"Limit", t.Limit,
+		"a number of trials, or 0 for no limit")
+	if t.Poisson {
+		k.OK(t.Mean == float64(int(t.Mean)), path+"Mean", t.Mean, "a whole number for the Poisson law")
+		k.OK(t.Shape == 0, path+"Shape", t.Shape, "0 for the Poisson law, which has none")
+		k.OK(t.Limit == 0, path+"Limit", t.Limit, "0 for the Poisson law: with a limit it has no price")
+	}
+	k.OK(!t.Steady || t.Limit > 0, path+"Steady", t.Steady, "false, unless there is a limit")
+}
+
+// of is the selection among that many runs of an event.
+func (t Trials) of(trial accountant.Event) accountant.RepeatAndSelect {
+	return accountant.RepeatAndSelect{Event: trial, Mean: t.Mean, Shape: t.Shape, Poisson: t.Poisson}
+}
+
+// Validate reports every mistake, as joined *param.Error values.
+func (c Config) Validate() error {
+	var k param.Checker
+	k.Add(c.Budget.Validate())
+	c.Trials.check(&k)
+	k.OK(c.Noise > 0 && c.Noise <= 1e9, "tune.Config.Noise", c.Noise, "a positive number, at most 1e9")
+	if c.Score == nil {
+		k.OK(false, "tune.Config.Score", nil, "a score, such as tune.Accuracy{}")
+	} else {
+		k.Add(c.Score.Validate(c.schema()))
+	}
+	k.OK(len(c.Candidates) > 0 && len(c.Candidates) <= mostCandidates, "tune.Config.Candidates",
+		len(c.Candidates), "between 1 and 100 plans")
+	for i, p := range c.Candidates {
+		path := fmt.Sprintf("tune.Config.Candidates[%d]", i)
+		if p == nil || len(p.Stages()) == 0 {
+			k.OK(false, path, nil, "a plan")
+			continue
+		}
+		k.OK(p.System() != systemName, path, systemName, "a plan that is no search itself")
+		k.OK(p.Schema().Equal(c.schema()), path+".Schema", p.Schema(), "the schema of the first plan")
+		k.OK(p.Budget().Relation == c.Budget.Relation, path+".Budget.Relation", p.Budget().Relation,
+			"the search's relation, "+c.Budget.Relation.String())
+	}
+	return k.Err()
+}
+
+// schema is that of the first candidate.
+func (c Config) schema() (s records.Schema) {
+	if len(c.Candidates) > 0 && c.Candidates[0] != nil {
+		s = c.Candidates[0].Schema()
+	}
+	return s
+}
+
+// scoring is one release of a score.
+func (c Config) scoring() accountant.Event { return accountant.Gaussian{NoiseMultiplier: c.Noise} }
+
+// trialOf is one trial of a candidate: all its stages and its score.
+func (c Config) trialOf(p synth.Plan) accountant.Event {
+	all := accountant.Composed{Events: []accountant.Event{c.scoring()}}
+	for _, s := range p.Stages() {
+		all.Events = append(all.Events, s.Whole())
+	}
+	return all
+}
+
+// trial is one trial, of whichever candidate. Candidates of equal events count once.
+func (c Config) trial() accountant.Event {
+	var of accountant.OneOf
+	for _, p := range c.Candidates {
+		e := c.trialOf(p)
+		known := false
+		for _, o := range of.Events {
+			known = known || accountant.EqualEvents(o, e)
+		}
+		if !known {
+			of.Events = append(of.Events, e)
+		}
+	}
+	if len(of.Events) == 1 {
+		return of.Events[0]
+	}
+	return of
+}
+
+// Within is the search with the candidates that the largest budget of a single trial allows, such
+// that the whole search stays within its own. Candidates makes them for a budget; the search's δ
+// and relation are theirs. Every plan may use its budget as it likes.
+//
+// Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded where a hundredth of the
+// budget is too much for a single trial.
+func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error)) (Config, error) {
+	if candidates == nil {
+		return Config{}, param.New("tune.Config.Within.candidates", nil, "a function")
+	}
+	if err := c.Budget.Validate(); err != nil {
+		return Config{}, err
+	}
+	try := func(share float64) (Config, bool, error) {
+		trial, own := c.Budget, c
+		trial.Epsilon *= share
+		var err error
+		if own.Candidates, err = candidates(trial); err != nil {
+			return Config{}, false, err
+		}
+		if err := own.Validate(); err != nil {
+			return Config{}, false, err
+		}
+		cost, err := own.cost(own.Trials)
+		return own, err == nil && cost.Upper <= c.Budget.Epsilon, err
+	}
+	var best Config
+	found := false
+	lo, hi := 0.01, 1.0
+	for range 9 { // to a hundredth of the share that fits
+		share := lo + (hi-lo)*0.5
+		if !found && share < 0.02 {
+			break
+		}
+		own, fits, err := try(share)
+		if err != nil {
+			return Config{}, err
+		}
+		if fits {
+			best, found, lo = own, true, share
+		} else {
+			hi = share
+		}
+		if found && hi-lo < 0.01*lo {
+			break
+		}
+	}
+	if !found {
+		return Config{}, fmt.Errorf("tune: a search of %v trials: %w", c.Trials.Mean,
+			accountant.ErrBudgetExceeded)
+	}
+	return best, nil
+}

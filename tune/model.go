@@ -1,0 +1,104 @@
+package tune
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Model is what a search releases: the best trial's model, which candidate it was, and its score.
+// It holds nothing of the other trials.
+type Model struct {
+	synth.Model
+	candidate int
+	score     float64
+	system    string
+}
+
+// Candidate is the index of the plan that won, in Config.Candidates. It is released with the model.
+func (m *Model) Candidate() int { return m.candidate }
+
+// Score is the winner's noisy score. As the largest of several it is too good on average.
+func (m *Model) Score() float64 { return m.score }
+
+// Best is the winner as a generator of its own system, with a guarantee such as the search's: that
+// of its plan alone does not hold for it.
+func (m *Model) Best(g *synth.Generator) *synth.Generator {
+	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
+}
+
+// Clusters is the number of clusters of the winner, 1 where it has none.
+func (m *Model) Clusters() int {
+	if of, ok := m.Model.(synth.Mixture); ok {
+		return of.Clusters()
+	}
+	return 1
+}
+
+// Weights are the probabilities of the winner's clusters.
+func (m *Model) Weights() []float64 {
+	if of, ok := m.Model.(synth.Mixture); ok {
+		return of.Weights()
+	}
+	return []float64{1}
+}
+
+// Assign says which of the winner's clusters each record of a batch would belong to.
+func (m *Model) Assign(b device.Batch, dst []int32) {
+	if of, ok := m.Model.(synth.Mixture); ok {
+		of.Assign(b, dst)
+		return
+	}
+	clear(dst)
+}
+
+type modelJSON struct {
+	Candidate int             `json:"candidate"`
+	Score     *float64        `json:"score,omitempty"` // missing where it is not finite
+	System    string          `json:"system"`
+	Model     json.RawMessage `json:"model"`
+}
+
+// Encode writes the winner with its place among the candidates.
+func (m *Model) Encode() (*synth.File, error) {
+	f, err := m.Model.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.system, err)
+	}
+	j := modelJSON{Candidate: m.candidate, System: m.system, Model: f.Header}
+	if !math.IsInf(m.score, 0) {
+		j.Score = &m.score
+	}
+	head, err := json.Marshal(j)
+	return &synth.File{Kind: systemName, Header: head, Sections: f.Sections}, err
+}
+
+func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
+	var j modelJSON
+	if err := json.Unmarshal(f.Header, &j); err != nil {
+		return nil, fmt.Errorf("%w: %w", synth.ErrFormat, err)
+	}
+	if j.Candidate < 0 || j.Candidate >= mostCandidates || j.System == systemName {
+		return nil, fmt.Errorf("%w: a search's candidate %d of %.40q", synth.ErrFormat, j.Candidate,
+			j.System)
+	}
+	for _, s := range of {
+		if s.Name != j.System || s.Model == nil {
+			continue
+		}
+		m, err := s.Model(&synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections}, l)
+		if err != nil {
+			return nil, err
+		}
+		out := &Model{Model: m, candidate: j.Candidate, system: j.System, score: math.Inf(-1)}
+		if j.Score != nil {
+			out.score = *j.Score
+		}
+		return out, nil
+	}
+	return nil, param.New("tune.Config.Systems", j.System, "the systems of all candidates")
+}

@@ -1,0 +1,100 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// A Score judges generators on private records: Accuracy, Queries, Likelihood or a user-defined
+// type.
+//
+// Guarantee: a score costs what Config.Noise says, whatever it measures: every record adds a vector
+// of norm at most 1 to a sum in fixed point, which gets Gaussian noise on the trial's ledger, and
+// the score is a function of the noisy sum.
+type Score interface {
+	// Validate reports what is wrong with the score for records of a schema, nil if nothing.
+	Validate(s records.Schema) error
+	// Statistic prepares the judgement of a generator. It sees released state only: it may draw
+	// synthetic records, with a seed of its own, and train on them.
+	Statistic(ctx context.Context, g *synth.Generator) (Statistic, error)
+}
+
+// A Statistic is what is summed over the private records to judge one generator. All of it must
+// depend on the generator and on public values alone.
+type Statistic interface {
+	// Dim is the length of the vectors.
+	Dim() int
+	// Of sets dst, which is zero, to the vector of the only record of a data set. Longer vectors are
+	// clipped to norm 1, and those that are not finite count as zero. It must not keep the record.
+	Of(record records.Data, dst []float64)
+	// Score is the score of the noisy sum; the larger the better. What is not a number ranks last.
+	Score(noisy []float64) float64
+}
+
+// mostDims bounds the memory of a score.
+const mostDims = 1 << 24
+
+// judge releases the score of a generator.
+func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
+	grant *mechanism.Grant) (float64, error) {
+	if st == nil || st.Dim() < 1 || st.Dim() > mostDims {
+		return 0, fmt.Errorf("tune: a statistic of no dimension, or of too many")
+	}
+	relation := w.config.Budget.Relation
+	std := w.config.Noise * mechanism.SumSensitivity(relation, 1)
+	sum := mechanism.NewFixedSum(st.Dim(), mechanism.GridFor(std))
+	row := make([]float64, st.Dim())
+	for i := range data.Len() {
+		if i%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+		}
+		clear(row)
+		st.Of(only{data, int32(i)}, row)
+		squared := 0.0
+		for _, x := range row {
+			squared += x * x
+		}
+		sum.AddRow64(row, mechanism.ClipFactor(squared, 1))
+	}
+	out := make([]float64, st.Dim())
+	part := mechanism.Part{Sum: sum, Std: std, Out: out}
+	if err := grant.Release(1/w.config.Noise, part); err != nil {
+		return 0, err
+	}
+	score := st.Score(out)
+	if math.IsNaN(score) {
+		score = math.Inf(-1)
+	}
+	return score, nil
+}
+
+// only is one record of a data set, as a data set. Nothing tells which it is: what a record adds to
+// a sum may not depend on how many come before it.
+type only struct {
+	of  records.Data
+	row int32
+}
+
+func (o only) Schema() records.Schema { return o.of.Schema() }
+func (o only) Len() int               { return 1 }
+
+// Gather reads the record as often as rows say.
+func (o only) Gather(rows []int32, b *device.Batch) {
+	at := make([]int32, len(rows))
+	for i := range at {
+		at[i] = o.row
+	}
+	o.of.Gather(at, b)
+	clear(b.Index)
+}
+
+// Range reads the record, or nothing.
+func (o only) Range(lo, hi int, b *device.Batch) { o.Gather(make([]int32, hi-lo), b) }

@@ -1,0 +1,327 @@
+package tune_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tune"
+)
+
+// TestRefusesBeforeDrawing: a ledger that cannot pay for 20 trials, though it can for one, refuses
+// the search having carried out none.
+func TestRefusesBeforeDrawing(t *testing.T) {
+	w := &toy{noise: 4}
+	p := search(t, tune.Trials{Mean: 20}, w)
+	one := toyPlan(t, &toy{noise: 4}).Total().Upper
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 0.99, Delta: 1e-5})
+	if one > ledger.Budget().Epsilon {
+		t.Fatalf("one trial costs %g, the search %v", one, p.Total())
+	}
+	_, err := p.FitOn(t.Context(), ledger, some(t, 9))
+	if !errors.Is(err, accountant.ErrBudgetExceeded) || w.log.number > 0 || len(ledger.Entries()) > 0 {
+		t.Errorf("%v after %d trials; on the ledger: %v", err, w.log.number, ledger.Entries())
+	}
+	rich := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.001, Delta: 1e-5})
+	gen, err := p.FitOn(t.Context(), rich, some(t, 9))
+	if err != nil || w.log.number < 1 {
+		t.Fatalf("%v after %d trials", err, w.log.number)
+	}
+	got := gen.Guarantee().Epsilon
+	if got < p.Total().Lower || got > p.Total().Upper || got < 1.5*one {
+		t.Errorf("the guarantee says ε = %g, the plan %v, a single trial %g", got, p.Total(), one)
+	}
+	_, err = p.FitOn(t.Context(), rich, some(t, 9))
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("a second search: %v", err)
+	}
+}
+
+// TestTheBestIsReleased: the number that wins is distributed as the largest of a random number of
+// normal ones, P(max ≤ x) = f(Φ(x)) with f the generating function of the number of trials. The
+// test fails with probability 1e-9 where that is so, and must reject trials of twice the mean, of
+// half of it, and a single one.
+func TestTheBestIsReleased(t *testing.T) {
+	const noise, n = 100.0, 500
+	trials := tune.Trials{Mean: 6, Shape: 1}
+	p := search(t, trials, &toy{noise: noise})
+	var won []float64
+	for range n {
+		gen, err := p.Fit(t.Context(), some(t, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := gen.Model().(*tune.Model)
+		if won = append(won, m.Score()); m.Score() != m.Model.(*toyModel).value || m.Candidate() != 0 {
+			t.Fatalf("score %g of candidate %d, value %g", m.Score(), m.Candidate(),
+				m.Model.(*toyModel).value)
+		}
+	}
+	law := func(mean float64) privacytest.GoodnessOfFit {
+		next := 0
+		return privacytest.GoodnessOfFit{Samples: n, FalseAlarm: 1e-9,
+			Draw: func() float64 { next++; return won[(next-1)%n] },
+			CDF: func(x float64) float64 { // geometric: f(F) = F/(mean − (mean−1)F)
+				f := math.Erfc(-(x-1)/(noise*math.Sqrt2)) / 2
+				return f / (mean - (mean-1)*f)
+			}}
+	}
+	law(6).Check(t)
+	for _, wrong := range []float64{1, 2.5, 14} {
+		if !law(wrong).Rejected(t) {
+			t.Errorf("a mean of %g trials passes for 6", wrong)
+		}
+	}
+}
+
+// TestNothingElseLeaves: of the models of a search one is alive when it is over, progress is the
+// end of the search alone, and its one line is all there is on the ledger.
+func TestNothingElseLeaves(t *testing.T) {
+	w := &toy{noise: 4, log: &fits{}}
+	p := search(t, tune.Trials{Mean: 30, Shape: 1}, w, &toy{noise: 4, log: w.log})
+	ledger := accountant.NewLedger(p.Budget())
+	var seen []synth.Progress
+	for w.log.number < 2 { // a search of one trial shows nothing
+		seen, w.log.models, w.log.number = nil, nil, 0
+		ledger = accountant.NewLedger(p.Budget())
+		gen, err := p.FitOn(t.Context(), ledger, some(t, 9),
+			synth.OnProgress(func(at synth.Progress) { seen = append(seen, at) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		alive := 0
+		for _, m := range w.log.models {
+			if m.Value() != nil {
+				alive++
+			}
+		}
+		if alive != 1 {
+			t.Errorf("%d of %d models are alive", alive, len(w.log.models))
+		}
+		runtime.KeepAlive(gen)
+	}
+	if len(seen) != 1 || seen[0].Stage != tune.Stage || seen[0].Step != 1 || seen[0].Of != 1 {
+		t.Errorf("progress: %+v", seen)
+	}
+	if e := ledger.Entries(); len(e) != 1 || e[0].Purpose != tune.Stage || e[0].Reserved != 1 ||
+		len(ledger.Children()) > 0 {
+		t.Errorf("on the ledger: %+v", e)
+	}
+}
+
+// TestFailuresRankLast: trials that fail or panic lose against any other, and end a search only
+// where there is no other; what they panicked with is not told.
+func TestFailuresRankLast(t *testing.T) {
+	broken := func(*toy, *synth.Run) error { return errToy }
+	panics := func(_ *toy, r *synth.Run) error { panic("a secret of record 7") }
+	done := 0
+	sometimes := func(*toy, *synth.Run) error {
+		if done++; done%2 == 1 {
+			return nil
+		}
+		return errToy
+	}
+	data, many := some(t, 9), tune.Trials{Mean: 20, Shape: 1}
+	var err error
+	for range 40 { // half of the searches end with a failure
+		done = 0
+		if _, err = search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data); err != nil {
+			t.Fatalf("%d trials, of which every second one failed: %v", done, err)
+		}
+	}
+	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken,
+		"panics": panics} {
+		_, err := search(t, tune.Trials{Mean: 5}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), data)
+		if !errors.Is(err, tune.ErrFailed) || strings.Contains(err.Error(), "secret") ||
+			(what == "fails") != errors.Is(err, errToy) {
+			t.Errorf("every trial %s: %v", what, err)
+		}
+	}
+	for range 200 {
+		one := tune.Trials{Mean: 1, Poisson: true}
+		_, err = search(t, one, &toy{noise: 4}).Fit(t.Context(), data)
+		if err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, tune.ErrNone) { // each search has no trial with probability 1/e
+		t.Errorf("200 searches of one Poisson trial: %v", err)
+	}
+}
+
+// TestTrialsSpendWhatWasPriced: what a plan does not state it cannot reserve in a trial, and what
+// it states it can reserve once.
+func TestTrialsSpendWhatWasPriced(t *testing.T) {
+	drawn := 0
+	reserve := func(purpose string, e accountant.Event) func(*toy, *synth.Run) error {
+		return func(_ *toy, r *synth.Run) error {
+			_, err := mechanism.Begin(context.Background(), r.Ledger).Spend(purpose, e)
+			if err == nil {
+				drawn++
+			}
+			return err
+		}
+	}
+	const noise = 1e4 // so little is spent that no budget refuses it twice
+	tiny, own := accountant.Gaussian{NoiseMultiplier: 1e6}, accountant.Gaussian{NoiseMultiplier: noise}
+	for what, quirk := range map[string]func(*toy, *synth.Run) error{
+		"another line": reserve("more", tiny), "another event": reserve("count", tiny),
+		"its line twice":   reserve("count", own),
+		"the score's line": reserve("score", tiny),
+	} {
+		p := search(t, tune.Trials{Mean: 3}, &toy{noise: noise, quirk: quirk})
+		_, err := p.Fit(t.Context(), some(t, 9))
+		if !errors.Is(err, tune.ErrFailed) || drawn > 0 {
+			t.Errorf("%s: %v, %d drawn", what, err, drawn)
+		}
+	}
+}
+
+// TestSteadySearches carry out as many trials as the limit says, whatever the number drawn.
+func TestSteadySearches(t *testing.T) {
+	w := &toy{noise: 4}
+	p := search(t, tune.Trials{Mean: 3, Limit: 7, Steady: true}, w)
+	for range 5 {
+		w.log.number = 0
+		if _, err := p.Fit(t.Context(), some(t, 9)); err != nil || w.log.number != 7 {
+			t.Errorf("%d trials, %v", w.log.number, err)
+		}
+	}
+}
+
+// TestCancelledSearches release nothing and get no refund.
+func TestCancelledSearches(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &toy{noise: 4, quirk: func(*toy, *synth.Run) error { cancel(); return nil }}
+	p := search(t, tune.Trials{Mean: 10}, w)
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.01, Delta: 1e-5})
+	gen, err := p.FitOn(ctx, ledger, some(t, 9))
+	if !errors.Is(err, context.Canceled) || gen != nil || w.log.number != 1 {
+		t.Errorf("%v after %d trials", err, w.log.number)
+	}
+	_, err = p.FitOn(t.Context(), ledger, some(t, 9))
+	if !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("a second search: %v", err)
+	}
+}
+
+// TestCost: more trials cost more, about as the theory says; Within stays inside the budget.
+func TestCost(t *testing.T) {
+	c := search(t, tune.Trials{Mean: 20}, &toy{noise: 4}).Config()
+	last := 0.0
+	for _, mean := range []float64{1, 2, 5, 20, 100} {
+		cost, err := c.Cost(tune.Trials{Mean: mean})
+		if err != nil || cost.Upper < last {
+			t.Errorf("%g trials cost %v after %g, %v", mean, cost, last, err)
+		}
+		last = cost.Upper
+	}
+	if _, err := c.Cost(tune.Trials{Mean: 5, Poisson: true, Limit: 9}); err == nil {
+		t.Error("a limited Poisson number has a price")
+	}
+	c.Budget.Epsilon = 3
+	own, err := c.Within(func(b accountant.Budget) ([]synth.Plan, error) {
+		noise, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+			return accountant.Gaussian{NoiseMultiplier: z}
+		})
+		return []synth.Plan{toyPlan(t, &toy{noise: noise})}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := own.Plan()
+	if err != nil || p.Total().Upper > 3 || p.Total().Upper < 2.9 {
+		t.Errorf("%v, %v", p, err)
+	}
+	t.Log(p)
+	for most, trials := range map[int]tune.Trials{7: {Mean: 3, Limit: 7}, 1: {Mean: 1}} {
+		if got := trials.AtMost(0.9999); got > most || got < 1 {
+			t.Errorf("%v: %d trials at most, not %d", trials, got, most)
+		}
+	}
+}
+
+// TestDroppedTrialsDoNotCompete: a steady search of one trial that carries out forty releases one
+// number, as likely above its mean as below; the best of forty would be above with probability
+// 1 − 2^-40. The test fails with probability 2^-30 where that holds.
+func TestDroppedTrialsDoNotCompete(t *testing.T) {
+	p := search(t, tune.Trials{Mean: 1, Limit: 40, Steady: true}, &toy{noise: 100})
+	for range 30 {
+		gen, err := p.Fit(t.Context(), some(t, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gen.Model().(*tune.Model).Score() < 1 {
+			return
+		}
+	}
+	t.Error("thirty winners above the mean")
+}
+
+// steep adds a long vector for every record, or the record's number.
+type steep struct{ largest }
+
+func (steep) Statistic(context.Context, *synth.Generator) (tune.Statistic, error) {
+	return far{}, nil
+}
+
+type far struct{ value }
+
+func (far) Of(record records.Data, dst []float64) {
+	var b device.Batch
+	record.Range(0, 1, &b)
+	dst[0] = -1e6
+	if b.Dense.Row(0)[0] == 1 {
+		dst[0] = 1e6
+	}
+	if len(b.Index) > 0 && b.Index[0] != 0 {
+		panic("the record's number is told")
+	}
+}
+
+// TestScoresAreClipped: what a record adds to a score has norm 1 at most and knows nothing of where
+// the record stands; noise is scaled to what a replaced record does.
+func TestScoresAreClipped(t *testing.T) {
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		noise, w := 5.0, &toy{noise: 4, relation: r}
+		p, err := tune.Config{Budget: accountant.Budget{Epsilon: 100, Delta: 1e-5, Relation: r},
+			Trials: tune.Trials{Mean: 2}, Score: steep{}, Noise: noise,
+			Candidates: []synth.Plan{toyPlan(t, w)}}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := make([]float32, 3*9)
+		data := func() records.Data {
+			d, err := records.FromFlat(records.Binary(3), flat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		first := data()
+		flat = append([]float32(nil), flat...)
+		flat[3*4] = 1 // another record in the fifth place
+		second := data()
+		if r == accountant.AddOrRemoveOne {
+			second = first.(*records.Table).Slice(0, 8)
+		}
+		privacytest.Replay[records.Data]{Budget: p.Budget(), Data: first, Neighbour: second, Seeds: 1,
+			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				_, err := p.FitOn(ctx, l, d)
+				if err != nil {
+					t.Error(err)
+				}
+				return nil, err
+			}}.Check(t)
+	}
+}

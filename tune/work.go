@@ -1,0 +1,210 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Errors that say nothing about records but through what was released.
+var (
+	// ErrNone is returned where a Poisson number of trials is zero.
+	ErrNone = errors.New("tune: the search drew no trial")
+	// ErrFailed is returned where every trial failed.
+	ErrFailed = errors.New("tune: every trial of the search failed")
+	// errPanic stands for whatever a trial panicked with, which may hold private values.
+	errPanic = errors.New("a trial panicked")
+)
+
+// work is a search to be carried out.
+type work struct {
+	config Config
+	costs  []accountant.Bound // of one trial of each candidate
+	table  func() string      // what other numbers of trials cost, worked out once
+}
+
+// outcome is what a trial comes to. Outcomes are ordered: a failure ranks below every score.
+type outcome struct {
+	candidate int
+	score     float64
+	generator *synth.Generator
+	classes   []accountant.NoiseClass
+	err       error
+}
+
+// beats says whether the outcome ranks above one that came before it; of equals the first is best.
+func (o *outcome) beats(best *outcome) bool {
+	switch {
+	case best == nil:
+		return true
+	case o.err != nil:
+		return false
+	}
+	return best.err != nil || o.score > best.score
+}
+
+// Fit carries the search out.
+//
+// Guarantee: the number of trials and their candidates come from the grant of the whole search,
+// which covers one draw of them. Every trial reads the records by way of a ledger that allows one
+// trial of the candidate and no more, so its divergence is that of the event within the selection.
+// Only best leaves.
+func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	if f := r.Saved(); f != nil {
+		return w.saved(f, r)
+	}
+	a := r.Allowance(Stage)
+	if a.Remaining() == 0 {
+		return nil, synth.ErrLost // the trials of an interrupted search are gone
+	}
+	grant, err := a.Next()
+	if err != nil {
+		return nil, err
+	}
+	trials, err := grant.Trials(len(w.config.Candidates), w.config.Trials.Limit)
+	if err != nil {
+		return nil, err
+	}
+	best, err := w.search(ctx, r, trials)
+	if err != nil {
+		return nil, err
+	}
+	if best == nil {
+		return nil, ErrNone
+	}
+	if best.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFailed, best.err)
+	}
+	w.note(a, best, r.Backend)
+	m := &Model{candidate: best.candidate, score: best.score, system: best.generator.System(),
+		Model: best.generator.Model()}
+	r.Keep(m.Encode)
+	r.Report(Stage, 1, 1)
+	return m, nil
+}
+
+// note states the classes of the winner's noise. Those of the others are not told; on a device that
+// does not promise what exact sums rest on, any of them may have been real.
+func (w *work) note(a *mechanism.Allowance, best *outcome, be device.Backend) {
+	for _, class := range best.classes {
+		a.Note(class)
+	}
+	promised := device.PromisesOf(be)
+	if _, exact := device.FixedSums(be); !exact || !promised.RowsAlone || !promised.SameBits {
+		a.Note(accountant.RealNoise)
+	}
+}
+
+// search carries the trials out, one after the other, and keeps the best. Of a steady search those
+// beyond the number drawn are dropped.
+func (w *work) search(ctx context.Context, r *synth.Run, trials []int) (best *outcome, err error) {
+	drawn := len(trials)
+	if w.config.Trials.Steady {
+		for i := drawn; i < w.config.Trials.Limit; i++ {
+			trials = append(trials, i%len(w.config.Candidates))
+		}
+	}
+	for i, candidate := range trials {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		o := w.trial(ctx, r, candidate)
+		if err := ctx.Err(); err != nil {
+			return nil, err // the trial was cut short
+		}
+		if records.Failed(r.Data) {
+			return nil, synth.ErrData
+		}
+		if i < drawn && o.beats(best) {
+			best = o
+		}
+	}
+	return best, nil
+}
+
+// trial carries one candidate out and scores it.
+func (w *work) trial(ctx context.Context, r *synth.Run, candidate int) (o *outcome) {
+	o = &outcome{candidate: candidate, score: math.Inf(-1)}
+	defer func() {
+		if recover() != nil {
+			*o = outcome{candidate: candidate, score: math.Inf(-1), err: errPanic}
+		}
+	}()
+	ledger := w.ledger(candidate, r.Ledger)
+	gen, err := w.config.Candidates[candidate].FitOn(ctx, ledger, r.Data, synth.On(r.Backend))
+	if err != nil {
+		o.err = err
+		return o
+	}
+	st, err := w.config.Score.Statistic(ctx, gen)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	grant, err := mechanism.Begin(ctx, ledger).Spend(scoreLine, w.config.scoring())
+	if err != nil {
+		o.err = err
+		return o
+	}
+	if o.score, o.err = w.judge(ctx, r.Data, st, grant); o.err != nil {
+		return o
+	}
+	o.generator = gen
+	o.classes = ledger.Guarantee().NoiseClass
+	return o
+}
+
+// scoreLine is the score's line on a trial's ledger.
+const scoreLine = "score"
+
+// ledger is that of one trial. It stays here and is forgotten with it.
+func (w *work) ledger(candidate int, of *accountant.Ledger) *accountant.Ledger {
+	b := w.config.Budget
+	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // only below is the limit, exactly; this is none
+	return accountant.NewLedger(b, accountant.WithUnit(of.Unit()),
+		accountant.WithPolicy(w.only(candidate)))
+}
+
+var errBeyond = errors.New("tune: a trial reserves what its plan does not state")
+
+// only allows what was priced of a trial: the stages of its plan and one score. It is asked about
+// one line after the other, under the ledger's lock.
+func (w *work) only(candidate int) accountant.Policy {
+	type line struct {
+		purpose string
+		event   accountant.Event
+		left    int
+	}
+	lines := []line{{scoreLine, w.config.scoring(), 1}}
+	for _, s := range w.config.Candidates[candidate].Stages() {
+		lines = append(lines, line{s.Purpose, s.Event, s.Count * max(s.Parts, 1)})
+	}
+	return func(asked accountant.Request) error {
+		for i := range lines {
+			l := &lines[i]
+			if l.purpose == asked.Purpose && l.left >= asked.Count &&
+				accountant.EqualEvents(l.event, asked.Event) {
+				l.left -= asked.Count
+				return nil
+			}
+		}
+		return errBeyond
+	}
+}
+
+// saved is what a complete search found, from its checkpoint.
+func (w *work) saved(f *synth.File, r *synth.Run) (synth.Model, error) {
+	m, err := readModel(f, synth.Loading{Backend: r.Backend}, w.config.Systems)
+	if err != nil {
+		return nil, err
+	}
+	r.Report(Stage, 1, 1)
+	return m, nil
+}
