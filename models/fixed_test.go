@@ -192,6 +192,9 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 	if differs(1) {
 		t.Error("the sum of equal records is not a multiple of one")
 	}
+	if device.CPU().Name() == "cpu (generic)" {
+		return // every product is rounded by itself: there are no chains
+	}
 	if !differs(1000) {
 		t.Error("chains a thousand times too long go unnoticed: the test has no power")
 	}
