@@ -23,8 +23,9 @@ type Load struct {
 	Kills        int // at random moments
 	Processes    int // at once
 	Reservations int // that each process makes
-	// Disturb, where it is set, is called at random moments besides, one for every ten kills, as to
-	// end a server and to start it again. Processes then ask again for what failed.
+	// Disturb, where it is set, is called at random moments besides: after the first kill and then
+	// after every ten, as to end a server and to start it again. Processes then ask again for what
+	// failed.
 	Disturb func()
 }
 
@@ -124,7 +125,7 @@ func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 				killed++
 				break
 			}
-			if killed/10 > checked {
+			if (killed+9)/10 > checked { // after the first, and then every ten
 				checked++
 				if k.load.Disturb != nil {
 					k.load.Disturb()
