@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -164,5 +165,39 @@ func TestSettled(t *testing.T) {
 				t.Errorf("class %d: cell %d has %.4f, released %.4f", class, j, got[j], want)
 			}
 		}
+	}
+}
+
+// TestRanksAreOfRecordsAlone: a record's ranks are those that it has in a batch of its own, wherever
+// it stands among whatever others.
+func TestRanksAreOfRecordsAlone(t *testing.T) {
+	s := mixedTable(t)
+	l := newCells(s, 5)
+	noisy := make([]float64, s.Classes()*l.total)
+	for i := range noisy {
+		noisy[i] = float64(10 + i%7)
+	}
+	d := newDistributions(l, s.Classes(), noisy, 1)
+	data, err := records.FromValues(s, mixedRows()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch device.Batch
+	data.Range(0, data.Len(), &batch)
+	d.rank(batch.Dense)
+	moved := false
+	for i := range data.Len() {
+		var alone device.Batch
+		data.Range(i, i+1, &alone)
+		before := slices.Clone(alone.Dense.Row(0))
+		d.rank(alone.Dense)
+		moved = moved || !slices.Equal(before, alone.Dense.Row(0))
+		if !slices.Equal(alone.Dense.Row(0), batch.Dense.Row(i)) {
+			t.Errorf("record %d has the ranks %v alone and %v among others", i, alone.Dense.Row(0),
+				batch.Dense.Row(i))
+		}
+	}
+	if !moved {
+		t.Error("no record has other ranks than numbers: the test has no power")
 	}
 }

@@ -266,7 +266,7 @@ func ganMutants() []mutant {
 			New:   "m.sum.AddInt(class*m.cells.total+col.first+col.cell(row), int64(1+i%2))",
 			Why:   "a record moves a cell by two"},
 		{Name: "gan/ranks go by the batch", In: in,
-			Tests: margins,
+			Tests: at(in, "RanksAreOfRecordsAlone"),
 			Old:   "\t\td.rankRow(m.Row(i))",
 			New:   "\t\tm.Row(i)[0] = m.Row(0)[0]\n\t\td.rankRow(m.Row(i))",
 			Why:   "a record's gradient depends on who else is in the batch"},
