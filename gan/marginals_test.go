@@ -168,8 +168,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestRanksAreOfRecordsAlone: a record's ranks are those that it has in a batch of its own, wherever
-// it stands among whatever others.
+// TestRanksAreOfRecordsAlone: a record's ranks are those that it has in a batch of its own,
+// wherever it stands among whatever others.
 func TestRanksAreOfRecordsAlone(t *testing.T) {
 	s := mixedTable(t)
 	l := newCells(s, 5)
