@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -23,7 +24,7 @@ func newHinge(t *testing.T, be device.Backend) hinge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(c.Params().Flat.Data)
+	be.Upload(c.Params().Flat, make([]float32, c.Params().Len()))
 	return hinge{c}
 }
 
@@ -181,5 +182,36 @@ func TestSumsInFixedPointAreExact(t *testing.T) {
 	}
 	if c := ledger.Guarantee().NoiseClass; len(c) != 1 || c[0] != accountant.ExactNoise {
 		t.Errorf("noise classes %v", c)
+	}
+}
+
+// TestRecordsAreClippedOnADeviceOfItsOwn: where the sum is made in float32, on a device with memory
+// of its own, a record still moves it by the clip norm, but for rounding, under every policy.
+func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
+	for policy, clip := range policies() {
+		cfg := with(clip, 1, 1)
+		cfg.MicroBatch = 0
+		run := func(without int) ([]float64, float64) {
+			be := devicetest.SeparateMemory(device.CPU())
+			s := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, be), hostile(t, 3, 5, without),
+				sgd.WithBackend(be))
+			for _, r := range s.releases {
+				if r.Mechanism == "Gaussian gradient" {
+					if !r.Inexact {
+						t.Errorf("%s: the sum is in fixed point: another path is tested", policy)
+					}
+					return r.Inputs[0], r.Std[0] / cfg.NoiseMultiplier
+				}
+			}
+			t.Fatalf("%s: no release", policy)
+			return nil, 0
+		}
+		whole, most := run(-1)
+		for i := range 11 {
+			less, _ := run(i)
+			if d := distance(whole, less); !(d <= most*(1+1e-5)) {
+				t.Errorf("%s: without record %d the sum moves by %v, the noise is for %v", policy, i, d, most)
+			}
+		}
 	}
 }

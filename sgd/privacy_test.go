@@ -39,7 +39,7 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 // observe runs the configuration's steps on data with everything but the records
 // held fixed, and returns what the mechanism was given.
 func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network,
-	data records.Data) *recorder {
+	data records.Data, opts ...sgd.Option) *recorder {
 	t.Helper()
 	s := &recorder{seed: 5}
 	// bin, noisy count or gradient: the same released values for all
@@ -49,7 +49,7 @@ func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Net
 		}
 	}
 	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b))
+	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
