@@ -8,7 +8,7 @@ func mechanismMutants() []mutant {
 	const in = "mechanism"
 	all := at(in,
 		"Cover|Charged|Samples|Grant|OwnNoise|Argmax|Clip|Products|FixedSum|Wrapping|LowBit|"+
-			"Gradient|Terms|Spend|Reservation|Small|Budget|AddSum|Rows|Extreme|Grid")
+			"Gradient|Terms|Spend|Reservation|Small|Budget|AddSum|Rows|Extreme|Grid|Rounding")
 	sums := append(at("mechanism/internal/sampler", "AddSum|AddUnits"), all...)
 	histograms := at(in, "NormHistogram|NormsCount|RowsThatBecome")
 	return []mutant{

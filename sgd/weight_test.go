@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
 )
 
 // A weight is never above its factor: a subnormal one that rounded up would lift its row above the
@@ -22,5 +24,18 @@ func TestWeightsRoundDown(t *testing.T) {
 	}
 	if up < 1000 {
 		t.Errorf("only %d factors would round up: the test has no power", up)
+	}
+}
+
+// TestNormalizedFactors: a gradient of zero keeps a finite factor; one that is no number has none.
+func TestNormalizedFactors(t *testing.T) {
+	c := Normalize{}.start(accountant.AddOrRemoveOne, 1)
+	if f := c.factor(0); !(f > 0 && f <= 1/0.01) {
+		t.Errorf("a zero gradient has the factor %v", f)
+	}
+	for _, s := range []float64{math.NaN(), math.Inf(1), -1} {
+		if f := c.factor(s); f != 0 {
+			t.Errorf("a squared norm of %v has the factor %v", s, f)
+		}
 	}
 }
