@@ -186,7 +186,7 @@ func ledgerMutants() []mutant {
 			Why: "what disjoint parts spend is not counted"},
 		{Name: "accountant/the caller's event is kept", In: in,
 			Tests: at(in, "Ledger|Price|Hostile|Transaction"),
-			Old:   "\t\tline.Event = own\n", New: "",
+			Old:   "\t\tline.Event = own\n", New: "\t\t_ = own\n",
 			Why: "what was priced can be changed from outside"},
 		{Name: "accountant/a filter takes events of their own δ", In: in, Tests: ledger,
 			Old: "if !ok || slackOf(terms) > 0 {\n\t\t\treturn priced{}, unsupported(\"an event without",
