@@ -1,0 +1,31 @@
+package accountant_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestTransactionsKeepTheirOwnEvents: what a transaction set aside does not become cheaper by
+// changing the event that it was given.
+func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
+	epsilon := func(change bool) float64 {
+		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		events := []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1},
+			accountant.Gaussian{NoiseMultiplier: 2}}
+		if _, err := l.ReserveAll(accountant.Transaction{Lines: []accountant.Line{
+			{Purpose: "a", Event: accountant.Composed{Events: events}, Count: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+		if change {
+			events[0] = accountant.Gaussian{NoiseMultiplier: 1000}
+		}
+		if _, err := l.Reserve("b", accountant.Gaussian{NoiseMultiplier: 50}, 1); err != nil {
+			t.Fatal(err) // what was worked out before does not count any more
+		}
+		return l.Epsilon().Upper
+	}
+	if kept, changed := epsilon(false), epsilon(true); kept != changed {
+		t.Errorf("ε is %v, and %v once the event is changed from outside", kept, changed)
+	}
+}
