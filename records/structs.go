@@ -14,7 +14,7 @@ import (
 // structTag is the key of the field tags that name columns.
 const structTag = "privgen"
 
-// FromStructs makes a frame of rows that are structs of the caller's, one record each.
+// FromStructs makes a frame of rows that are structs, one record each.
 //
 // A field belongs to the column that its tag names, as in
 //
@@ -61,8 +61,9 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 // UnmarshalText, and a bool where it has two levels, the second of which is true. A column that may
 // be missing needs a pointer, which is nil for a missing value.
 //
-// Errors: *[param.Error] for data that are no table, for structs as in [FromStructs], and for
-// a field that cannot hold every value of its column; what a type's UnmarshalText returns.
+// Errors: *[param.Error] for data that are no table, for structs as in [FromStructs], and for a
+// field that cannot hold every value of its column, such as a type whose UnmarshalText refuses one
+// of the levels: that is found out before a record is read.
 func Into[T any](d Data) ([]T, error) {
 	const path = "records.Into"
 	if err := given(path, d); err != nil {
@@ -89,8 +90,8 @@ func Into[T any](d Data) ([]T, error) {
 	for i := range rows {
 		row := reflect.ValueOf(&rows[i]).Elem()
 		for j, field := range fields {
-			if err := f.fill(row.FieldByIndex(field.index), i, j); err != nil {
-				return nil, fmt.Errorf("%s: column %q: %w", path, s.table.columns[j].name, err)
+			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it took before
+				return nil, field.wrong(path, s, j, "a type that reads a level the same way each time")
 			}
 		}
 	}
@@ -207,6 +208,9 @@ func (f structField) holds(c Column) string {
 		if !text && !(t.Kind() == reflect.Bool && len(c.levels) == 2) {
 			return "a text, or a bool for two levels"
 		}
+		if i := slices.IndexFunc(c.levels, func(l string) bool { return !takes(t, l) }); i >= 0 {
+			return fmt.Sprintf("a type that reads the level %q", c.levels[i])
+		}
 	case t.Kind() == reflect.Float64:
 	case t.Kind() == reflect.Float32 && (c.kind != IntegerColumn || max(-c.lo, c.hi) <= 1<<24):
 	case c.kind != IntegerColumn:
@@ -215,6 +219,13 @@ func (f structField) holds(c Column) string {
 		return fmt.Sprintf("a type of number that holds %v to %v", c.lo, c.hi)
 	}
 	return ""
+}
+
+// takes reports whether a type reads a level. Levels are public, so that a refusal tells nothing of
+// the records.
+func takes(t reflect.Type, level string) bool {
+	u, ok := reflect.New(t).Interface().(encoding.TextUnmarshaler)
+	return !ok || u.UnmarshalText([]byte(level)) == nil
 }
 
 // integersHold reports whether a type is one of integers that holds both bounds.
@@ -230,12 +241,13 @@ func integersHold(t reflect.Type, lo, hi float64) bool {
 	return false
 }
 
-// fill puts one cell into a field that holds every value of its column.
-func (f *Frame) fill(v reflect.Value, row, column int) error {
+// fill puts one cell into a field that holds every value of its column. It reports whether the
+// field's type took it.
+func (f *Frame) fill(v reflect.Value, row, column int) bool {
 	number, level := f.Number(row, column), f.Level(row, column)
 	if v.Kind() == reflect.Pointer {
 		if number != number && level < 0 {
-			return nil
+			return true
 		}
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
@@ -255,9 +267,9 @@ func (f *Frame) fill(v reflect.Value, row, column int) error {
 		v.SetBool(level == 1)
 	default:
 		if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-			return u.UnmarshalText([]byte(c.levels[level]))
+			return u.UnmarshalText([]byte(c.levels[level])) == nil
 		}
 		v.SetString(c.levels[level])
 	}
-	return nil
+	return true
 }

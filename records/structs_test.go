@@ -174,6 +174,39 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused("three levels into a bool", second(records.Into[flag](f)), "text")
 }
 
+// choosy is a type that reads one level alone.
+type choosy struct{}
+
+func (*choosy) UnmarshalText(text []byte) error {
+	if string(text) != "low" {
+		return fmt.Errorf("%s is refused", text)
+	}
+	return nil
+}
+
+// TestRefusedLevelsTellNoRecord: whether a type takes all levels is found out from the schema, and
+// is the same whatever the records hold.
+func TestRefusedLevelsTellNoRecord(t *testing.T) {
+	s := must(records.NewSchema(records.Ordinal("income", "low", "high", "none")))(t)
+	type row struct {
+		Income choosy `privgen:"income"`
+	}
+	want := ""
+	for _, level := range []string{"low", "high", "none"} {
+		f := must(records.FromValues(s, []any{level}))(t)
+		_, err := records.Into[row](f)
+		if wrong := new(param.Error); !errors.As(err, &wrong) {
+			t.Fatalf("%s: %v", level, err)
+		}
+		if want == "" {
+			want = err.Error()
+		}
+		if err.Error() != want {
+			t.Errorf("records decide on the error: %q, %q", want, err)
+		}
+	}
+}
+
 func ExampleFromStructs() {
 	type patient struct {
 		Age    int  `privgen:"age"`

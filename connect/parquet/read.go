@@ -108,7 +108,8 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
-		return nil, malformed(err.Error())
+		// Its text is not passed on: a footer holds the least and the largest values of columns.
+		return nil, malformed("the footer is damaged")
 	}
 	in = &input{schema: s}
 	for _, c := range s.Columns() {
