@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSelectionIsThatOfTheTheorem: the Rényi divergence of a selection among Gaussian runs is that of
-// Papernot and Steinke 2022, Theorem 2, whose second order has a closed form for Gaussians.
+// TestSelectionIsThatOfTheTheorem: the Rényi divergence of a selection among Gaussian runs is that
+// of Papernot and Steinke 2022, Theorem 2, whose second order has a closed form for Gaussians.
 func TestSelectionIsThatOfTheTheorem(t *testing.T) {
 	const z = 3
 	for _, shape := range []float64{-0.5, 0, 1} {
