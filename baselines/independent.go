@@ -45,6 +45,15 @@ func (m independent) counts() itemCounts {
 		relation: m.Budget.Relation}
 }
 
+func (m independent) passes() []string { return []string{purposeItems} }
+
+func (m independent) counter(p synth.Pass, noise float64) (*cutCounter, error) {
+	if p.Purpose != purposeItems || p.State != nil {
+		return nil, noPass(m, p)
+	}
+	return m.counts().counter(noise), nil
+}
+
 func (m independent) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
 	perItem, n, err := m.counts().release(ctx, r, noise)
 	if err != nil {

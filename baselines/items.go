@@ -49,19 +49,18 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
 }
 
-// sums are the private numbers.
-func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items,
-	rows *mechanism.FixedSum, err error) {
+// counter counts items and records: private numbers.
+func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)
-	items = mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
-	rows = mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
-	err = eachCut(ctx, data, c.limit, func(row []uint32) {
-		rows.AddInt(0, 1)
-		for _, item := range row {
-			items.AddInt(int(item), 1)
-		}
-	})
-	return items, rows, err
+	items := mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
+	rows := mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
+	return &cutCounter{limit: c.limit, sums: []*mechanism.FixedSum{items, rows},
+		each: func(row []uint32) {
+			rows.AddInt(0, 1)
+			for _, item := range row {
+				items.AddInt(int(item), 1)
+			}
+		}}
 }
 
 // release returns released counts, made the best of, and the number of records, at least one.
@@ -69,8 +68,13 @@ func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (p
 	n float64, err error) {
 	itemStd, rowStd := c.std(noise)
 	out, err := r.Once(purposeItems, []int{c.dim, 1}, func() (float64, []mechanism.Part, error) {
-		items, rows, err := c.sums(ctx, r.Data, noise)
-		return 1 / noise, []mechanism.Part{{Sum: items, Std: itemStd}, {Sum: rows, Std: rowStd}}, err
+		sums, err := r.Read(ctx, synth.Pass{Purpose: purposeItems})
+		if err != nil {
+			return 0, nil, err
+		}
+		list := sums.Sums()
+		return 1 / noise, []mechanism.Part{{Sum: list[0], Std: itemStd}, {Sum: list[1], Std: rowStd}},
+			nil
 	})
 	if err != nil {
 		return nil, 0, err

@@ -1,14 +1,13 @@
 package baselines
 
 import (
-	"context"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sort"
 
-	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every
@@ -49,15 +48,14 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 	return set
 }
 
-// answers counts the cut records that satisfy each query, and all of them: private numbers.
-func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64,
-	rows int64, err error) {
-	truth = make([]int64, w.count)
-	err = eachCut(ctx, data, limit, func(items []uint32) {
-		rows++
-		w.satisfied(items, func(q int) { truth[q]++ })
-	})
-	return truth, rows, err
+// counter counts the cut records that satisfy each query, and all of them: private numbers.
+func (w workload) counter(limit int, grid float64) *cutCounter {
+	truth, rows := mechanism.NewFixedSum(w.count, grid), mechanism.NewFixedSum(1, grid)
+	return &cutCounter{limit: limit, sums: []*mechanism.FixedSum{truth, rows},
+		each: func(items []uint32) {
+			rows.AddInt(0, 1)
+			w.satisfied(items, func(q int) { truth.AddInt(q, 1) })
+		}}
 }
 
 // satisfied calls f with the queries that a set satisfies, each once.

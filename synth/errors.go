@@ -3,13 +3,14 @@ package synth
 import (
 	"errors"
 
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Errors that say nothing about records.
 var (
 	// ErrSchema is returned for data of another schema than the plan's.
-	ErrSchema = errors.New("the data's schema is not the plan's")
+	ErrSchema = partial.ErrSchema
 	// ErrData is returned where a data set of a user-defined type panics or breaks the promises of
 	// records.Data. It says nothing else about it.
 	ErrData = records.ErrData
