@@ -86,8 +86,8 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	if err != nil {
 		return nil, err
 	}
-	s := rounds{truth: sums.Sums()[0], rows: sums.Sums()[1], near: make([]int64, w.count), noise: noise,
-		choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
+	s := rounds{truth: sums.Sums()[0], rows: sums.Sums()[1], near: make([]int64, w.count),
+		noise: noise, choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
 	if err := s.released.restore(r.Saved(), w.count, m.Rounds); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPassesOverShards: sums that were made elsewhere, shard by shard, lead every method to the same
-// generator and the same ledger as the records themselves.
+// TestPassesOverShards: sums that were made elsewhere, shard by shard, lead every method to the
+// same generator and the same ledger as the records themselves.
 func TestPassesOverShards(t *testing.T) {
 	schema := records.Sets(12, 6)
 	var rows [][]uint32

@@ -43,7 +43,8 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
-// namePass names what the sums depend on. A kernel that JSON cannot hold has sums of this plan alone.
+// namePass names what the sums depend on. A kernel that JSON cannot hold has sums of this plan
+// alone.
 func (w *work) namePass() {
 	c := *w
 	c.config.Generator = GeneratorConfig{}

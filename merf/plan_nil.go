@@ -57,14 +57,14 @@ func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
 }
 
-// Partial is that of [synth.Program].
+// Partial is that of [synth.PassPlan].
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
-	return p.program().Partial(pass, opts...)
+	return synth.NewPartial(p.program(), pass, opts...)
 }
 
-// FitPasses is that of [synth.Program].
+// FitPasses is that of [synth.PassPlan].
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
 	read func(context.Context, synth.Pass) (*partial.Partial, error),
 	opts ...synth.Option) (*synth.Generator, error) {
-	return p.program().FitPasses(ctx, ledger, read, opts...)
+	return synth.FitPasses(ctx, p.program(), ledger, read, opts...)
 }

@@ -68,8 +68,8 @@ func refused(path string) error {
 }
 
 // Add adds every record of data, none of which may be added to this or another shard again; where a
-// ledger is to protect users, all of a user must be in data, or pieces must state different parts of
-// all users by records.WithPart.
+// ledger is to protect users, all of a user must be in data, or pieces must state different parts
+// of all users by records.WithPart.
 //
 // Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are sealed
 // or named. After records.ErrData and the context's error some of the records are in the sums, and
@@ -143,6 +143,14 @@ func (a *state) reset() {
 
 // Of reports whether the sums are those of a pass, and whole.
 func (a *Partial) Of(p Pass) bool { return a.made() && a.pass == p }
+
+// Pass is what is added up.
+func (a *Partial) Pass() Pass {
+	if !a.made() {
+		return Pass{}
+	}
+	return a.pass
+}
 
 // Like reports whether both are whole sums of one pass.
 func (a *Partial) Like(o *Partial) bool { return o.made() && a.Of(o.pass) }

@@ -45,12 +45,23 @@ func (p *Program) passes() (PassWork, error) {
 	return w, nil
 }
 
-// Partial returns the sums of a pass over no records, computed on the backend that [On] names; of
-// other options none matters.
+// A PassPlan is a Plan whose sums other processes can make, shard by shard: it reads records in
+// passes over all of them and in no other way.
+type PassPlan interface {
+	Plan
+	// Partial returns the sums of a pass over no records: see [NewPartial].
+	Partial(pass Pass, opts ...Option) (*partial.Partial, error)
+	// FitPasses is FitOn where the records are elsewhere: see [FitPasses].
+	FitPasses(ctx context.Context, ledger *accountant.Ledger,
+		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
+}
+
+// NewPartial returns the sums of a pass over no records, computed on the backend that [On] names;
+// of other options none matters.
 //
 // Errors: *param.Error for a plan that reads records in other ways, a pass that it does not make,
 // and options that make no sense.
-func (p *Program) Partial(pass Pass, opts ...Option) (*partial.Partial, error) {
+func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error) {
 	w, err := p.passes()
 	if err != nil {
 		return nil, err
@@ -62,14 +73,14 @@ func (p *Program) Partial(pass Pass, opts ...Option) (*partial.Partial, error) {
 	return w.Partial(pass, r.Backend)
 }
 
-// FitPasses is FitOn where the records are elsewhere: whenever the plan needs the sums of a pass,
-// read returns those of all records together, merged from shards as package partial describes.
-// Given the same noise, what is released is the same bits as by FitOn.
+// FitPasses is FitOn of a program where the records are elsewhere: whenever the plan needs the sums
+// of a pass, read returns those of all records together, merged from shards as package partial
+// describes. Given the same noise, what is released is the same bits as by FitOn.
 //
 // Guarantee: that of FitOn for the records of all shards, each of which must be in one shard.
 // Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
 // before anything is reserved, and for sums of another pass.
-func (p *Program) FitPasses(ctx context.Context, ledger *accountant.Ledger,
+func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error) {
 	if _, err := p.passes(); err != nil {
 		return nil, err
