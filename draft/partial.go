@@ -54,6 +54,45 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
+	all, err := p.merged(ledger, shards)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, ledger, func(c *counter) error {
+		c.sum.Merge(all.Sums()[0])
+		return nil
+	})
+}
+
+// FitPasses is Fit where the records are elsewhere: read returns the counts of all records, merged
+// from shards as package partial describes. The event is reserved before it is called.
+//
+// Guarantee and Errors: those of Release, and those of read.
+func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
+	ledger *accountant.Ledger) (*Draft, error) {
+	if err := p.check(ledger); err != nil {
+		return nil, err
+	}
+	if read == nil {
+		return nil, refused("read", nil, "a function that counts records")
+	}
+	return p.run(ctx, ledger, func(c *counter) error {
+		s, err := read(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := p.merged(ledger, []*partial.Partial{s})
+		if err != nil {
+			return err
+		}
+		c.sum.Merge(all.Sums()[0])
+		return nil
+	})
+}
+
+// merged is the sum of all shards, if these may be released together.
+func (p *Plan) merged(ledger *accountant.Ledger, shards []*partial.Partial) (*partial.Partial,
+	error) {
 	all, err := p.NewPartial()
 	if err != nil {
 		return nil, err
@@ -65,15 +104,9 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 		return nil, err
 	}
 	for _, s := range shards {
-		if s.Shards() == nil && s.Unit() == "" {
-			continue // emptied, or of no records
-		}
 		if err := all.Merge(s); err != nil {
 			return nil, err
 		}
 	}
-	return p.run(ctx, ledger, func(c *counter) error {
-		c.sum.Merge(all.Sums()[0])
-		return nil
-	})
+	return all, nil
 }

@@ -141,6 +141,28 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 	return g, errors.Join(err, taken.back(err, shards))
 }
 
+// EmbedPasses is Embed where the records are elsewhere: read returns the sums of all records, merged
+// from shards as package partial describes.
+//
+// Guarantee and Errors: those of Release, and those of read.
+func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
+	read func(context.Context, synth.Pass) (*Partial, error),
+	opts ...synth.Option) (*Embedding, error) {
+	if err := p.wholeSums("none: a sample is drawn by position"); err != nil {
+		return nil, err
+	}
+	if read == nil {
+		return nil, param.New("merf.EmbedPasses.read", nil, "a function that sums records up")
+	}
+	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
+		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
+		if err != nil {
+			return nil, err
+		}
+		return s, partial.Check("merf.EmbedPasses.read", p.work.pass, r.Ledger.Unit(), s)
+	}, opts)
+}
+
 // taken are the sums of shards while a run has them.
 type taken struct{ all *Partial }
 
