@@ -4,8 +4,6 @@ package device
 
 import "unsafe"
 
-//go:generate go -C internal/asmgen run . -part neon -from ../../vector_amd64.s -out ../../neon_arm64.s -stubs ../../neon_arm64.go -pkg device
-
 // fastest is the best set of kernels for this machine.
 func fastest() *kernels { return neon() }
 
