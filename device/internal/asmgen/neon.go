@@ -32,7 +32,8 @@ func (f *neonFile) word(name string, d, n, m int) {
 	if !ok {
 		panic("asmgen: no NEON instruction " + name)
 	}
-	f.line("\tWORD $%#08x // %s V%d, V%d, V%d", code|uint32(m)<<16|uint32(n)<<5|uint32(d), name, d, n, m)
+	code |= uint32(m)<<16 | uint32(n)<<5 | uint32(d)
+	f.line("\tWORD $%#08x // %s V%d, V%d, V%d", code, name, d, n, m)
 }
 
 // word2 writes an instruction of two registers.
@@ -116,8 +117,8 @@ func (f *neonFile) writeConstants() {
 
 // Registers: those of amd64 by their order, R14 the constants, R15 for addresses. V28 to V31 are
 // free for what one instruction of amd64 takes several of here.
-var neonGP = map[string]string{"AX": "R0", "CX": "R1", "DX": "R2", "BX": "R3", "SI": "R4", "DI": "R5",
-	"R8": "R6", "R9": "R7"}
+var neonGP = map[string]string{"AX": "R0", "CX": "R1", "DX": "R2", "BX": "R3", "SI": "R4",
+	"DI": "R5", "R8": "R6", "R9": "R7"}
 
 const (
 	spareA = 28 // and the one behind it: what is read from memory
