@@ -9,7 +9,7 @@ import (
 // Affords says whether e would fit, once, beside everything set aside, and sets nothing aside. It
 // is for those who will make several reservations and must not begin unless all of them can be had:
 // their sum is asked about first, composed. The answer is the ledger's own, by whatever it prices
-// with; somebody else may reserve before the asker does, and the policy is not asked.
+// with; another process may reserve before the caller does, and the policy is not asked.
 //
 // Errors: nil where it fits; ErrBudgetExceeded, ErrUnsupported, *param.Error.
 func (l *Ledger) Affords(e Event) error {

@@ -152,7 +152,7 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 }
 
 // settle moves y to the private side until the full bracket, which chooses a grid of its own,
-// agrees with the search: whoever prices the event afterwards, a ledger for one, has to find that
+// agrees with the search: any later pricing of the event, such as a ledger's, must find that
 // it fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
 	for step := 1e-5; step < 0.5; step *= 2 {

@@ -193,7 +193,7 @@ func (a oneWayAtom) pairs() *pld.Pairs {
 	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
-// worstAtom is one use of whichever of several lists is worst, chosen anew each time.
+// worstAtom is one use of whichever of several lists is worst, chosen again each time.
 type worstAtom struct{ choice [][]term }
 
 func (a worstAtom) key() string {

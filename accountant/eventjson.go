@@ -140,8 +140,8 @@ func strictUnmarshal(data []byte, into any) error {
 }
 
 // complete says which field of whole, the canonical text of what was read from given, given does
-// not have. A missing field reads as zero, and in a bill zero is the one value nobody may get by
-// leaving something out.
+// not have. A missing field reads as zero, and in a bill zero is the one value that must not be
+// obtained by leaving something out.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {

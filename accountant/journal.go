@@ -95,7 +95,7 @@ type JournalLine struct {
 
 // ChainHash is the hash of a line with this text after a line with the given hash, which is "" for
 // the first line: SHA-256 in hexadecimal of the one, a line feed and the other. It has no key:
-// it finds damage and lost lines, not somebody who writes a whole chain anew.
+// it detects damage and lost lines, not a forger who writes a whole new chain.
 func ChainHash(previous string, text []byte) string {
 	h := sha256.New()
 	_, _ = h.Write([]byte(previous)) // never fails

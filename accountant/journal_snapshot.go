@@ -231,7 +231,7 @@ func (t *placedTransaction) follow(fresh *placedTransaction) error {
 
 // Compact writes a snapshot and has the journal forget the lines before it, where it can. What is
 // set aside stays as it is; the history of how it came about is gone. The release of a lot of lines
-// takes time, during which nobody can reserve.
+// takes time, during which no reservation can be made.
 //
 // Errors: ErrReadOnly; those of the journal. A ledger without a journal has nothing to compact.
 func (l *Ledger) Compact() error {

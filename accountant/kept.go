@@ -70,7 +70,7 @@ func (j *journaled) kept() *Kept {
 }
 
 // Kept says where the ledger is kept and which line was the last one seen; nil for a ledger in
-// memory. Whoever writes it down, as checkpoints do, can ask Holds later.
+// memory. A caller that stores it, as checkpoints do, can call Holds later.
 func (l *Ledger) Kept() *Kept {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -80,7 +80,7 @@ func (l *Ledger) Kept() *Kept {
 // ErrOtherLedger: the ledger is not the one that was named.
 var ErrOtherLedger = errors.New("accountant: another ledger")
 
-// Holds checks that the ledger is the one that was written down, wherever it is kept now, and still
+// Holds checks that the ledger is the one that was stored, even if it has moved since, and still
 // holds the line: a ledger that was restored from an older copy does not.
 //
 // Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; those of the journal.

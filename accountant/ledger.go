@@ -74,7 +74,7 @@ type entry struct {
 	lines *LineSpan // of the journal; nil without one
 }
 
-// copied is the event for somebody else's hands.
+// copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
 	e, _ := UnmarshalEvent([]byte(en.key)) // which a reader or setAside has read before
 	return e
@@ -238,7 +238,7 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own is the ledger's copy of the event with this key, whose lists nobody else can change.
+// own returns the ledger's copy of the event with this key; no caller holds its lists.
 func (l *Ledger) own(id, key string, count int) (Event, error) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -3,7 +3,7 @@ package accountant
 import "fmt"
 
 // asking asks a policy and those who approve once for each reservation, however often the ledger
-// has to decide anew because other processes were faster.
+// has to decide again because other processes reserved first.
 type asking struct {
 	ledger *Ledger
 	names  []string // of those who approve

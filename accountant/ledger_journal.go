@@ -99,13 +99,13 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 }
 
 // OpenLedger opens the ledger that a journal holds. It is a [Ledger] like any other: what it has
-// set aside, in this process and in all others, counts, and it can be used wherever a ledger is
+// set aside, in this process and in all others, counts, and it can be used like any other ledger
 // asked for.
 //
 // Guarantee: whatever is reserved is a durable line before the answer; a use is a durable line
 // before it is handed out; what all ledgers on the journal set aside never costs more than the
 // budget, but for what a failed call may have left in the journal, which counts and is handed out
-// to nobody, unless Resume or the transaction's ID asks for it.
+// only if Resume or the transaction's ID asks for it.
 //
 // Uses are counted as taken a few ahead, at most one in 32 of those taken before: so many may be
 // lost when a process dies. A policy, and the hook for approvals, belong to the process and have to
@@ -190,7 +190,7 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	if err := j.writable(root); err != nil {
 		return err
 	}
-	if root.policy != nil || root.approve != nil { // which take their time: nobody waits for them
+	if root.policy != nil || root.approve != nil { // they may be slow, so they run without the lock
 		if _, err := j.current(root); err != nil {
 			return err
 		}
@@ -463,7 +463,7 @@ func (s *ledgerShared) note(c *change) {
 	s.state.Lock()
 	s.journal.pending = append(s.journal.pending, c)
 	s.state.Unlock()
-	if s.reserve.TryLock() { // whoever has the lock writes it
+	if s.reserve.TryLock() { // otherwise the holder of the lock writes it
 		defer s.reserve.Unlock()
 		_ = s.flush()
 	}

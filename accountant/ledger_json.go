@@ -85,7 +85,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the
+// UnmarshalLedger reads a saved ledger. Its ε is computed again from the entries: nothing in the
 // file is believed but what happened. A file that was reserved beyond its budget is read, and
 // refuses further reservations. Its unit and its filter are the file's, whatever the options say; a
 // policy is not saved and has to be given again.
@@ -135,7 +135,7 @@ const maxPartDepth = 8
 //
 // A fresh ledger also learns which uses belong to which transaction. One that other ledgers are
 // joined into does not: what is left of a transaction was counted as taken before (see settle), and
-// a run that goes on there sets its uses aside anew, which counts more.
+// a run that goes on there sets its uses aside again, which counts more.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth,

@@ -2,7 +2,7 @@ package accountant
 
 import "math"
 
-// soFarCache answers "what has been taken until now" without composing anew after each step.
+// soFarCache answers "what has been taken until now" without composing again after each step.
 // Between a few dozen counts at which the full accountant is run the answer comes from sums of
 // Rényi divergences; both are upper bounds and the smaller is given.
 type soFarCache struct {

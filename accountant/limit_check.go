@@ -38,7 +38,7 @@ func (r *Refusal) Unwrap() error { return ErrBudgetExceeded }
 // may ask people, and take its time; it must not use the ledger for a reservation.
 type Approval func(Request) ([]string, error)
 
-// WithApproval installs the hook that limits with Approvals ask. Whoever approved is named in the
+// WithApproval installs the hook that limits with Approvals ask. The approver is named in the
 // ledger's lines. Without the hook such a limit is never passed.
 func WithApproval(f Approval) LedgerOption { return func(l *Ledger) { l.approve = f } }
 

@@ -153,7 +153,7 @@ const stride = 18
 
 // search looks at every 18th order until it has risen twice and then, by halves, between those
 // beside the best. (α−1)·ε(α) and log δ(α) are sums of a log moment, which is convex in α, of λ·log
-// λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a linear part; hence both fall up to
+// λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a linear part; so both fall up to
 // their least value and rise from there. A divergence that is only a bound of another form may
 // mislead the search, which makes the answer larger and no less sound.
 func (s *orderSearch) search() bool {

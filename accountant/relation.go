@@ -31,7 +31,7 @@ func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
 // Meaning spells the relation out for a reader who does not know the term.

@@ -10,7 +10,7 @@ import (
 // A Transaction is everything that one run sets aside: all of it or nothing.
 //
 // A transaction with an ID is set aside once on a ledger, however often it is asked for: a run that
-// was interrupted asks again and is handed what is left. IDs are chosen at random by whoever runs.
+// was interrupted asks again and is handed what is left. Callers choose IDs at random.
 type Transaction struct {
 	ID     string
 	Groups []Parts
@@ -227,7 +227,7 @@ func (held *placedTransaction) resume(lines []*placedLine) (out []*Reservation) 
 	for i, p := range held.lines {
 		taken := lines[i].line.Taken
 		p.take(taken - p.spent)
-		p.ahead = min(p.ahead, p.spent-taken) // those counted as gone elsewhere are handed out to nobody
+		p.ahead = min(p.ahead, p.spent-taken) // uses counted as taken elsewhere are not handed out
 		out = append(out, p.reservation())
 	}
 	return out

@@ -34,7 +34,7 @@ const (
 	significance = 4.0
 )
 
-// Plan finds the noise and adds up the bill.
+// Plan finds the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
 func (c Tree) Plan() (*Plan, error) {

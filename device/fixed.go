@@ -11,8 +11,8 @@ import (
 // that record's own whole numbers and nothing else.
 //
 // Unit is a power of two. Chain is the most products that a backend may add up in float32 before it
-// carries them over (see FixedSummer). Elements wrap around beyond 31 bits; whoever fills a Fixed
-// bounds the number of records.
+// carries them over (see FixedSummer). Elements wrap around beyond 31 bits; the code that fills a
+// Fixed bounds the number of records.
 type Fixed struct {
 	Units  []int32
 	Unit   float32
@@ -95,8 +95,8 @@ type FixedSummer interface {
 // privacy rest on.
 type Promises struct {
 	// RowsAlone: in every method whose result has a row for each row of an operand, row i of the
-	// result has the same bits whatever the other rows hold, however many there are and wherever
-	// row i stands among them.
+	// result has the same bits whatever the other rows hold, however many there are and whatever the
+	// position of row i among them.
 	RowsAlone bool
 	// SameBits: the same operands give the same bits each time.
 	SameBits bool

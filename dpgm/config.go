@@ -29,9 +29,9 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 	// Features is the space of the clustering; nil clusters the records as they are.
 	Features rff.Kernel    `json:"-"`
@@ -42,7 +42,7 @@ type Config struct {
 	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Average float64 `json:"average,omitempty"`
-	// Seed is of public randomness: frequencies, initial centres and weights.
+	// Seed is the seed of public randomness: frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // that were made
@@ -77,11 +77,11 @@ func (c Config) checkClustering(k *param.Checker) {
 	cluster := c.Cluster
 	if cluster.NoiseMultiplier == 0 {
 		k.OK(cluster.Share > 0 && cluster.Share < 1, "kmeans.Config.Share", cluster.Share,
-			"the part of ε for clustering, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for clustering, between 0 and 1, or a NoiseMultiplier")
 		cluster = cluster.WithNoise(1)
 	} else {
 		k.OK(cluster.Share == 0, "kmeans.Config.Share", cluster.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 	}
 	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	usualClusters   = 10
 	clusterSignal   = 1000 // that a cluster needs
@@ -29,8 +29,8 @@ const (
 	stepOperations  = 2e7  // that a step takes whatever it works on
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil

@@ -63,8 +63,8 @@ func stateParts(i int, net models.Density) []synth.Part {
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 
-// readModel rebuilds a released model. Sizes that the header claims are compared with the bytes
-// there are before anything is allocated for them.
+// readModel rebuilds a released model. Sizes in the header are checked against the bytes
+// present before anything is allocated for them.
 //
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {

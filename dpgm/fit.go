@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is one fit under way. The networks that are trained, and the row assignments, never leave it:
+// run is a fit in progress. The networks that are trained, and the row assignments, never leave it:
 // their buffers hold private rows.
 type run struct {
 	*synth.Run

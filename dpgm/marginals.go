@@ -31,14 +31,14 @@ import (
 type Marginals struct {
 	// of ε for this stage alone, where the noise is to be found by Plan
 	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
 	// 0 for the schema's largest norm: nothing is scaled
 	ClipNorm float64 `json:"clip_norm,omitempty"`
-	// Off has none released where a Nominal size would have them chosen.
+	// Off releases none, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
-// The parts of the squared effect spent on the clusters' sizes and on those of their records.
+// The fractions of the squared effect spent on the clusters' sizes and on those of their records.
 const (
 	countPart = 0.03
 	sizePart  = 0.07
@@ -56,14 +56,14 @@ func (c Config) checkMarginals(k *param.Checker) {
 	switch {
 	case m.NoiseMultiplier == 0:
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
 		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share,
 			"a part that leaves something of ε to training")
 	default:
 		k.OK(m.Share == 0, path+"Share", m.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	}
 	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
 		"a norm of 1 or more, or 0 for the schema's")

@@ -25,7 +25,7 @@ type Model struct {
 // Schema is the schema of the synthetic records: that of the real ones without their labels.
 func (m *Model) Schema() records.Schema { return m.known().schema.WithoutLabels() }
 
-// known is the model, or the zero value in the place of nil.
+// known is the model, or the zero value if it is nil.
 func (m *Model) known() *Model {
 	if m == nil {
 		return &Model{}

@@ -17,7 +17,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "dpgm"
 
-// System reads plans and generators of this package back.
+// System reads back the plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -83,15 +83,15 @@ type configJSON struct {
 	Config
 	Public string          `json:"public_records,omitempty"`
 	Model  json.RawMessage `json:"model"`
-	// what rules chose, for who reads the plan
+	// what the default rules chose, for readers of the plan
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts are what the caller may define.
+// Parts returns the parts that the caller may define.
 func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 
-// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that
-// is not the module's own.
+// Config is the plan's configuration in JSON, which cannot hold a user-defined kernel or
+// architecture.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Config: c, Choices: c.choices}

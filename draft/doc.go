@@ -4,7 +4,7 @@
 //
 // A schema is public, so whatever of it comes from the records is a release. The
 // caller declares candidates, a schema as wide as it has to be: bounds that no
-// record can leave, every level that anybody can name. Levels that nobody
+// record can leave, every level that the caller can name. Levels that no caller
 // declares cannot be found. One noisy histogram over all columns together then
 // says where the records are, and the result is a narrower schema for a person to
 // review, and a ledger that has paid for it.

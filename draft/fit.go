@@ -42,7 +42,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // FitStream is [Fit] of records that arrive in parts, in memory that does not
 // grow with their number.
 //
-// Errors: those of Fit, and the stream's own, which end the run: whoever makes the
+// Errors: those of Fit, and the stream's own, which end the run: the author of the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {

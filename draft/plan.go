@@ -28,7 +28,7 @@ type Plan struct {
 	Total     accountant.Bound // ε at the budget's δ
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise
@@ -89,7 +89,7 @@ func threshold(std, falseAlarm float64, n int) float64 {
 	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
 }
 
-// String is the bill.
+// String returns the plan's text: the price of every stage.
 func (p *Plan) String() string {
 	if p == nil {
 		p = &Plan{}

@@ -16,7 +16,7 @@ import (
 // JensenShannonScore says how sure a classifier is, on records it has not seen,
 // which are synthetic: the divergence of the probability it states from a coin's, mean
 // over synthetic records, 0 at best. Beside it stands the same with held-out real
-// records in the place of synthetic ones.
+// records instead of synthetic ones.
 //
 // Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
 // Symmetric while its code computes Divergence.

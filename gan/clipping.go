@@ -20,7 +20,7 @@ type Clipping struct {
 	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in
 	// that order, or of each parameter block for PerBlock and Clustered.
 	Norms []float64 `json:"norms,omitempty"`
-	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for
+	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, again for
 	// every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
 	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the first step's norms are kept for all
@@ -47,7 +47,7 @@ var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string
 
 func (g GroupMethod) known() bool { return groupNames.Known(g) }
 
-// String is the name.
+// String returns the name.
 func (g GroupMethod) String() string { return groupNames.String(g) }
 
 // MarshalText writes the name.
@@ -55,7 +55,7 @@ func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
 // on reports whether gradients are clipped by groups.

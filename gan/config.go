@@ -19,9 +19,9 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 
 	// such as models.MLP or models.CNN
@@ -72,8 +72,8 @@ type Config struct {
 	// records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
 
-	// Seed is of public randomness: initial weights, codes of generator steps, draws of public
-	// records.
+	// Seed is the seed of public randomness: initial weights, codes of generator steps, draws
+	// of public records.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // that were made

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	usualSteps    = 1000 // of the critic, which its width is chosen for
 	leastSteps    = 100
@@ -20,9 +20,9 @@ const (
 	mostSeconds   = 240 // of critic steps
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is. The order of choices is that in which each
-// depends on the ones before.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise. The order of choices is that in which each depends on
+// the ones before.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil

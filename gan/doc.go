@@ -52,8 +52,8 @@
 //
 // # Defaults
 //
-// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
-// number alone. The signal is s = n/σ₁, where σ₁ is the noise of one release that costs all of ε;
+// [Config.Nominal] sets every zero field, by rules that use the schema, the budget and that
+// number only. The signal is s = n/σ₁, where σ₁ is the noise of one release that costs all of ε;
 // marginals with a share a of ε leave √(1−a²) of it to the critic. Then
 //
 //	critic        one layer, the widest of 16 to 256 (tables: 64) whose gradient, times √1000 steps,

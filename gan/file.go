@@ -45,8 +45,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	return f, err
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel rebuilds a generator. Sizes in the header are checked against the bytes present
+// before anything is allocated for them.
 //
 // Errors: synth.ErrFormat for whatever Encode would not have written.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {

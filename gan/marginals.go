@@ -26,10 +26,10 @@ import (
 type Marginals struct {
 	// of ε for this stage alone, where the noise is to be found by Plan
 	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
 	// of a number, its ends apart; 0 for 64
 	Bins int `json:"bins,omitempty"`
-	// Off has none released where a Nominal size would have them chosen.
+	// Off releases none, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
@@ -56,12 +56,12 @@ func (c Config) validateMarginals(k *param.Checker) {
 	const path = "gan.Marginals."
 	if m.NoiseMultiplier == 0 {
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the distributions, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the distributions, between 0 and 1, or a NoiseMultiplier")
 	} else {
 		k.OK(m.Share == 0, path+"Share", m.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	}
 	k.OK(m.Bins >= 0 && m.Bins <= mostBins, path+"Bins", m.Bins,
 		"a number of bins up to 4096, or 0 for the default")

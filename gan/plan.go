@@ -34,7 +34,7 @@ type Plan struct {
 // System reads this system's plans and generators back.
 func System() synth.System { return synth.System{Name: system, Plan: readPlan, Model: readModel} }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -91,7 +91,7 @@ func (c Config) stages(z float64) (list []synth.Stage) {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
 //
-// Errors: *param.Error for the zero value; public records, which JSON is no place for; an
+// Errors: *param.Error for the zero value; public records, which JSON cannot hold; an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Public != nil {
@@ -137,11 +137,11 @@ type configJSON struct {
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
-	// what rules chose, for who reads the plan
+	// what the default rules chose, for readers of the plan
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts are what the caller may define.
+// Parts returns the parts that the caller may define.
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {

@@ -262,7 +262,7 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, synth.Malformed(errors.New("numbers that no run writes: " + name))
+				return nil, synth.Malformed(errors.New("values that no run writes: " + name))
 			}
 		}
 		for c := range classes {

@@ -76,7 +76,7 @@ func (r *run) restore(f *synth.File) error {
 	return nil
 }
 
-// checkHeader refuses numbers that no run has written.
+// checkHeader refuses values that no run writes.
 func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."

@@ -90,7 +90,7 @@ func (c Config) Validate() error {
 		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive finite number")
 	}
 	if !(c.Share >= 0 && c.Share <= 1) {
-		bad("Share", c.Share, "a part of the budget in [0, 1]")
+		bad("Share", c.Share, "a fraction of the budget in [0, 1]")
 	}
 	if !(c.CountShare >= 0 && c.CountShare < 1) {
 		bad("CountShare", c.CountShare, "a number in [0, 1), 0 for the default")

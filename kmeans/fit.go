@@ -41,7 +41,7 @@ func (c Config) Lines() []accountant.Line {
 // unit, noise of the exact class. The whole event is reserved before any record
 // is read; nothing that leaves depends on a record's value except through it.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
-// Errors: configuration errors (*param.Error, joined), the ledger's
+// Errors: mistakes in the configuration (*param.Error, joined), the ledger's
 // (accountant.ErrBudgetExceeded), the context's, and records.ErrData where data
 // of a user-defined type fail while they are read. After a cancellation or
 // ErrData the ledger still counts what was reserved.
@@ -152,7 +152,7 @@ func (o *options) checkAllowances(cfg Config) error {
 	return k.Err()
 }
 
-// lloyd is one fit under way.
+// lloyd is a fit in progress.
 type lloyd struct {
 	cfg      Config
 	opts     options

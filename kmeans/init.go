@@ -30,7 +30,7 @@ const (
 	Domain
 	// FromPublic clusters public records, given by the caller.
 	FromPublic
-	// Given takes centres of the caller's.
+	// Given uses the given centres.
 	Given
 )
 

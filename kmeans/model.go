@@ -111,7 +111,7 @@ func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
 // Format writes "[private]" for every verb.
 func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Assigner) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

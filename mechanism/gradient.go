@@ -36,7 +36,7 @@ const gradientBits = 24
 // It may write to the coordinates of the sum that it was given: they are not read again.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
-// continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
+// continuous Gaussian noise of NoiseMultiplier times the sensitivity, where
 // the sum in hand keeps the stated sensitivity. A sum in fixed point can, and then the
 // noise class is "exact"; a float32 sum does so up to its own rounding only, and
 // the class is "real". The sum is rounded

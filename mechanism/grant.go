@@ -77,7 +77,7 @@ func (g *Grant) chargeOnce() error {
 	return nil
 }
 
-// refuses asks whoever watches the allowance, last of all; the caller holds mu.
+// refuses calls the allowance's observer, after all other checks; the caller holds mu.
 func (g *Grant) refuses() error {
 	if g.a.refuses != nil {
 		g.refused = g.a.refuses()

@@ -71,8 +71,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// The ledger's own copy: what may be drawn is what was priced, whatever has become of the caller's
-	// lists since.
+	// The ledger's own copy: what may be drawn is what was priced, even if the caller has changed its
+	// own copy lists since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 

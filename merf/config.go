@@ -25,7 +25,7 @@ type Config struct {
 	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule
 	// whatever the schema.
 	Features int `json:"-"`
-	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is
+	// CountShare is the fraction of the squared effect that class counts take, in (0,1); 0 is
 	// DefaultCountShare.
 	CountShare float64 `json:"count_share,omitempty"`
 	// Nominal is a public number of records. With it what is left open is chosen by the rules that the
@@ -40,7 +40,7 @@ type Config struct {
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
 	// The zero value is one release, which is several times more exact at the same ε.
 	Batches Batches `json:"batches,omitzero"`
-	// Seed is of public randomness: the frequencies of features.
+	// Seed is the seed of public randomness: the frequencies of features.
 	Seed uint64 `json:"seed,string"`
 	// Generator is trained against the release, which costs nothing.
 	Generator GeneratorConfig `json:"generator"`
@@ -73,7 +73,7 @@ func (c Config) Validate() error {
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare,
-		"a part in (0, 1), or 0 for the best one")
+		"a fraction in (0, 1), or 0 for the best one")
 	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier",
 		c.NoiseMultiplier, "a positive finite number, or 0 to find it")
 	c.validateSize(&k)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	meanNoise     = 1.0 / 16 // of a class's mean of random features, relative to its norm
 	pairNoise     = 0.15     // of a class's mean of pairs, above which columns alone are released
@@ -22,8 +22,8 @@ const (
 	mostSeconds   = 300 // of training
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.decided || c.Schema.Validate() != nil || c.Budget.Validate() != nil {
 		return c, nil

@@ -34,7 +34,7 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 // user. Pieces do not name users, so that a user who is in two of them cannot be recognised: under
 // such a ledger a second piece is refused unless both state different parts of all users, by
 // records.WithPart. Pieces that state a smaller unit than the ledger's are refused.
-// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
+// Errors: those of Embed, and the stream's own, which ends the run: the author of the stream
 // decides what its errors say about the records. A plan with Batches needs random access and is
 // refused.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,

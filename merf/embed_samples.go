@@ -97,7 +97,7 @@ func (s *samples) file() (*synth.File, error) {
 
 // restore reads the releases so far. They are complete where the run had begun to train.
 //
-// Errors: synth.ErrFormat for a state that no run of so many steps has.
+// Errors: synth.ErrFormat for a state that no run with that many steps has.
 func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 	if f == nil {
 		return false, nil

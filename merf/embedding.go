@@ -56,7 +56,7 @@ func (e *Embedding) Guarantee() accountant.Guarantee {
 	return e.guarantee
 }
 
-// known is the embedding, or the zero value in the place of nil.
+// known is the embedding, or the zero value if it is nil.
 func (e *Embedding) known() *Embedding {
 	if e == nil {
 		return &Embedding{}

@@ -14,7 +14,8 @@ type noise struct {
 	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
 }
 
-// widen makes the noise so many times wider; the effect of a release is no longer of use then.
+// widen makes the noise the given number of times wider; the effect of a release is no longer
+// of use then.
 func (n *noise) widen(f float64) {
 	n.sum, n.count = f*n.sum, f*n.count
 }
@@ -92,9 +93,9 @@ func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 	return n
 }
 
-// DefaultCountShare is the part of the squared effect that counts get if nothing else is said: the
-// part that makes the expected squared error of a class's mean least. Dividing a noisy sum of dim
-// coordinates by a noisy count errs by about (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is
+// DefaultCountShare is the fraction of the squared effect that counts get if nothing else is said:
+// the part that makes the expected squared error of a class's mean least. Dividing a noisy sum of
+// dim coordinates by a noisy count errs by about (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is
 // least at a = 1/(1+√dim). It is never less than one hundredth, which makes sums half a percent
 // noisier at most: proportions of small classes rest on counts alone.
 func DefaultCountShare(dim int) float64 {

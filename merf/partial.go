@@ -58,7 +58,7 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return a
 }
 
-// Add adds every record of data, none of which may be added to this or another shard again; where a
+// Add adds every record of data, and each record may be added to one shard only, once; where a
 // ledger is to protect users, all of a user must be in data.
 //
 // Errors: synth.ErrSchema; *param.Error for a sum that Plan.NewPartial has not made. After
@@ -203,7 +203,7 @@ const redacted = "[private]"
 // Format prints [private] whatever the verb.
 func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
 
-// LogValue is [private].
+// LogValue returns [private].
 func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText returns ErrPrivate; package encoding/json asks for it.

@@ -22,7 +22,7 @@ type Plan struct {
 	work *work
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the

@@ -53,7 +53,7 @@ var weightingNames = enum.Names[Weighting]{Type: "merf.Weighting", List: []strin
 	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
 }}
 
-// String is the name.
+// String returns the name.
 func (w Weighting) String() string { return weightingNames.String(w) }
 
 // MarshalText writes the name.
@@ -61,7 +61,7 @@ func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (w *Weighting) UnmarshalText(text []byte) error { return weightingNames.Unmarshal(text, w) }
 
 // LabelDraw is how often each class is generated where no class is asked for.
@@ -79,7 +79,7 @@ var labelDrawNames = enum.Names[LabelDraw]{Type: "merf.LabelDraw", List: []strin
 	NoisyProportions: "proportions", UniformLabels: "uniform",
 }}
 
-// String is the name.
+// String returns the name.
 func (l LabelDraw) String() string { return labelDrawNames.String(l) }
 
 // MarshalText writes the name.
@@ -87,7 +87,7 @@ func (l LabelDraw) MarshalText() ([]byte, error) { return labelDrawNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *LabelDraw) UnmarshalText(text []byte) error { return labelDrawNames.Unmarshal(text, l) }
 
 // withDefaults fills in what was left zero.
@@ -112,7 +112,7 @@ func (g GeneratorConfig) Validate() error {
 	k.OK(g.Batch > 0 && g.Batch <= maxBatch, path+"Batch", g.Batch,
 		fmt.Sprintf("a positive integer of at most %d", maxBatch))
 	k.OK(g.LR > 0 && finite(g.LR), path+"LR", g.LR, "a positive finite number")
-	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a part in (0, 1]")
+	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a fraction in (0, 1]")
 	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
 	k.OK(g.Floor > 0 && finite(g.Floor), path+"Floor", g.Floor,
 		"a positive number of standard deviations")

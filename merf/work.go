@@ -15,7 +15,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "merf"
 
-// System reads plans and generators of this package back.
+// System reads back the plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -66,15 +66,15 @@ func (w *work) Judge(r *synth.Run) error {
 type configJSON struct {
 	Kernel json.RawMessage `json:"kernel"`
 	Config
-	// what rules chose, for who reads the plan
+	// what the default rules chose, for readers of the plan
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts are what the caller may define.
+// Parts returns the parts that the caller may define.
 func (w *work) Parts() []any { return []any{w.config.Kernel} }
 
-// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that is
-// not the module's own.
+// Config is the plan's configuration in JSON, which cannot hold a user-defined kernel or
+// architecture.
 func (w *work) Config() (json.RawMessage, error) {
 	kernel, err := rff.MarshalEmbedding(w.config.Kernel)
 	if err != nil {

@@ -28,7 +28,7 @@ var criterionNames = enum.Names[Criterion]{Type: "mix.Criterion", List: []string
 	SecondMoments: "second moments", FirstMoments: "first moments",
 }}
 
-// String is the name.
+// String returns the name.
 func (k Criterion) String() string { return criterionNames.String(k) }
 
 // MarshalText writes the name.
@@ -36,7 +36,7 @@ func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unmarshal(text, k) }
 
 // A Candidate is one degree that the plan looked at.

@@ -38,9 +38,9 @@ type Config struct {
 	// label, under either relation. 0 lets the plan find the least that fits the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 
 	choices defaults.Choices // that were made
@@ -49,7 +49,7 @@ type Config struct {
 // Centers describes the release of mean records before the mixtures: one for every class under
 // Config.ByClass, otherwise one of all records. The zero value is none.
 type Centers struct {
-	// Share is the part of ε that the means would cost alone.
+	// Share is the fraction of ε that the means would cost alone.
 	Share float64 `json:"share,omitempty"`
 	// NoiseMultiplier is given in place of Share: standard deviation ÷ sensitivity.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
@@ -166,13 +166,13 @@ func (m Centers) validate(k *param.Checker) {
 	k.OK(clippable(m.ClipNorm), path+"ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")
 	if m.NoiseMultiplier == 0 {
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the means, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the means, between 0 and 1, or a NoiseMultiplier")
 		return
 	}
 	k.OK(positive(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
 		"a positive finite number")
 	k.OK(m.Share == 0, path+"Share", m.Share,
-		"zero where a NoiseMultiplier is given: one of them decides")
+		"zero if NoiseMultiplier is given")
 }
 
 // parts is the number of disjoint parts that are mixed apart.

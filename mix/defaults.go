@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	mostRows       = 60_000
 	centersShare   = 0.15
@@ -19,8 +19,8 @@ const (
 	parametricCost = 200  // operations on each feature of each row in what is estimated from rows
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c, nil

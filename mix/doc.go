@@ -41,7 +41,7 @@
 //
 // [Model.Rows] is the raw release. The generator makes records of it: vectors and images are the
 // rows themselves, moved into the domain. A mixture of rows of a table, or of sets, is no such row;
-// rounded to one it would be a blurred average. Tables and sets are therefore drawn anew, from
+// rounded to one it would be a blurred average. Tables and sets are therefore drawn again, from
 // class means and a factor analysis of the rows: levels and items by their probabilities, numbers
 // within their bounds. Projected records, of whatever kind, are vectors and stay vectors.
 //
@@ -55,9 +55,9 @@
 //
 // # Defaults
 //
-// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
-// number alone: the Poisson sampling of the budget's relation, as many mixtures as records and
-// 60,000 at most, of one class each where there are classes; the largest norm of a record for clip
-// norm (images: .32 of it, sets: that of 12 items); [Centers] with .15 of ε and .72 of the clip
-// norm. The degree is the plan's to choose as ever.
+// [Config.Nominal] sets every zero field, by rules that use the schema, the budget and that number
+// only: the Poisson sampling of the budget's relation, as many mixtures as records and 60,000 at
+// most, of one class each where there are classes; the largest norm of a record for clip norm
+// (images: .32 of it, sets: that of 12 items); [Centers] with .15 of ε and .72 of the clip norm.
+// The degree is the plan's to choose as ever.
 package mix

@@ -242,7 +242,7 @@ func invert(s *mat.SymDense) *mat.Dense {
 		}
 		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
 	}
-	return mat.NewDense(n, n, nil) // rows that no run releases: every class has the mean of none
+	return mat.NewDense(n, n, nil) // not rows that a run releases: no class has a mean
 }
 
 // takeBetween takes M·Cov(N)·Mᵀ out of a covariance.

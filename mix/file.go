@@ -34,8 +34,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		append(m.rowParts(n), m.centerPart())...)
 }
 
-// readModel reads a release back. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel reads a release back. Sizes in the header are checked against the bytes present
+// before anything is allocated for them.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// mixer is one release under way.
+// mixer is a release in progress.
 type mixer struct {
 	*work
 	run    *synth.Run

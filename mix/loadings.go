@@ -70,7 +70,7 @@ func (s *survey) factors(blocks []block, variance []float64) *factors {
 			}
 		}
 	}
-	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // a start that is the same for everybody
+	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // the same start in every process
 	f.v = mat.NewDense(min(n, maxFactors), n, nil)
 	f.v.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, f.v)
 	orthonormal(f.v)

@@ -161,7 +161,7 @@ func logitNormalAt(mean, w float64) float64 {
 	})
 }
 
-// bisect is where below turns false, halving so many times.
+// bisect is where below turns false, halving the given number of times.
 func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
 	for range rounds {
 		if mid := (lo + hi) / 2; below(mid) {

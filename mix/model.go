@@ -19,7 +19,7 @@ type Model struct {
 	centers [][]float32 // released mean records; nil without
 
 	once       sync.Once
-	population *population // of tables and sets, once it was wanted
+	population *population // of tables and sets, once it has been used
 }
 
 // made refuses the zero value.
@@ -98,7 +98,7 @@ func (m *Model) RowSchema() records.Schema {
 
 // Sampler opens a draw.
 //
-// Rows of tables and sets are drawn anew, from class frequencies, means and correlations that are
+// Rows of tables and sets are drawn again, from class frequencies, means and correlations that are
 // estimated from the released mixtures on the first call; there is no end to them. How close they
 // come depends on the mixtures: frequencies and means are told apart from noise long before
 // correlations are, and what cannot be told is drawn independently. Records without labels are

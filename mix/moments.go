@@ -148,7 +148,7 @@ func (m *Moments) Components(class int) int {
 func (m *Moments) Schema() records.Schema { return m.schema }
 
 // Sample draws n labelled records: classes in the released proportions, each record from its
-// class's normal law, clamped into the schema. Any seed will do.
+// class's normal law, clamped into the schema. Any seed is safe.
 //
 // Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {

@@ -24,7 +24,7 @@ type Plan struct {
 	work *work
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the

@@ -17,7 +17,7 @@ import (
 // flag has a probability that is a logistic function of z, and a number is one itself. Intercepts
 // are set so that on average over z every coordinate has the class's estimated mean; the slopes are
 // those that give pairs of coordinates the estimated correlation. A mixture itself, rounded to a
-// record, would be a blurred average: the most frequent level of every column, whoever was mixed.
+// record, would be a blurred average: the most frequent level of every column, whatever was mixed.
 //
 // Guarantee: post-processing of released rows.
 type population struct {

@@ -15,7 +15,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "mix"
 
-// System reads plans and generators of this package back.
+// System reads back the plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }

@@ -26,7 +26,7 @@ var enlargingNames = enum.Names[Enlarging]{Type: "models.Enlarging", List: []str
 
 func (e Enlarging) known() bool { return enlargingNames.Known(e) }
 
-// String is the name.
+// String returns the name.
 func (e Enlarging) String() string { return enlargingNames.String(e) }
 
 // MarshalText writes the name.
@@ -34,7 +34,7 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
 // ConvDecoder describes a network that makes images out of codes: dense layers, the last of which
@@ -207,8 +207,8 @@ func (l *unitList) dense(width int, widths []int) int {
 // noise against something already released or protected.
 //
 // Guarantee: it is no Network and has no per-example gradients, on purpose: with batch
-// normalisation clipping them would protect nobody. Nothing that a record should be protected from
-// may go through it unclipped.
+// normalisation clipping them would protect no record. Nothing that a record should be protected
+// from may go through it unclipped.
 type decoder struct {
 	be     device.Backend
 	chain  *chain

@@ -28,7 +28,7 @@ var criticLossNames = enum.Names[CriticLoss]{Type: "models.CriticLoss", List: []
 // Known reports whether l is one of this package's losses.
 func (l CriticLoss) Known() bool { return criticLossNames.Known(l) }
 
-// String is the name.
+// String returns the name.
 func (l CriticLoss) String() string { return criticLossNames.String(l) }
 
 // MarshalText writes the name.
@@ -36,7 +36,7 @@ func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marsh
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
 // OfRecord is the loss of a record's score, and its derivative by that.

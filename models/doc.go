@@ -2,7 +2,7 @@
 // Boltzmann machines, multilayer perceptrons and convolutional networks.
 //
 // The package is pure arithmetic on matrices. It knows no noise, no clipping and no ledger: a
-// network states its per-example gradients, kept factored, and whoever trains it (package sgd
+// network states its per-example gradients, kept factored, and the training code (package sgd
 // privately, evaluate/classify without privacy) asks for their norms and for weighted sums of them.
 // The matrix with one row of parameters for each example is never made.
 //
@@ -32,6 +32,6 @@
 // are then three rows, whose Gram matrices give norms. Layer norm, which normalises each record by
 // itself, and smooth activations have second derivatives, and a critic with any a fourth row.
 //
-// Any type with the small interfaces Network and Gradients goes wherever the networks of this
-// package go.
+// Any type that implements the small interfaces Network and Gradients can replace the
+// networks of this package go.
 package models

@@ -12,7 +12,7 @@ import (
 // something already released or protected.
 //
 // Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes
-// records, so clipping them would protect nobody.
+// records, so clipping them would protect no record.
 type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.

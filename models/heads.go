@@ -24,7 +24,7 @@ var headNames = enum.Names[HeadKind]{Type: "models.HeadKind", List: []string{
 
 func (k HeadKind) known() bool { return headNames.Known(k) }
 
-// String is the name.
+// String returns the name.
 func (k HeadKind) String() string { return headNames.String(k) }
 
 // MarshalText writes the name.
@@ -32,7 +32,7 @@ func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (k *HeadKind) UnmarshalText(text []byte) error { return headNames.Unmarshal(text, k) }
 
 // A Head is a run of consecutive output coordinates of a Generator and how they leave it.

@@ -54,7 +54,7 @@ type Density interface {
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into storage of the caller's, so
+// A Binder can move its parameters into the caller's storage, so
 // that several networks may share one contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.

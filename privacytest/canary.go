@@ -47,7 +47,7 @@ type CanaryAudit struct {
 	Curve          []CanaryPoint
 }
 
-// CanaryPoint is one point of the trade-off between the two errors of somebody who
+// CanaryPoint is one point of the trade-off between the two errors of an adversary who
 // says "the canary was there" whenever the score is high.
 type CanaryPoint struct {
 	FalsePositive float64 // how often that is said without the canary

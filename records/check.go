@@ -55,9 +55,8 @@ func (d *defects) err() error {
 // not run it; they read the same records clamped.
 //
 // Guarantee: none. Its answer depends on the records and is not private: show it
-// to nobody but their owner.
-// Errors: *[Defect], the first twenty joined, and how many more there are;
-// *[param.Error] for no data. No error carries a record's value.
+// to their owner alone. Errors: *[Defect], the first twenty joined, and how many more
+// there are; *[param.Error] for no data. No error carries a record's value.
 func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err

@@ -96,7 +96,7 @@ func (b *FrameBuilder) truncate() {
 // Len is the number of rows so far.
 func (b *FrameBuilder) Len() int { return b.n }
 
-// Frame is the frame of the rows so far. The builder starts anew.
+// Frame is the frame of the rows so far. The builder starts again.
 func (b *FrameBuilder) Frame() *Frame {
 	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0

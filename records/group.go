@@ -11,7 +11,7 @@ import (
 )
 
 // Visits describes a file of many rows a person, one visited item (or several between
-// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand
+// blanks) a row, to be grouped into one set a person. All of a person's rows, in any order
 // in the file, become one record of at most the schema's number of items, so that the unit of a
 // guarantee is the user: see [UnitOf].
 //

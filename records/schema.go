@@ -10,7 +10,7 @@ import (
 // Kind says what one record is.
 type Kind int
 
-// The kinds of record. The zero Kind is none of them, so that a schema nobody
+// The kinds of record. The zero Kind is none of them, so that a schema that was never
 // declared is refused.
 const (
 	BinaryVector    Kind = iota + 1 // every coordinate 0 or 1

@@ -27,7 +27,7 @@ func WithUnit(d Data, unit string) Data {
 	return stated{Data: d, unit: unit}
 }
 
-// WithPart returns the same records with the statement that whoever contributes them, such as a
+// WithPart returns the same records with the statement that their contributor, such as a
 // user, contributes to this one of so many parts alone, counted from 0: the caller's to answer for.
 // A part can be chosen by a hash of the user's name, for example. Sums over records that arrive in
 // pieces protect a user only where the pieces state different parts; see package merf. No records

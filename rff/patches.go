@@ -30,7 +30,7 @@ type Patches struct {
 	Blur float64 `json:"blur"`
 	// Low and High are the ends of the length scales, which are spread evenly on
 	// a logarithmic scale. They count as for [RBF] over the whole image: a
-	// frequency is as long as one of that bandwidth, wherever its window lies.
+	// frequency is as long as one of that bandwidth, whatever the position of its window.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }

@@ -2,7 +2,7 @@
 // privacy (DP-SGD): every step takes a Poisson sample of the records, clips each
 // example's gradient, adds Gaussian noise to the sum and moves the parameters.
 //
-// It is complete in itself: a network of one's own, a ledger and a loop are all
+// It is complete in itself: a user-defined network, a ledger and a loop are all
 // it takes.
 //
 //	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 3000, Optimizer: sgd.Adam(1e-3)}

@@ -185,7 +185,7 @@ func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	return sum
 }
 
-// grow is buf with length n and, if it had to be made anew, room to spare.
+// grow is buf with length n and, if it had to be made again, room to spare.
 func grow(buf []float64, n int) []float64 {
 	if n > cap(buf) {
 		return make([]float64, n, n+n/4+64)

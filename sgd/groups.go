@@ -36,7 +36,7 @@ type Group struct {
 	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 
-// Grouped is a network that states its groups anew for every step, after BeginStep. They must come
+// Grouped is a network that states its groups again for every step, after BeginStep. They must come
 // from public data, released parameters and public randomness alone.
 type Grouped interface{ ClipGroups() []Group }
 
@@ -58,7 +58,7 @@ var splitNames = enum.Names[Split]{Type: "sgd.Split", List: []string{
 
 func (s Split) known() bool { return splitNames.Known(s) }
 
-// String is the name.
+// String returns the name.
 func (s Split) String() string { return splitNames.String(s) }
 
 // MarshalText writes the name.
@@ -66,7 +66,7 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
 // Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under

@@ -36,7 +36,7 @@ var decayNames = enum.Names[Decay]{Type: "sgd.Decay", List: []string{
 	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
 }}
 
-// String is the name.
+// String returns the name.
 func (d Decay) String() string { return decayNames.String(d) }
 
 // MarshalText writes the name.
@@ -44,7 +44,7 @@ func (d Decay) MarshalText() ([]byte, error) { return decayNames.Marshal(d) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (d *Decay) UnmarshalText(text []byte) error { return decayNames.Unmarshal(text, d) }
 
 // Factor is what the learning rate is multiplied by at a step, counted from 1.
@@ -68,5 +68,5 @@ func (s Schedule) check(k *checker) {
 	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
 	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
 		"more steps than the warm-up, or 0 for those of the run")
-	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a part in [0, 1]")
+	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a fraction in [0, 1]")
 }

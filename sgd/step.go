@@ -47,7 +47,7 @@ func (p Private) Reveal() (float64, bool) {
 // step.
 func (t *Trainer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (t *Trainer) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -55,7 +55,7 @@ func (t *Trainer) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 
-// String is "[private]".
+// String returns "[private]".
 func (p Private) String() string { return redacted }
 
 // Format writes "[private]" for every verb.
@@ -64,5 +64,5 @@ func (p Private) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
 // MarshalText writes "[private]".
 func (p Private) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (p Private) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -29,7 +29,7 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 //
 //	journal   a line each for what happened, chained by hashes; only ever appended to
 //	mark      the number and the hash of the last line that was answered
-//	lock      of whoever is appending; it dies with the process
+//	lock      of the appending process; it is released when the process ends
 //
 // An append costs two waits for the disk, one for the journal and one for the mark. A last line
 // that was being written when the power failed is dropped; it was never answered. Any other damage
@@ -37,11 +37,11 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 // accountant.ErrRolledBack; then nothing can be reserved until the right files are back.
 //
 // What it cannot notice: journal and mark restored together from one older copy, by a process that
-// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); somebody who
-// writes both anew, or removes the lock while it is held; a disk or file system that says a write
-// is durable when it is not. The folder must be on a file system of the machine itself: locks of
-// network file systems differ. On Windows a journal can be trimmed only while no other process has
-// it open.
+// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); an attacker
+// who writes both again, or removes the lock while it is held; a disk or file system that says a
+// write is durable when it is not. The folder must be on a file system of the machine itself: locks
+// of network file systems differ. On Windows a journal can be trimmed only while no other process
+// has it open.
 func DirBackend(folder string, opts ...DirOption) Backend {
 	d := &dir{folder: folder, disk: files{}}
 	for _, o := range opts {

@@ -6,7 +6,7 @@
 //	Generator ── released state only: Sample, Stream, Save, Guarantee
 //	Systems   ── reads plans and generators of several systems back
 //
-// A system of one's own takes part by a [Work], which carries the stages out, and a [Model], which
-// draws synthetic records: [NewProgram] makes the part of a plan that all plans share out of the
-// former. Package synth/synthtest tests what is asked of every system.
+// A user-defined system takes part through a [Work], which carries the stages out, and a [Model],
+// which draws synthetic records: [NewProgram] makes the part of a plan that all plans share out of
+// the former. Package synth/synthtest tests what is asked of every system.
 package synth

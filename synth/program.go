@@ -20,8 +20,8 @@ type Work interface {
 	Notes() []string
 	// Config is the system's part of the plan's JSON, from which the system reads the plan back.
 	//
-	// Errors: a configuration that JSON cannot hold, such as one with an architecture that is not
-	// the module's own.
+	// Errors: a configuration that JSON cannot hold, such as one with a user-defined
+	// architecture.
 	Config() (json.RawMessage, error)
 	// Fit carries the stages out. It draws noise and samples from the run's allowances alone and
 	// returns released state alone.
@@ -41,7 +41,7 @@ type Program struct {
 	work   Work
 }
 
-// NewProgram adds up the bill.
+// NewProgram prices all stages.
 //
 // Errors: accountant.ErrBudgetExceeded where the stages together cost more than the budget;
 // accountant.ErrUnsupported where a stage has no sound analysis; *param.Error for stages that make
@@ -109,7 +109,7 @@ func (p *Program) made() error {
 	return nil
 }
 
-// known is the program, or the zero value in the place of nil.
+// known is the program, or the zero value if it is nil.
 func (p *Program) known() *Program {
 	if p == nil {
 		return &Program{}
@@ -132,7 +132,7 @@ func (p *Program) Stages() []Stage { return slices.Clone(p.known().stages) }
 // Total is ε of all stages together at the budget's δ, as an interval.
 func (p *Program) Total() accountant.Bound { return p.known().total }
 
-// String is the bill.
+// String returns the plan's text: the price of every stage.
 func (p *Program) String() string {
 	if p.made() != nil {
 		return "plan: not made yet"

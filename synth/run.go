@@ -134,7 +134,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
-// Run is one fit under way: what it reads and what it may draw. A system gets it from
+// Run is a fit in progress: what it reads and what it may draw. A system gets it from
 // [Program.FitOn] and keeps nothing of it.
 type Run struct {
 	Data    records.Data // held to the schema

@@ -37,7 +37,7 @@ var learnerNames = enum.Names[Learner]{Type: "tune.Learner", List: []string{
 	Logistic: "logistic", Boosting: "boosting", Forest: "forest",
 }}
 
-// String is the name.
+// String returns the name.
 func (l Learner) String() string { return learnerNames.String(l) }
 
 // MarshalText writes the name.
@@ -45,7 +45,7 @@ func (l Learner) MarshalText() ([]byte, error) { return learnerNames.Marshal(l) 
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *Learner) UnmarshalText(text []byte) error { return learnerNames.Unmarshal(text, l) }
 
 func (l Learner) method() classify.Method {

@@ -25,7 +25,7 @@ type Plan struct {
 // Config is the search that the plan was made for.
 func (p *Plan) Config() Config { return p.config }
 
-// Plan adds up the bill: one selection among a random number of trials. No record is read.
+// Plan prices all stages: one selection among a random number of trials. No record is read.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported for a candidate without Rényi divergence.

@@ -32,7 +32,7 @@ func open(s settings) (device.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
-	// The primary context is shared with whoever else uses the device in this process, cuBLAS among
+	// The primary context is shared with all other users of the device in this process, cuBLAS among
 	// them.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {

@@ -30,7 +30,7 @@ const redacted = "[private]"
 // Format writes "[private]" for every verb.
 func (TrainingSet) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (TrainingSet) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

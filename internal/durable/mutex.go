@@ -35,7 +35,7 @@ func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 		if current(f, m.path) {
 			return func() { _ = unlockFile(f); m.keep(f) }, nil
 		}
-		if err := f.Close(); err != nil { // the file was replaced: its lock excludes nobody
+		if err := f.Close(); err != nil { // the file was replaced: its lock excludes no other process
 			return nil, err
 		}
 	}

@@ -40,7 +40,7 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 
 // Unmarshal sets v to the value of a name, and leaves it alone if there is none.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	for i, name := range n.List {
 		if name == string(text) {

@@ -55,8 +55,8 @@ func Kill(t *testing.T, s Subject, kills int) {
 	}
 }
 
-// Race starts three processes on one checkpoint, so many times: one of them runs, or they run one
-// after the other, and together they draw no more than was reserved.
+// Race starts three processes on one checkpoint, the given number of times: one of them runs, or
+// they run one after the other, and together they draw no more than was reserved.
 func Race(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	s.inChild(t)
