@@ -176,7 +176,7 @@ func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // mixtureGradients is the mixture seen as the gradients of its last batch.
 type mixtureGradients mixture
 
-// SquaredNorms collects the parts' norms in the order of the caller's batch.
+// SquaredNorms collects the parts' norms in the order of the batch.
 func (g *mixtureGradients) SquaredNorms(dst []float64) {
 	g.norms = grow(g.norms, len(g.order))
 	for c, part := range g.grads {

@@ -133,7 +133,7 @@ func (c Config) Validate() error {
 func (c Config) validateTrain() error {
 	t := c.train()
 	if t.NoiseMultiplier == 0 {
-		t.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
+		t.NoiseMultiplier = 1 // calibrated by Plan; any valid value lets the other fields be checked
 	}
 	return t.Validate()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is everything a generator consists of but its numbers.
+// fileHeader is a generator without its numbers.
 type fileHeader struct {
 	Schema    records.Schema  `json:"schema"`
 	Generator json.RawMessage `json:"generator"`

@@ -20,26 +20,26 @@ func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
 
-// work is what the plan adds to the frame.
+// work implements synth.Work.
 type work struct {
 	config   Config
 	features rff.Embedding
 	noise    noise
 }
 
-// Title says what is released.
+// Title describes what is released.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)
 }
 
 // Notes state the noise.
 func (w *work) Notes() []string {
-	text := fmt.Sprintf("noise on each sum of features ±%.4g (a record adds up to %.4g)", w.noise.sum,
+	text := fmt.Sprintf("noise on each sum of features ±%.4g (a record adds at most %.4g)", w.noise.sum,
 		w.features.NormBound())
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)
 	}
-	return append([]string{text, "training generators costs nothing more"},
+	return append([]string{text, "training generators costs no privacy"},
 		w.config.choices.Notes()...)
 }
 
@@ -56,7 +56,7 @@ func (w *work) fit(ctx context.Context, r *synth.Run, fill filler) (synth.Model,
 	return train(ctx, r, e, w.config.Generator)
 }
 
-// Judge refuses a generator that cannot be built on the run's backend.
+// Judge returns an error if the generator cannot be built on the run's backend.
 func (w *work) Judge(r *synth.Run) error {
 	_, err := w.config.Generator.withDefaults().network(r.Backend, w.config.Schema)
 	return err

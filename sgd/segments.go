@@ -60,5 +60,5 @@ func wholeSpan(cfg Config, p int) ([]span, error) {
 		return []span{{p, 1}}, nil
 	}
 	return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch,
-		Want: "a positive public number to divide gradient sums by, since only Adam does without"}
+		Want: "a positive public number, the divisor of gradient sums: only Adam needs none"}
 }
