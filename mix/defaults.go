@@ -16,7 +16,7 @@ const (
 	imageClip      = 0.32 // of the largest norm: most of an image is dark
 	deviationClip  = 0.72 // of the clip norm
 	usualItems     = 12   // of a set
-	parametricCost = 200  // operations on each feature of each row in what is estimated from rows
+	parametricCost = 200  // operations per feature of each row, of estimates from rows
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -52,12 +52,12 @@ func (c *Config) chooseSampling() {
 			c.Sampling = PoissonReplaceOne{Records: c.Nominal}
 		}
 		c.choices.Add("Sampling", c.Sampling.kind(),
-			"the sampling of the budget's relation; its degree is the plan's to choose")
+			"the sampling of the budget's relation; the plan chooses its degree")
 	}
 	classes := c.Schema.Classes()
 	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets {
 		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
-			"mixtures of one class show what sets it apart")
+			"mixtures of one class show its properties")
 	}
 	rows := max(min(c.Nominal, mostRows)/c.parts(), 1) * c.parts()
 	defaults.Fill(&c.choices, &c.Mixtures, rows, "Mixtures",
@@ -68,7 +68,7 @@ func (c *Config) chooseNorms() {
 	norm, why := c.Schema.MaxNorm(), "the largest norm of a record"
 	switch {
 	case c.Schema.IsImage():
-		norm, why = imageClip*norm, "few images have more ink"
+		norm, why = imageClip*norm, "few images have a larger norm"
 	case c.Schema.Sparse():
 		norm, why = math.Sqrt(float64(min(c.Schema.MaxItems(), usualItems))),
 			fmt.Sprintf("that of a set of %d items", min(c.Schema.MaxItems(), usualItems))

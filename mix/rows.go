@@ -6,8 +6,8 @@ import (
 )
 
 // Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They
-// are a data set like any other, to be exported, reloaded and learnt from; coordinates may lie
-// outside the records' domain and labels need not add up to 1 (see [Project]).
+// can be exported, reloaded and used for training; coordinates may lie outside the records' domain
+// and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
 	features     []float32
