@@ -2,7 +2,7 @@ package kmeans
 
 import "github.com/seed7ba64551/privgen/internal/enum"
 
-// Choices are written as words, since configurations are read by people.
+// Choices are written as words, for human readers.
 var (
 	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
 		"mean-first", "ball", "packing", "domain", "public", "given",

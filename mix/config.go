@@ -17,7 +17,7 @@ type Config struct {
 	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
 	Sampling Sampling `json:"-"`
 	Mixtures int      `json:"mixtures"`  // T, how many mixtures are released
-	ClipNorm float64 `json:"clip_norm"` // R: longer records are scaled to this norm
+	ClipNorm float64  `json:"clip_norm"` // R: longer records are scaled to this norm
 	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
 	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
 	// Degree remains the expected number of records in a mixture if classes are of equal size, so
