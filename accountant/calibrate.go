@@ -43,7 +43,7 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
-// CalibrateShare gives the noise multiplier of a first stage that may use the given share of the
+// CalibrateShare returns the noise multiplier of a first stage that may use the given share of the
 // target's ε on its own: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
 // Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
 // joint composition costs less than the sum of the shares.

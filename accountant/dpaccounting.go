@@ -142,7 +142,7 @@ func pyList(v []float64) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// DPAccountingScript is a Python program that prices everything the ledger has set aside with
+// DPAccountingScript returns a Python program that prices everything the ledger has set aside with
 // dp_accounting. Events it has no name for are errors, because a script that left them out would
 // say too little.
 func (l *Ledger) DPAccountingScript() (string, error) {

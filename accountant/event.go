@@ -227,7 +227,7 @@ func (Disjoint) kind() string                  { return "disjoint" }
 func (RepeatAndSelect) kind() string           { return "repeat_and_select" }
 func (Curve) kind() string                     { return "curve" }
 
-// EffectiveMultiplier is the noise multiplier of several Gaussian releases of the same records
+// EffectiveMultiplier returns the noise multiplier of several Gaussian releases of the same records
 // taken together: (Σ σᵢ⁻²)^(−1/2).
 func EffectiveMultiplier(multipliers ...float64) float64 {
 	// Scaling by the smallest keeps squares in range for any finite input.

@@ -43,7 +43,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	return e, complete("accountant.Event", data, whole)
 }
 
-// EqualEvents says whether two events describe the same thing in the same words.
+// EqualEvents reports whether two events describe the same thing in the same words.
 func EqualEvents(a, b Event) bool {
 	ka, errA := eventKey(a)
 	kb, errB := eventKey(b)

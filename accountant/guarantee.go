@@ -121,8 +121,8 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 	return out
 }
 
-// Margin is how far the published ε can be above the smallest ε that holds, relative to it; +Inf
-// when that is not known.
+// Margin returns how far the published ε can be above the smallest ε that holds, relative to it;
+// +Inf when that is not known.
 func (g Guarantee) Margin() float64 {
 	if g.Lower <= 0 {
 		if g.Epsilon == 0 {
@@ -133,7 +133,7 @@ func (g Guarantee) Margin() float64 {
 	return g.Epsilon/g.Lower - 1
 }
 
-// String is the guarantee as an auditor reads it.
+// String returns the guarantee as an auditor reads it.
 func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {

@@ -93,9 +93,9 @@ type JournalLine struct {
 	Snapshot bool
 }
 
-// ChainHash is the hash of a line with this text after a line with the given hash, which is "" for
-// the first line: SHA-256 in hexadecimal of the one, a line feed and the other. It has no key:
-// it detects damage and lost lines, not a forger who writes a whole new chain.
+// ChainHash returns the hash of a line with this text after a line with the given hash, which is
+// "" for the first line: SHA-256 in hexadecimal of the one, a line feed and the other. It has no
+// key: it detects damage and lost lines, not a forger who writes a whole new chain.
 func ChainHash(previous string, text []byte) string {
 	h := sha256.New()
 	_, _ = h.Write([]byte(previous)) // never fails
@@ -105,7 +105,7 @@ func ChainHash(previous string, text []byte) string {
 	return hex.EncodeToString(h.Sum(sum[:0]))
 }
 
-// Follows says whether the line is the next one after a position.
+// Follows reports whether the line is the next one after a position.
 //
 // Errors: ErrDamaged.
 func (l JournalLine) Follows(p Position) error {

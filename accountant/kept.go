@@ -16,7 +16,7 @@ type Kept struct {
 	Position Position `json:"position"` // of the last line
 }
 
-// String is the store, the ledger and the line.
+// String returns the store, the ledger and the line.
 func (k *Kept) String() string {
 	return fmt.Sprintf("%q in %s, lines 1 to %d, hash %.16s", k.Ledger, k.Store, k.Position.Line,
 		k.Position.Hash)
@@ -29,7 +29,7 @@ type LineSpan struct {
 	Number int    `json:"number"` // of lines, First and Last included
 }
 
-// String is the lines in words.
+// String returns the lines in words.
 func (s *LineSpan) String() string {
 	if s.Number == 1 {
 		return fmt.Sprintf("line %d", s.First)
@@ -155,7 +155,7 @@ func (l *Ledger) LedTo(r Release) error {
 	})
 }
 
-// Releases are what LedTo was told, in all processes, in order.
+// Releases returns what LedTo was told, in all processes, in order.
 func (l *Ledger) Releases() []Release {
 	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()

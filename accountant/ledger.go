@@ -182,10 +182,10 @@ func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	return l
 }
 
-// Budget is what the ledger was opened with.
+// Budget returns what the ledger was opened with.
 func (l *Ledger) Budget() Budget { return l.budget }
 
-// Relation is the neighbouring relation of the budget.
+// Relation returns the neighbouring relation of the budget.
 func (l *Ledger) Relation() Relation { return l.budget.Relation }
 
 // Reserve sets count uses of e aside for good, if they fit beside everything already set aside.
@@ -377,17 +377,17 @@ func (r *Reservation) Spend() error {
 // owned reports whether the uses are those of a transaction with an ID.
 func (r *Reservation) owned() bool { return r.line != nil && r.line.identified }
 
-// Event is what one use is.
+// Event returns what one use is.
 func (r *Reservation) Event() Event { return r.entry.copied() }
 
-// Remaining is how many uses are left.
+// Remaining returns how many uses are left.
 func (r *Reservation) Remaining() int {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
 	return r.remaining
 }
 
-// Spent is how many uses of this event have been taken for this purpose.
+// Spent returns how many uses of this event have been taken for this purpose.
 func (r *Reservation) Spent() int {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
@@ -439,7 +439,7 @@ func (l *Ledger) Entries() []Entry {
 	return out
 }
 
-// Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is
+// Epsilon returns the cost of everything set aside, at the budget's δ. Its Upper end is what is
 // published.
 //
 // Of a ledger in a journal that cannot be read, it is infinite.
@@ -503,7 +503,7 @@ func (l *Ledger) unitName() string {
 	return l.unit
 }
 
-// NotPrivate is the first reason given to MarkNotPrivate, or empty.
+// NotPrivate returns the first reason given to MarkNotPrivate, or empty.
 func (l *Ledger) NotPrivate() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

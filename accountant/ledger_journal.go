@@ -482,7 +482,7 @@ func (s *ledgerShared) flush() error {
 
 func allowed() error { return nil }
 
-// Name is the name of a ledger in a journal; "" for any other.
+// Name returns the name of a ledger in a journal; "" for any other.
 func (l *Ledger) Name() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

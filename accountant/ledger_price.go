@@ -2,8 +2,8 @@ package accountant
 
 import "math"
 
-// Event is everything set aside in this ledger and its children, as one event that any query of the
-// package accepts.
+// Event returns everything set aside in this ledger and its children, as one event that any query
+// of the package accepts.
 func (l *Ledger) Event() Event {
 	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()

@@ -19,9 +19,9 @@ type soFarCache struct {
 
 const knotRatio = 1.25
 
-// EpsilonSoFar is an upper bound of the cost of the events really taken until now, at the budget's
-// δ. It is information for the person who watches: what is published is Epsilon, which counts
-// everything set aside.
+// EpsilonSoFar returns an upper bound of the cost of the events really taken until now, at the
+// budget's δ. It is information for the person who watches: what is published is Epsilon, which
+// counts everything set aside.
 func (l *Ledger) EpsilonSoFar() float64 {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

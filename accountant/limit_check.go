@@ -42,7 +42,7 @@ type Approval func(Request) ([]string, error)
 // ledger's lines. Without the hook such a limit is never passed.
 func WithApproval(f Approval) LedgerOption { return func(l *Ledger) { l.approve = f } }
 
-// String is the limit in words.
+// String returns the limit in words.
 func (m Limit) String() string {
 	s := "the limit"
 	if m.PerRelease {

@@ -49,8 +49,8 @@ func (p profile) truePositive(falsePositive float64) float64 {
 	return min(1, max(best, falsePositive))
 }
 
-// TradeOff gives the trade-off curve at the given false-positive rates, or at a standard list when
-// none is given.
+// TradeOff returns the trade-off curve at the given false-positive rates, or at a standard list
+// when none is given.
 func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
 	for _, f := range falsePositives {
 		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {

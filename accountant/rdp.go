@@ -7,10 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// RDP is an upper bound, tight to the last few digits where the package knows the exact value, of
-// the Rényi divergence of the given order between the outputs of e on neighbouring data sets.
-// Units: nats. Order: above 1.
-// Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
+// RDP returns an upper bound, tight to the last few digits where the package knows the exact
+// value, of the Rényi divergence of the given order between the outputs of e on neighbouring data
+// sets. Units: nats. Order: above 1. Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
 func RDP(e Event, order float64, r Relation) (float64, error) {
 	if !(order > 1) || math.IsInf(order, 0) {
 		return 0, param.New("accountant.RDP.order", order, "a finite number above 1")
@@ -63,8 +62,8 @@ type RDPReport struct {
 	AtEdge  bool    // the best order is the smallest or largest tried: other orders could do better
 }
 
-// RDPEpsilon is the smallest ε over the orders the package tries, by the conversion of Canonne,
-// Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
+// RDPEpsilon returns the smallest ε over the orders the package tries, by the conversion of
+// Canonne, Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
 func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPReport, error) {
 	if err := checkDelta("accountant.RDPEpsilon.delta", delta); err != nil {
 		return RDPReport{}, err

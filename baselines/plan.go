@@ -140,7 +140,7 @@ type setJSON struct {
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Config is the configuration in JSON.
+// Config returns the configuration in JSON.
 func (w work) Config() (json.RawMessage, error) {
 	j := w.config().(setJSON)
 	j.Seed, j.Noise, j.Choices = w.common().Seed, w.noise, w.common().choices

@@ -18,7 +18,7 @@ var ErrUnavailable = errors.New("device: unavailable")
 type Backend interface {
 	// Name says what the numbers run on, for example "cpu (avx2)".
 	Name() string
-	// Workers is the number of cores or queues worked on at a time.
+	// Workers returns the number of cores or queues worked on at a time.
 	Workers() int
 
 	// New allocates a zeroed rows×cols matrix.

@@ -15,7 +15,7 @@ type Batch struct {
 	Keys   []uint64 // one uniform key a row, for a model's per-example randomness
 }
 
-// Dim is the number of columns.
+// Dim returns the number of columns.
 func (b Batch) Dim() int {
 	if b.Sparse != nil {
 		return b.Sparse.Cols
@@ -23,7 +23,7 @@ func (b Batch) Dim() int {
 	return b.Dense.Cols
 }
 
-// Slice is the view of records lo to hi−1.
+// Slice returns the view of records lo to hi−1.
 func (b Batch) Slice(lo, hi int) Batch {
 	out := Batch{
 		Rows:   hi - lo,

@@ -11,7 +11,7 @@ type cpu struct {
 	panels  pool[[]float32] // packed operands
 }
 
-// CPU is the backend that works on all cores the Go scheduler may use.
+// CPU returns the backend that works on all cores the Go scheduler may use.
 //
 // Guarantee: the same bits whatever the number of cores.
 func CPU() Backend { return CPUWith(0) }
@@ -31,7 +31,7 @@ func newCPU(workers int, k *kernels) *cpu {
 // Name is "cpu" and the level of vector instructions.
 func (c *cpu) Name() string { return "cpu (" + c.kernels.name + ")" }
 
-// Workers is the number of cores in use.
+// Workers returns the number of cores in use.
 func (c *cpu) Workers() int { return c.workers }
 
 // New allocates a zeroed matrix.

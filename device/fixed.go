@@ -46,7 +46,7 @@ func (f Fixed) Block(i int) FixedBlock {
 		Unit: f.Unit, Chain: f.Chain, Limit: f.Limit}
 }
 
-// Sub is the view of blocks lo to hi−1.
+// Sub returns the view of blocks lo to hi−1.
 func (f Fixed) Sub(lo, hi int) Fixed {
 	s := Fixed{Units: f.Units[f.starts[lo]:f.starts[hi]], Unit: f.Unit, Chain: f.Chain,
 		Limit: f.Limit, Shapes: f.Shapes[lo:hi], starts: starts(f.Shapes[lo:hi])}
@@ -106,7 +106,7 @@ type Promises struct {
 // without repeating its promises, has made none.
 type Promising interface{ Promises() Promises }
 
-// PromisesOf are the promises that b makes.
+// PromisesOf returns the promises that b makes.
 func PromisesOf(b Backend) Promises {
 	if p, ok := b.(Promising); ok {
 		return p.Promises()
@@ -120,9 +120,9 @@ func FixedSums(b Backend) (FixedSummer, bool) {
 	return f, ok && f.Promises() == Promises{RowsAlone: true, SameBits: true}
 }
 
-// Odd is the float32 number next to x toward zero, or x itself, whose last significant bit is set:
-// 0 for what is not a normal number then. Products with an odd number never lie halfway between two
-// units of a Fixed.
+// Odd returns the float32 number next to x toward zero, or x itself, whose last significant bit is
+// set: 0 for what is not a normal number then. Products with an odd number never lie halfway
+// between two units of a Fixed.
 func Odd(x float32) float32 {
 	const normal = 0x00800000
 	bits := math.Float32bits(x)

@@ -62,7 +62,7 @@ func newMixture(be device.Backend, parts []models.Density, nominal []float64,
 	return m
 }
 
-// Params is the stacked vector.
+// Params returns the stacked vector.
 func (m *mixture) Params() device.Params { return m.params }
 
 // Segments gives each cluster's block the divisor of its own nominal batch.

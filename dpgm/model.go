@@ -33,10 +33,11 @@ func (m *Model) known() *Model {
 	return m
 }
 
-// Clusters is the number of networks.
+// Clusters returns the number of networks.
 func (m *Model) Clusters() int { return len(m.known().nets) }
 
-// Weights are the probabilities with which clusters are sampled, from their released noisy sizes.
+// Weights returns the probabilities with which clusters are sampled, from their released noisy
+// sizes.
 func (m *Model) Weights() []float64 {
 	if m.known().router == nil {
 		return nil

@@ -89,7 +89,7 @@ type configJSON struct {
 // Parts returns the parts that the caller may define.
 func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 
-// Config is the plan's configuration in JSON, which cannot hold a user-defined kernel or
+// Config returns the plan's configuration in JSON, which cannot hold a user-defined kernel or
 // architecture.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config

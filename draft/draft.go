@@ -184,7 +184,7 @@ func (d *Draft) String() string {
 	return b.String()
 }
 
-// String is the cell and its count.
+// String returns the cell and its count.
 func (c Cell) String() string {
 	switch c.Kind {
 	case Bin:

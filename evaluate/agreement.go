@@ -40,7 +40,7 @@ func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, er
 	return a, nil
 }
 
-// Class is the commonest name, the first of equals.
+// Class returns the commonest name, the first of equals.
 func (a Agreement) Class() int {
 	best := 0
 	for i, n := range a.Counts {
@@ -51,7 +51,7 @@ func (a Agreement) Class() int {
 	return best
 }
 
-// Share is the part of the samples that have the commonest name.
+// Share returns the part of the samples that have the commonest name.
 func (a Agreement) Share() float64 {
 	total := 0
 	for _, n := range a.Counts {

@@ -76,10 +76,10 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	return counts, nil
 }
 
-// Accuracy is the part of the records in the cluster matched to their class.
+// Accuracy returns the part of the records in the cluster matched to their class.
 func (c Clustering) Accuracy() float64 { return recordset.Share(c.Correct, c.Records) }
 
-// Purity is the part of the records that belong to the commonest class of their
+// Purity returns the part of the records that belong to the commonest class of their
 // cluster; unlike accuracy it lets several clusters share a class.
 func (c Clustering) Purity() float64 {
 	most := 0

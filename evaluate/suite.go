@@ -86,7 +86,7 @@ func fitAndTest(train *classify.TrainingSet, m classify.Method,
 	return c.Test(test)
 }
 
-// Mean is the mean over methods, trained on synthetic and on real records.
+// Mean returns the mean over methods, trained on synthetic and on real records.
 func (u Utilities) Mean() (synthetic, real classify.Scores) {
 	a, b := make([]classify.Scores, 0, len(u.Methods)), make([]classify.Scores, 0, len(u.Methods))
 	for _, m := range u.Methods {

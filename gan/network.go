@@ -27,10 +27,10 @@ type criticNetwork struct {
 	mix    []float32
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 
-// Params are the critic's.
+// Params returns the critic's.
 func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
 // Gradients are those of the critic's loss of records.

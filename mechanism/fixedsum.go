@@ -45,7 +45,7 @@ func NewFixedSum(dim int, grid float64) *FixedSum {
 	return &FixedSum{&hiddenSum{n}}
 }
 
-// GridFor is the grid for sums that receive noise of standard deviation std: the
+// GridFor returns the grid for sums that receive noise of standard deviation std: the
 // power of two between 2^-31 and 2^-30 of it.
 func GridFor(std float64) float64 {
 	return powerBelow(std) * 0x1p-30
@@ -61,7 +61,7 @@ func powerBelow(x float64) float64 {
 	return math.Ldexp(1, e-1)
 }
 
-// Dim is the number of coordinates.
+// Dim returns the number of coordinates.
 func (s *FixedSum) Dim() int {
 	if !s.made() {
 		return 0
@@ -71,7 +71,7 @@ func (s *FixedSum) Dim() int {
 
 func (s *FixedSum) made() bool { return s != nil && s.hiddenSum != nil }
 
-// Grid is the public step.
+// Grid returns the public step.
 func (s *FixedSum) Grid() float64 {
 	if !s.made() {
 		return 0

@@ -48,7 +48,7 @@ func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	return r
 }
 
-// Relation is the neighbouring relation of the run's ledger.
+// Relation returns the neighbouring relation of the run's ledger.
 func (r *Run) Relation() accountant.Relation {
 	if r.ledger == nil {
 		return accountant.AddOrRemoveOne
@@ -185,10 +185,10 @@ func (a *Allowance) spend() error {
 	return err
 }
 
-// Remaining is how many grants the allowance still holds.
+// Remaining returns how many grants the allowance still holds.
 func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 
-// Event is the event of each grant.
+// Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
 
 // stream returns the allowance's stream of one-shot noise; the caller holds mu.

@@ -66,7 +66,7 @@ func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 // handed out, by an interrupted run.
 func (a *Allowance) Note(class accountant.NoiseClass) { a.note(class) }
 
-// Classes are the noise classes of what has been drawn, and what Note was told, in the order in
+// Classes returns the noise classes of what has been drawn, and what Note was told, in the order in
 // which they came.
 func (a *Allowance) Classes() []accountant.NoiseClass {
 	a.notes.Lock()

@@ -50,9 +50,9 @@ func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 // judged is the number of synthetic records of each class by which TrainBest compares generators.
 const judged = 2000
 
-// Distance is the squared distance of the mean features of n synthetic records of each class to the
-// released means, weighted as BySignal weights them. It includes the noise of the release, the
-// same for all generators, and the sampling error of n records, at most E‖φ‖²/n.
+// Distance returns the squared distance of the mean features of n synthetic records of each class
+// to the released means, weighted as BySignal weights them. It includes the noise of the release,
+// the same for all generators, and the sampling error of n records, at most E‖φ‖²/n.
 //
 // Guarantee: post-processing; it reads no private record.
 // Errors: *param.Error for a generator of records of another schema, or no records; ctx.Err().

@@ -67,11 +67,11 @@ func (e *Embedding) known() *Embedding {
 // Schema returns the schema of the records.
 func (e *Embedding) Schema() records.Schema { return e.known().config.Schema }
 
-// Classes is the number of sums: one for each class, or one of all records where there are no
+// Classes returns the number of sums: one for each class, or one of all records where there are no
 // classes.
 func (e *Embedding) Classes() int { return len(e.known().counts) }
 
-// Features is the number of features.
+// Features returns the number of features.
 func (e *Embedding) Features() int {
 	if e.known().features == nil { // the zero value
 		return 0

@@ -132,10 +132,10 @@ func (m *Moments) byLabel(e *estimator) {
 	}
 }
 
-// Classes is the number of classes.
+// Classes returns the number of classes.
 func (m *Moments) Classes() int { return len(m.means) }
 
-// Mean is the mean record of a class.
+// Mean returns the mean record of a class.
 func (m *Moments) Mean(class int) []float64 { return append([]float64(nil), m.means[class]...) }
 
 // Components returns the number of directions of a class above the noise level.

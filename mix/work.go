@@ -124,7 +124,7 @@ type samplingJSON struct {
 	Degree  int    `json:"degree"`
 }
 
-// Config is the configuration in JSON, with degree and noise decided.
+// Config returns the configuration in JSON, with degree and noise decided.
 func (w *work) Config() (json.RawMessage, error) {
 	n, degree := w.config.Sampling.public()
 	return json.Marshal(configJSON{samplingJSON{w.config.Sampling.kind(), n, degree}, w.config,

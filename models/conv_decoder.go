@@ -217,13 +217,13 @@ type decoder struct {
 	pool   sync.Pool
 }
 
-// Latent is the number of coordinates of a code.
+// Latent returns the number of coordinates of a code.
 func (n *decoder) Latent() int { return n.chain.in() }
 
-// Dim is the number of numbers of an image.
+// Dim returns the number of numbers of an image.
 func (n *decoder) Dim() int { return n.chain.out() }
 
-// Params are the parameters, layer by layer.
+// Params returns the parameters, layer by layer.
 func (n *decoder) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

@@ -39,13 +39,13 @@ func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marsh
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
-// OfRecord is the loss of a record's score, and its derivative by that.
+// OfRecord returns the loss of a record's score, and its derivative by that.
 func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
 	loss, slope = l.OfFake(-score)
 	return loss, -slope
 }
 
-// OfFake is the loss of a fake's score, and its derivative by that.
+// OfFake returns the loss of a fake's score, and its derivative by that.
 func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	switch l {
 	case Logistic:
@@ -62,7 +62,7 @@ func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	return score, 1
 }
 
-// OfGenerator is what a generator that made a fake of some score has to learn from it, and its
+// OfGenerator returns what a generator that made a fake of some score has to learn from it, and its
 // derivative: not to be told from records (for Logistic in the form that does not saturate).
 func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	if l == Hinge {
@@ -105,7 +105,7 @@ type CriticArchitecture interface {
 	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with
 	// weights drawn from a public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
-	// Name is a short stable name, such as "mlp".
+	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
@@ -192,10 +192,10 @@ func newCritic(be device.Backend, units []unit, width, in, classes int, prefix s
 	return n
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *critic) Dim() int { return n.in }
 
-// Classes is the number of classes, 0 for a critic that sees no labels.
+// Classes returns the number of classes, 0 for a critic that sees no labels.
 func (n *critic) Classes() int { return n.classes }
 
 // Params are weights and biases, layer by layer.
@@ -274,7 +274,7 @@ func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(f
 	n.single.dx = device.Matrix{}
 }
 
-// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+// CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a MLP) CriticSize(in, classes int) int64 {
 	total, width := int64(0), in
 	for _, wide := range a.Hidden {
@@ -292,7 +292,7 @@ func criticLayerSize(in, maps int, layerNorm bool) int64 {
 	return size
 }
 
-// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+// CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a CNN) CriticSize(_, classes int) int64 {
 	m, total := a.image(), int64(0)
 	for _, l := range a.Convolutions {

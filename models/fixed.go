@@ -51,7 +51,7 @@ type FixedForm struct {
 // Fixed reports whether there is a sum in fixed point.
 func (f FixedForm) Fixed() bool { return f.Terms > 0 }
 
-// Worst is the form of gradients of which some have one form and some the other.
+// Worst returns the form of gradients of which some have one form and some the other.
 func (f FixedForm) Worst(g FixedForm) FixedForm {
 	if !f.Fixed() || !g.Fixed() {
 		return FixedForm{}

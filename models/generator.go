@@ -17,9 +17,9 @@ type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
 	Bind(p device.Params)
-	// Latent is the number of coordinates of a code.
+	// Latent returns the number of coordinates of a code.
 	Latent() int
-	// Dim is the number of coordinates of a record.
+	// Dim returns the number of coordinates of a record.
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
@@ -37,7 +37,7 @@ type GeneratorArchitecture interface {
 	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with
 	// weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
 	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
-	// Name is a short stable name, such as "mlp".
+	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 

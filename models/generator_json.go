@@ -24,7 +24,7 @@ func UnmarshalGenerator(data []byte,
 // A GeneratorSizer is what DensitySizer is for densities: it knows how large its networks are
 // without building one.
 type GeneratorSizer interface {
-	// GeneratorSize is the number of parameters and of bytes of public state, both saturating at
+	// GeneratorSize returns the number of parameters and of bytes of public state, both saturating at
 	// math.MaxInt64.
 	GeneratorSize(latent int, heads []Head) (params, state int64)
 }

@@ -33,7 +33,7 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 // A DensitySizer knows how large its networks are without building one, so that a
 // file's claims can be compared with its size before memory is given to them.
 type DensitySizer interface {
-	// Size is the number of parameters and of bytes of public state, both
+	// Size returns the number of parameters and of bytes of public state, both
 	// saturating at math.MaxInt64.
 	Size(v Visible) (params, state int64)
 }

@@ -101,10 +101,10 @@ func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) 
 	n.pass = n.newPass()
 }
 
-// Dim is the number of inputs.
+// Dim returns the number of inputs.
 func (n *Classifier) Dim() int { return n.in }
 
-// Classes is the number of classes.
+// Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }
 
 // Params are weights and biases, layer by layer.

@@ -15,7 +15,7 @@ import (
 // that mixes records (batch normalisation, a mean over the batch) has no guarantee
 // at all.
 type Network interface {
-	// Params are the parameters being trained. Writing them changes the network.
+	// Params returns the parameters being trained. Writing them changes the network.
 	Params() device.Params
 	// Gradients computes the per-example gradients of the loss at the current
 	// parameters. The result is valid until the next call. b.Rows may be 0.
@@ -110,6 +110,6 @@ type DensityArchitecture interface {
 	// New builds the network with fresh parameters from a public seed.
 	// Errors: joined *param.Error values, one for each mistake.
 	New(be device.Backend, v Visible, seed uint64) (Density, error)
-	// Name is a short stable name, such as "vae".
+	// Name returns a short stable name, such as "vae".
 	Name() string
 }

@@ -2,16 +2,16 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// VectorCritic is a critic for vectors and tables: two hidden layers of leaky rectifiers, without
-// normalisation.
+// VectorCritic returns a critic for vectors and tables: two hidden layers of leaky rectifiers,
+// without normalisation.
 func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyReLU} }
 
 // VectorGenerator goes with VectorCritic.
 func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
 
-// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and
-// stride 2 with 64, 128 and 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48
-// million floating-point operations.
+// PaperCritic28 returns the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5
+// and stride 2 with 64, 128 and 256 maps, leaky rectifiers, no normalisation. A forward pass
+// takes 48 million floating-point operations.
 //
 // Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
 // and their code.

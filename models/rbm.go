@@ -120,10 +120,10 @@ func (n *rbm) rebind() {
 	n.w, n.b, n.c = n.params.Block(rbmWeights), n.params.Block(rbmVisible), n.params.Block(rbmHidden)
 }
 
-// Dim is the number of visible units.
+// Dim returns the number of visible units.
 func (n *rbm) Dim() int { return n.visible.Dim }
 
-// Params are the weights, the visible and the hidden biases.
+// Params returns the weights, the visible and the hidden biases.
 func (n *rbm) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

@@ -146,10 +146,10 @@ func (n *vae) rebind() {
 	n.dec.bind(n.params, 2*n.enc.layers())
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *vae) Dim() int { return n.visible.Dim }
 
-// Params are the encoder's blocks followed by the decoder's.
+// Params returns the encoder's blocks followed by the decoder's.
 func (n *vae) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

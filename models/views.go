@@ -57,7 +57,7 @@ func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	return v, nil
 }
 
-// Params are the network's.
+// Params returns the network's.
 func (v *Views) Params() device.Params { return v.net.Params() }
 
 // BeginStep is the network's, if it has one.
@@ -67,7 +67,7 @@ func (v *Views) BeginStep() {
 	}
 }
 
-// Gradients are the means over views.
+// Gradients returns the means over views.
 func (v *Views) Gradients(b device.Batch) Gradients {
 	v.batch = b
 	return v

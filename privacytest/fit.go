@@ -77,7 +77,7 @@ func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 	return d, math.Sqrt(math.Log(2/g.FalseAlarm) / (2 * float64(n)))
 }
 
-// NormalCDF is the distribution function of N(0, std²).
+// NormalCDF returns the distribution function of N(0, std²).
 func NormalCDF(std float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
 }

@@ -49,7 +49,7 @@ func (d *defects) err() error {
 	return errors.Join(errs...)
 }
 
-// Check is the strict test that the data's owner may run before handing records
+// Check returns the strict test that the data's owner may run before handing records
 // over: it reports values that are not numbers, values and labels outside the
 // schema, items outside the universe and rows that are too long. Algorithms do
 // not run it; they read the same records clamped.

@@ -55,26 +55,26 @@ type Column struct {
 // alias is another way in which files write a level.
 type alias struct{ text, level string }
 
-// Numeric is a column of real numbers. They are clamped to the public bounds
+// Numeric returns a column of real numbers. They are clamped to the public bounds
 // [lo, hi]; what is not a number, or missing, is the lower bound unless
 // [Column.WithMissing] gives it a place of its own.
 func Numeric(name string, lo, hi float64) Column {
 	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
 }
 
-// Integer is a column of whole numbers from lo to hi: other numbers are rounded
+// Integer returns a column of whole numbers from lo to hi: other numbers are rounded
 // to the nearest, and what holds for [Numeric] holds here.
 func Integer(name string, lo, hi int) Column {
 	return Column{kind: IntegerColumn, name: name, lo: float64(lo), hi: float64(hi)}
 }
 
-// Ordinal is a column of levels whose order means something. It is encoded as one
+// Ordinal returns a column of levels whose order means something. It is encoded as one
 // number, the levels evenly spaced.
 func Ordinal(name string, levels ...string) Column {
 	return Column{kind: OrdinalColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Categorical is a column of levels without an order, encoded one-hot. A value
+// Categorical returns a column of levels without an order, encoded one-hot. A value
 // that is none of them becomes the level that [Column.WithOther] declares, else
 // a missing value where [Column.WithMissing] makes room for one, else the first
 // level.
@@ -82,18 +82,18 @@ func Categorical(name string, levels ...string) Column {
 	return Column{kind: CategoricalColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Flag is a column of two levels, encoded as one number: no is 0 and yes is 1.
+// Flag returns a column of two levels, encoded as one number: no is 0 and yes is 1.
 func Flag(name, no, yes string) Column {
 	return Column{kind: FlagColumn, name: name, levels: []string{no, yes}}
 }
 
-// Label is the column of the class. Its levels become the class names of the
+// Label returns the column of the class. Its levels become the class names of the
 // schema; it is no part of the encoded vector.
 func Label(name string, levels ...string) Column {
 	return Column{kind: LabelColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Target is a numeric column that is to be predicted from the others. It is
+// Target returns a numeric column that is to be predicted from the others. It is
 // encoded like any [Numeric] one; [Schema.Target] says which it is.
 func Target(name string, lo, hi float64) Column {
 	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
@@ -156,10 +156,10 @@ func (c Column) WithoutMissing() Column {
 	return c
 }
 
-// Name is the column's name.
+// Name returns the column's name.
 func (c Column) Name() string { return c.name }
 
-// Kind is what the column's values are.
+// Kind returns what the column's values are.
 func (c Column) Kind() ColumnKind { return c.kind }
 
 // IsNumber reports whether the column holds numbers rather than levels.
@@ -167,13 +167,13 @@ func (c Column) IsNumber() bool {
 	return c.kind == NumericColumn || c.kind == IntegerColumn || c.kind == TargetColumn
 }
 
-// Bounds are the smallest and the largest value of a number, 0 and 0 for levels.
+// Bounds returns the smallest and the largest value of a number, 0 and 0 for levels.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
-// Levels are the names of the levels in their order, nil for numbers.
+// Levels returns the names of the levels in their order, nil for numbers.
 func (c Column) Levels() []string { return slices.Clone(c.levels) }
 
-// Other is the level declared by [Column.WithOther], or "".
+// Other returns the level declared by [Column.WithOther], or "".
 func (c Column) Other() string { return c.other }
 
 // HasMissing reports whether a missing value is one of its own.
@@ -182,7 +182,7 @@ func (c Column) HasMissing() bool { return c.missing }
 // IsLogarithmic reports whether the numbers are encoded by their logarithm.
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
-// String is the column in words, for a person who reviews a schema.
+// String returns the column in words, for a person who reviews a schema.
 func (c Column) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", c.name, c.kind)

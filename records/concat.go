@@ -70,7 +70,7 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame is the frame that data is, also where [WithUnit] states something about
+// AsFrame returns the frame that data is, also where [WithUnit] states something about
 // it; ok is false for other data.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {

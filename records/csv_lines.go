@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Lines are the fields of every line that is neither blank nor a comment, the header's too, as
+// Lines returns the fields of every line that is neither blank nor a comment, the header's too, as
 // texts without blanks around them; the slice is valid until the next line. A quote that is not
 // closed on its line is an ordinary
 // character. It is for texts that are public, such as those that a schema is drafted from: anyone
@@ -60,7 +60,8 @@ func (c CSV) lines(r io.Reader) (*csvLines, error) {
 	return newCSVLines(in, c.Comma, c.Comment, 0), nil
 }
 
-// MissingTexts are the texts of a missing value: Missing, or what it stands for where it is nil.
+// MissingTexts returns the texts of a missing value: Missing, or what it stands for where it is
+// nil.
 func (c CSV) MissingTexts() []string {
 	if c.Missing == nil {
 		return []string{"", "?"}

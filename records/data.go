@@ -16,9 +16,9 @@ import (
 // as they are. Any number of goroutines may read at once into batches of their
 // own.
 type Data interface {
-	// Schema is the public description of the records.
+	// Schema returns the public description of the records.
 	Schema() Schema
-	// Len is the number of records. It is private where neighbouring data sets
+	// Len returns the number of records. It is private where neighbouring data sets
 	// differ in size: only a run that holds a ledger may let it steer anything.
 	Len() int
 	// Gather copies the given rows into b. A row number outside [0, Len) is a

@@ -93,7 +93,7 @@ func (b *FrameBuilder) truncate() {
 	}
 }
 
-// Len is the number of rows so far.
+// Len returns the number of rows so far.
 func (b *FrameBuilder) Len() int { return b.n }
 
 // Frame is the frame of the rows so far. The builder starts again.

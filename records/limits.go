@@ -95,12 +95,12 @@ func orDefault[T int | int64](set, otherwise T) T {
 	return otherwise
 }
 
-// UnpackedFor is the number of bytes that an input of the given size may unpack to, for readers
-// outside this package.
+// UnpackedFor returns the number of bytes that an input of the given size may unpack to, for
+// readers outside this package.
 func (l Limits) UnpackedFor(bytes int64) int64 { return l.unpacked(bytes) }
 
-// ValuesFor is the number of values that an input of the given size may hold, for readers outside
-// this package.
+// ValuesFor returns the number of values that an input of the given size may hold, for readers
+// outside this package.
 func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
 
 // unpacked is how much an input of which that many bytes have been read may unpack to.

@@ -103,7 +103,7 @@ func validateColumns(columns []Column) error {
 	return errors.Join(errs...)
 }
 
-// Columns are the columns of a table in order, nil for other kinds.
+// Columns returns the columns of a table in order, nil for other kinds.
 func (s Schema) Columns() []Column {
 	if s.table == nil {
 		return nil
@@ -111,7 +111,7 @@ func (s Schema) Columns() []Column {
 	return slices.Clone(s.table.columns)
 }
 
-// ColumnIndex is the place of the column of that name, -1 where there is none.
+// ColumnIndex returns the place of the column of that name, -1 where there is none.
 func (s Schema) ColumnIndex(name string) int {
 	if s.table == nil {
 		return -1
@@ -128,7 +128,7 @@ func (s Schema) Blocks() []Block {
 	return slices.Clone(s.table.blocks)
 }
 
-// Target is the place of the column that is to be predicted, -1 where there is
+// Target returns the place of the column that is to be predicted, -1 where there is
 // none.
 func (s Schema) Target() int {
 	if s.table == nil {

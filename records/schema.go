@@ -128,10 +128,10 @@ func (s Schema) WithUnknown(name string) Schema {
 // WithoutLabels returns the schema of the same records without a class.
 func (s Schema) WithoutLabels() Schema { return s.WithLabels() }
 
-// Kind is what one record is.
+// Kind returns what one record is.
 func (s Schema) Kind() Kind { return s.kind }
 
-// Dim is the number of coordinates of an encoded record; for sets the size of
+// Dim returns the number of coordinates of an encoded record; for sets the size of
 // the universe, for tables the sum of the widths of the blocks.
 func (s Schema) Dim() int { return s.dim }
 
@@ -148,16 +148,16 @@ func (s Schema) IsBinary() bool {
 // IsImage reports whether a record is an image.
 func (s Schema) IsImage() bool { return s.kind == GreyImage || s.kind == BlackWhiteImage }
 
-// MaxItems is the largest number of items of a set, 0 for other kinds.
+// MaxItems returns the largest number of items of a set, 0 for other kinds.
 func (s Schema) MaxItems() int { return s.maxItems }
 
-// Classes is the number of classes, 0 where records carry no label.
+// Classes returns the number of classes, 0 where records carry no label.
 func (s Schema) Classes() int { return len(s.classes) }
 
-// ClassNames are the names of the classes, in the order of their labels.
+// ClassNames returns the names of the classes, in the order of their labels.
 func (s Schema) ClassNames() []string { return slices.Clone(s.classes) }
 
-// ClassName is the name of one class, or its number where it has none.
+// ClassName returns the name of one class, or its number where it has none.
 func (s Schema) ClassName(label int) string {
 	if label >= 0 && label < len(s.classes) {
 		return s.classes[label]
@@ -165,17 +165,17 @@ func (s Schema) ClassName(label int) string {
 	return fmt.Sprint(label)
 }
 
-// Bounds are the smallest and the largest value of a coordinate of an encoded
+// Bounds returns the smallest and the largest value of a coordinate of an encoded
 // record; see [Column.Bounds] for the values of a table.
 func (s Schema) Bounds() (lo, hi float64) { return s.lo, s.hi }
 
-// Height is the number of rows of an image, 0 for other kinds.
+// Height returns the number of rows of an image, 0 for other kinds.
 func (s Schema) Height() int { return s.height }
 
-// Width is the number of columns of an image, 0 for other kinds.
+// Width returns the number of columns of an image, 0 for other kinds.
 func (s Schema) Width() int { return s.width }
 
-// MaxNorm is an upper bound of the L2 norm of an encoded record, attained up to
+// MaxNorm returns an upper bound of the L2 norm of an encoded record, attained up to
 // rounding. It is public, and what an analytic sensitivity may rest on.
 func (s Schema) MaxNorm() float64 {
 	if s.kind == ItemSet {

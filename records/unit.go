@@ -39,7 +39,7 @@ func WithPart(d Data, part, parts int) Data {
 	return stated{Data: d, unit: UnitOf(d), part: part, parts: parts}
 }
 
-// PartOf is the part that [WithPart] has stated, and of how many; 0 of 0 where nothing has.
+// PartOf returns the part that [WithPart] has stated, and of how many; 0 of 0 where nothing has.
 func PartOf(d Data) (part, parts int) {
 	switch own := d.(type) {
 	case stated:

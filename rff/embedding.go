@@ -15,16 +15,16 @@ import (
 //
 // Embeddings of this package are safe for concurrent use.
 type Embedding interface {
-	// In is the width of a record and Dim the number of features.
+	// In returns the width of a record and Dim the number of features.
 	In() int
 	Dim() int
-	// NormBound is the largest ‖φ(x)‖ over records of the layout: the
+	// NormBound returns the largest ‖φ(x)‖ over records of the layout: the
 	// sensitivity of a sum under add/remove.
 	//
 	// Guarantee: the float32 rows that Transform writes keep it too, where the
 	// type does not say otherwise; a private sum clips rows to it all the same.
 	NormBound() float64
-	// ChangeBound is the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
+	// ChangeBound returns the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
 	// sensitivity under replace-one. It is 2·NormBound unless something smaller
 	// is proven.
 	ChangeBound() float64

@@ -87,16 +87,16 @@ func (j *joined) add(e Embedding, share float64) {
 	j.change += share * e.ChangeBound() * e.ChangeBound()
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (j *joined) In() int { return j.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (j *joined) Dim() int { return j.dim }
 
-// NormBound is the largest norm of a record's features.
+// NormBound returns the largest norm of a record's features.
 func (j *joined) NormBound() float64 { return math.Sqrt(j.norm) }
 
-// ChangeBound is the largest distance of two records' features.
+// ChangeBound returns the largest distance of two records' features.
 func (j *joined) ChangeBound() float64 { return math.Sqrt(j.change) }
 
 // Transform implements [Embedding].

@@ -140,10 +140,10 @@ func (b Block) discreteBounds() (norm, change float64) {
 	return 0, 0
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *sumMap) In() int { return m.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *sumMap) Dim() int {
 	if m.numbers == nil {
 		return m.discrete
@@ -151,10 +151,10 @@ func (m *sumMap) Dim() int {
 	return m.numbers.Dim() + m.discrete
 }
 
-// NormBound is the largest norm of a record's features.
+// NormBound returns the largest norm of a record's features.
 func (m *sumMap) NormBound() float64 { return m.norm }
 
-// ChangeBound is the largest distance of two records' features.
+// ChangeBound returns the largest distance of two records' features.
 func (m *sumMap) ChangeBound() float64 { return m.change }
 
 // Transform implements [Embedding].

@@ -19,7 +19,7 @@ type Optimizer struct {
 
 // A Rule is a user-defined optimiser.
 type Rule interface {
-	// Name is a short name.
+	// Name returns a short name.
 	Name() string
 	// Start begins a training of the given number of parameters. Every training has its own Mover;
 	// a Rule that keeps state from one training to the next cannot be used in a search (see

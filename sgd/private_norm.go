@@ -27,7 +27,7 @@ type DPNorm struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-// PaperDPNorm is the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
+// PaperDPNorm returns the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
 func PaperDPNorm() DPNorm { return DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4} }
 
 // maxBins bounds the memory that a configuration file can request.

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// Dir is the store whose ledgers are files in a folder, a folder each. Any number of processes of
-// one machine use it at once. See [DirBackend].
+// Dir returns the store whose ledgers are files in a folder, a folder each. Any number of
+// processes of one machine use it at once. See [DirBackend].
 func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder, opts...)) }
 
 // DirOption changes where a folder of ledgers keeps what.

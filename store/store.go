@@ -46,7 +46,7 @@ const (
 // Store is a set of ledgers by name. It is safe for concurrent use.
 type Store struct{ backend Backend }
 
-// New is the store whose ledgers a backend keeps.
+// New returns the store whose ledgers a backend keeps.
 func New(b Backend) *Store { return &Store{b} }
 
 // Create adds a ledger to the store. Terms.Name may be empty, or the name.

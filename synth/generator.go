@@ -13,7 +13,7 @@ import (
 // A Model is the part of a [Generator] that each system defines. It holds released state only and
 // is safe for concurrent use.
 type Model interface {
-	// Schema is the schema of the synthetic records.
+	// Schema returns the schema of the synthetic records.
 	Schema() records.Schema
 	// Sampler starts a draw for one caller. The draw has been checked against the model's schema
 	// and clusters.
@@ -84,7 +84,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return g.guarantee
 }
 
-// Schema is the schema of the synthetic records.
+// Schema returns the schema of the synthetic records.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}

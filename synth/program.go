@@ -18,7 +18,7 @@ type Work interface {
 	Title() string
 	// Notes returns further lines of the plan's text; nil for none.
 	Notes() []string
-	// Config is the system's part of the plan's JSON, from which the system reads the plan back.
+	// Config returns the system's part of the plan's JSON, from which the system reads the plan back.
 	//
 	// Errors: a configuration that JSON cannot hold, such as one with a user-defined
 	// architecture.

@@ -109,7 +109,7 @@ func (h *hits) Of(record records.Data, dst []float64) {
 	}
 }
 
-// Score is the accuracy, as far as noisy counts tell it.
+// Score returns the accuracy, as far as noisy counts tell it.
 func (h *hits) Score(noisy []float64) float64 {
 	right, all := noisy[:h.classes], noisy[h.classes:]
 	if h.balanced {

@@ -139,9 +139,9 @@ func (c Config) trial() accountant.Event {
 	return of
 }
 
-// Within is the search with the candidates that the largest budget of a single trial allows, such
-// that the whole search stays within its own. Candidates makes them for a budget; the search's δ
-// and relation are theirs. Every plan may use its budget as it likes.
+// Within returns the search with the candidates that the largest budget of a single trial allows,
+// such that the whole search stays within its own. Candidates makes them for a budget; the
+// search's δ and relation are theirs. Every plan may use its budget as it likes.
 //
 // Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded where a hundredth of the
 // budget is too much for a single trial.

@@ -28,12 +28,13 @@ type Score interface {
 // A Statistic is what is summed over the private records to judge one generator. All of it must
 // depend on the generator and on public values alone.
 type Statistic interface {
-	// Dim is the length of the vectors.
+	// Dim returns the length of the vectors.
 	Dim() int
 	// Of sets dst, which is zero, to the vector of the only record of a data set. Longer vectors are
 	// clipped to norm 1, and those that are not finite count as zero. It must not keep the record.
 	Of(record records.Data, dst []float64)
-	// Score is the score of the noisy sum; the larger the better. What is not a number ranks last.
+	// Score returns the score of the noisy sum; the larger the better. What is not a number ranks
+	// last.
 	Score(noisy []float64) float64
 }
 

@@ -107,9 +107,9 @@ func check(op string, err error) {
 	}
 }
 
-// Name is the device's own.
+// Name returns the device's own.
 func (g *gpu) Name() string { return g.name }
 
-// Workers is the number of the host's cores: noise, gathering and sums over records are theirs
+// Workers returns the number of the host's cores: noise, gathering and sums over records are theirs
 // while the device multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

@@ -27,7 +27,7 @@ type memory struct {
 	offset int
 }
 
-// Offset is the place that many numbers further on.
+// Offset returns the place that many numbers further on.
 func (m memory) Offset(elements int) device.Memory { return memory{m.block, m.offset + elements} }
 
 // piece is memory without an owner.

@@ -47,7 +47,7 @@ func Read(d records.Data) (*TrainingSet, error) {
 	return &TrainingSet{&hiddenSet{&trainingSet{x, d}}}, nil
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (s *TrainingSet) Len() int { return s.design.rows() }
 
 // Fit trains a classifier by a method of this package or a user-defined one.

@@ -216,8 +216,8 @@ func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, ev
 	return either, every
 }
 
-// MeanAny is the mean over the classes of the mean errors of "any of the items", the figure that
-// compares two synthesisers in one number; MeanAll is that of "all of the items".
+// MeanAny returns the mean over the classes of the mean errors of "any of the items", the figure
+// that compares two synthesisers in one number; MeanAll is that of "all of the items".
 func (e QueryErrors) MeanAny() float64 {
 	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
 }

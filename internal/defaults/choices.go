@@ -80,7 +80,7 @@ func shown(v reflect.Value) string {
 	return list + "}"
 }
 
-// Notes are the lines of a plan that say what was chosen, and why.
+// Notes returns the lines of a plan that say what was chosen, and why.
 func (c Choices) Notes() (notes []string) {
 	for _, one := range c {
 		if one.Setting == "" {

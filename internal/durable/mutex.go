@@ -16,7 +16,7 @@ type Mutex struct {
 	file *os.File
 }
 
-// NewMutex is the mutex of the file at path, which is made where it is missing.
+// NewMutex returns the mutex of the file at path, which is made where it is missing.
 func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
 // Lock waits for the lock until ctx ends. The result gives it free.

@@ -119,7 +119,7 @@ func (s *State) BeginStepAt(factor float64) {
 	}
 }
 
-// Step is the number of steps begun.
+// Step returns the number of steps begun.
 func (s *State) Step() int { return s.t }
 
 // UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step
