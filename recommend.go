@@ -142,7 +142,8 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 	return []candidate{
 		{"independent", "counts of items alone: nearly as good if there are few records for each item.",
 			planned(Independent(s, b).Nominal(n).Plan)},
-		{"tree", "pairs of items along a tree: better than counts if there are many records for each item.",
+		{"tree",
+			"pairs of items along a tree: better than counts if there are many records for each item.",
 			planned(Tree(s, b).Nominal(n).Plan)},
 		{"mwem", "answers the given counting queries: good if all possible sets can be listed.",
 			planned(MWEM(s, b).Nominal(n).Plan)}}

@@ -128,7 +128,7 @@ type orderSearch struct {
 	index   int // of the best order
 }
 
-// at is what order i gives; ok is false where an atom has no divergence.
+// at returns the conversion at order i; ok is false if an atom has no divergence.
 func (s *orderSearch) at(i int) (v float64, ok bool) {
 	if v, ok = s.tried[i]; ok {
 		return v, true

@@ -71,7 +71,8 @@ func (c Config) withoutMarginals() Config {
 
 func (c *Config) chooseClusters(t defaults.Task) {
 	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
-		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough", clusterSignal, t.Signal,
+		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough",
+			clusterSignal, t.Signal,
 			usualClusters)
 	if c.Schema.Sparse() {
 		k, why = 1, "one network serves sets of many items best"
@@ -138,7 +139,8 @@ func (c *Config) chooseForSets(t defaults.Task) {
 	if c.Model == nil {
 		hidden := left.Width(2*c.Schema.Dim()*c.Cluster.K, 1000, 8, 64)
 		c.Model = models.VAE{Hidden: []int{hidden}, Latent: 2, Activation: models.ReLU}
-		c.choices.Add("Model", c.Model, "the widest that noise permits to train for 1000 steps, from 8 to 64")
+		c.choices.Add("Model", c.Model,
+			"the widest that noise permits to train for 1000 steps, from 8 to 64")
 	}
 	c.chooseSteps(left, 50, 1000)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(trainBatch),
@@ -150,7 +152,8 @@ func (c *Config) chooseForSets(t defaults.Task) {
 	rate := trainRate * math.Sqrt(min(1000/float64(c.Train.Steps), 1))
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Adam(rate), "Train.Optimizer",
 		"scales of gradients do not matter to it")
-	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "averaging reduces noise and costs no privacy")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
+		"averaging reduces noise and costs no privacy")
 }
 
 func (c *Config) chooseForVectors(t defaults.Task) {
@@ -161,18 +164,21 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 			vae.OutputBias = -2
 		}
 		c.Model = vae
-		c.choices.Add("Model", c.Model, "the widest that noise permits to train for 150 steps, from 16 to 256")
+		c.choices.Add("Model", c.Model,
+			"the widest that noise permits to train for 150 steps, from 16 to 256")
 	}
 	c.chooseSteps(t, 50, 150)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability,
 		min(0.2, max(0.02, 2e6/float64(t.Nominal)/150)), "Train.SamplingProbability",
 		"large batches: with few steps their noise matters most")
 	if c.Train.Clip == nil {
-		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm", "a small fraction of a gradient's norm")
+		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm",
+			"a small fraction of a gradient's norm")
 	}
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Momentum(0.3, 0.9), "Train.Optimizer",
 		"steps as long as gradients of norm 1 allow")
-	defaults.Fill(&c.choices, &c.Average, 0.9, "Average", "averaging reduces noise and costs no privacy")
+	defaults.Fill(&c.choices, &c.Average, 0.9, "Average",
+		"averaging reduces noise and costs no privacy")
 	if c.Cluster.K == 1 {
 		defaults.Fill(&c.choices, &c.Train.NominalBatch,
 			c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
@@ -183,7 +189,8 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 	p := max(float64(c.parameters()), 1) / float64(c.Cluster.K)
 	defaults.Fill(&c.choices, &c.Train.Steps, t.Steps(p, least, most), "Train.Steps",
-		fmt.Sprintf("as many as noise permits for %.0f parameters per cluster, from %d to %d", p, least, most))
+		fmt.Sprintf("as many as noise permits for %.0f parameters per cluster, from %d to %d", p, least,
+			most))
 }
 
 // cost predicts the run's time and memory: k-means reads all records in every iteration,

@@ -68,7 +68,8 @@ func (r *run) cluster(ctx context.Context) error {
 				r.Report(PurposeCluster, i, of)
 				return
 			}
-			saved = r.Save() // the only use of its stage: the next draw is a whole pass over the records later
+			// the only use of its stage: the next draw is a whole pass over the records later
+			saved = r.Save()
 			r.Report(PurposeNorm, 1, 1)
 		})}
 	if r.Keeps() {

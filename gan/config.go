@@ -204,7 +204,8 @@ func (c Config) validatePublic(k *param.Checker) {
 			"public records, which WarmSteps and Clipping.Adaptive need")
 		return
 	}
-	k.OK(needed, "gan.Config.Public", "records", "nil: neither WarmSteps nor Clipping.Adaptive uses them")
+	k.OK(needed, "gan.Config.Public", "records",
+		"nil: neither WarmSteps nor Clipping.Adaptive uses them")
 	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
 		"records of the run's schema")
 	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")

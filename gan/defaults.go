@@ -75,7 +75,8 @@ func (c *Config) chooseNetworks(t defaults.Task) {
 	}
 	if c.Generator == nil {
 		c.Generator = models.MLP{Hidden: []int{max(2*width, 64), max(2*width, 64)}, BatchNorm: true}
-		c.choices.Add("Generator", c.Generator, "twice the critic's width: the generator costs no privacy")
+		c.choices.Add("Generator", c.Generator,
+			"twice the critic's width: the generator costs no privacy")
 	}
 	defaults.Fill(&c.choices, &c.Latent, latent, "Latent", "codes cost no privacy")
 	if c.Schema.Kind() == records.MixedTable && c.Penalty == 0 {
@@ -124,7 +125,8 @@ func (c *Config) chooseTraining(t defaults.Task) {
 		"slower than the random walk of a noisy critic")
 	defaults.Fill(&c.choices, &c.CriticSteps, critics, "CriticSteps",
 		"a noisy critic needs more steps")
-	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "averaging reduces noise and costs no privacy")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
+		"averaging reduces noise and costs no privacy")
 	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time only")
 }
 

@@ -116,8 +116,10 @@ func (g GeneratorConfig) Validate() error {
 	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
 	k.OK(g.Floor > 0 && finite(g.Floor), path+"Floor", g.Floor,
 		"a positive number of standard deviations")
-	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights), "BySignal, Uniform or ByProportion")
-	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels), "NoisyProportions or UniformLabels")
+	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights),
+		"BySignal, Uniform or ByProportion")
+	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels),
+		"NoisyProportions or UniformLabels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
 		k.Add(v.Validate())
 	}

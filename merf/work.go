@@ -34,7 +34,8 @@ func (w *work) Title() string {
 
 // Notes state the noise.
 func (w *work) Notes() []string {
-	text := fmt.Sprintf("noise on each sum of features ±%.4g (a record adds at most %.4g)", w.noise.sum,
+	text := fmt.Sprintf("noise on each sum of features ±%.4g (a record adds at most %.4g)",
+		w.noise.sum,
 		w.features.NormBound())
 	if w.noise.count > 0 {
 		text += fmt.Sprintf(", on each count ±%.4g", w.noise.count)

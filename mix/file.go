@@ -86,7 +86,8 @@ func (m *Model) restore(f *synth.File) error {
 		return err
 	}
 	if h.Rows < 0 || h.Rows > m.work.config.Mixtures {
-		return synth.Malformed(fmt.Errorf("%d rows, more than the plan's %d", h.Rows, m.work.config.Mixtures))
+		return synth.Malformed(fmt.Errorf("%d rows, more than the plan's %d", h.Rows,
+			m.work.config.Mixtures))
 	}
 	return f.Load(m.rowParts(h.Rows)...)
 }

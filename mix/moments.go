@@ -34,7 +34,8 @@ type Moments struct {
 	weights network.Choice
 	means   [][]float64     // of every class, in the records' coordinates
 	factors []*mat.Dense    // of every class: coefficients × components, Σ = F Fᵀ
-	paint   []device.Matrix // of every class: components × dim, the components in the records' coordinates
+	// of every class: components × dim, the components in the records' coordinates
+	paint   []device.Matrix
 }
 
 // Moments estimates means and covariances of the classes.
@@ -57,7 +58,8 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	}
 	c := m.work.config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
-		return nil, mistake("Moments", c.Schema.String(), "a release of labelled records without projection")
+		return nil, mistake("Moments", c.Schema.String(),
+			"a release of labelled records without projection")
 	}
 	e := newEstimator(m, cfg.Backend)
 	if e.be == nil {
@@ -223,7 +225,8 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 		if t.Schema().Dim() == dim {
 			return t, nil // every coordinate is described
 		}
-		return nil, mistake("Moments.Described.t", t.Schema().Dim(), "records of the mixed records' dimension")
+		return nil, mistake("Moments.Described.t", t.Schema().Dim(),
+			"records of the mixed records' dimension")
 	}
 	be, n := device.CPU(), t.Len()
 	x := device.HostMatrix(n, dim, make([]float32, n*dim))

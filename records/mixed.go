@@ -81,7 +81,7 @@ func validateColumns(columns []Column) error {
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
 			errs = append(errs,
-				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
+				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a unique name"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {
@@ -98,7 +98,7 @@ func validateColumns(columns []Column) error {
 	}
 	if encoded == 0 || width > maxDim {
 		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
-			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)))
+			fmt.Sprintf("at least one besides the label, and at most %d coordinates", maxDim)))
 	}
 	return errors.Join(errs...)
 }

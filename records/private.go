@@ -9,13 +9,13 @@ import (
 // Everything here that holds records prints as "[private]": under every verb, in a log, as JSON, by
 // itself and inside other values.
 //
-// Package fmt does not ask a value how to print where it stands in an unexported field of some
-// other struct: it walks through structs, and through one pointer under a verb that pointers do not
-// have, such as %s. So these types hold a reference to a struct that holds another, and show an
+// Package fmt does not call a value's Format method if the value is in an unexported field of
+// another struct: it walks through structs, and through one pointer under a verb that pointers do
+// not have, such as %s. So these types hold a reference to a struct that holds another, and show an
 // address.
 //
-// Records come out where they are asked for: by Gather, Range, Row, Items and Value, and by the
-// writers. What these return are plain slices and texts, and print as such.
+// Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
+// slices and texts.
 
 const redacted = "[private]"
 

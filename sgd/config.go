@@ -92,7 +92,8 @@ func (c Config) checkClip(k *checker) {
 	case DPNorm, Quantile, Normalize, Groups:
 		c.Clip.check(k, c)
 	default: // a pointer, which may be nil or change after validation
-		k.ok(false, "Clip", fmt.Sprintf("%T", c.Clip), "a DPNorm, Quantile, Normalize or Groups value, not a pointer")
+		k.ok(false, "Clip", fmt.Sprintf("%T", c.Clip),
+			"a DPNorm, Quantile, Normalize or Groups value, not a pointer")
 	}
 }
 

@@ -137,7 +137,8 @@ func (t *Trainer) validate() error {
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
 		"a step of the run, from 1")
-	k.OK(t.meanFrom == 0 || t.decay == 0, "sgd.WithMean", t.meanFrom, "either WithAverage or WithMean, not both")
+	k.OK(t.meanFrom == 0 || t.decay == 0, "sgd.WithMean", t.meanFrom,
+		"either WithAverage or WithMean, not both")
 	return k.Err()
 }
 

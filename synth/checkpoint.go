@@ -315,7 +315,8 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 		line.purpose, line.count = t.Lines[i].Purpose, t.Lines[i].Count
 		line.once = k.run.program.once(line.purpose)
 		if line.taken < 0 || line.taken > line.count {
-			return fmt.Errorf("checkpoint %s: %w: %d uses taken of %d", k.path, ErrFormat, line.taken, line.count)
+			return fmt.Errorf("checkpoint %s: %w: %d uses taken of %d", k.path, ErrFormat, line.taken,
+				line.count)
 		}
 		t.Lines[i].Taken = line.taken
 	}

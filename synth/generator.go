@@ -53,7 +53,8 @@ func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 // made refuses the zero value.
 func (g *Generator) made() error {
 	if g == nil || g.model == nil {
-		return param.New("synth.Generator", nil, "a generator returned by a plan's Fit or loaded from a file")
+		return param.New("synth.Generator", nil,
+			"a generator returned by a plan's Fit or loaded from a file")
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 }
 
 func overspent(system, what string, cost accountant.Bound, budget accountant.Budget) error {
-	return fmt.Errorf("%s: %s costs ε = %.4g, the budget is %.4g: %w", system, what, cost.Upper, budget.Epsilon,
+	return fmt.Errorf("%s: %s costs ε = %.4g, the budget is %.4g: %w", system, what, cost.Upper,
+		budget.Epsilon,
 		accountant.ErrBudgetExceeded)
 }
 
@@ -92,7 +93,8 @@ func (p *Program) check() error {
 		seen[s.Purpose] = true
 		k.OK(s.Event != nil, path+"Event", nil, "an event")
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
-		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes, "a positive number of lanes and of parts, or 0")
+		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes,
+			"a positive number of lanes and of parts, or 0")
 		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
 			k.OK(gaussian && s.Count == 1 && s.parts() == 1 && s.lanes() == 1, path+"Once", true,
 				"false unless the stage is a single Gaussian release")

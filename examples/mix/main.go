@@ -63,7 +63,8 @@ func parse(args []string) (config, error) {
 		"poisson, or subset (without replacement, under replace_one only)")
 	f.BoolVar(&c.byClass, "by-class", true,
 		"mix records of one class; false for the paper's mixtures of all")
-	f.Float64Var(&c.centers, "centers", 0.15, "fraction of ε for mean records, released first; 0 for none")
+	f.Float64Var(&c.centers, "centers", 0.15,
+		"fraction of ε for mean records, released first; 0 for none")
 	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
 	f.Float64Var(&c.short, "clip-deviation", 6.5,
 		"norm that deviations from mean records are shortened to")
