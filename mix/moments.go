@@ -32,10 +32,10 @@ type Moments struct {
 	schema  records.Schema
 	basis   *basis
 	weights network.Choice
-	means   [][]float64     // of every class, in the records' coordinates
-	factors []*mat.Dense    // of every class: coefficients × components, Σ = F Fᵀ
+	means   [][]float64  // of every class, in the records' coordinates
+	factors []*mat.Dense // of every class: coefficients × components, Σ = F Fᵀ
 	// of every class: components × dim, the components in the records' coordinates
-	paint   []device.Matrix
+	paint []device.Matrix
 }
 
 // Moments estimates means and covariances of the classes.
