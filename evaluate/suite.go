@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Suite trains several classifiers on synthetic and on real records and tests
-// all on real records that none has seen. The zero value takes [classify.Methods].
+// Suite trains several classifiers on synthetic and on real records and tests all on
+// held-out real records. The zero value takes [classify.Methods].
 type Suite struct {
 	Methods []classify.Method
 	Most    int    // training records of either kind at most, drawn at random; 0 for all

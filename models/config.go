@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// checker collects mistakes, so that a user sees all of them at once.
+// checker collects mistakes, so that all of them are reported together.
 type checker struct{ param.Checker }
 
 func (c *checker) positive(path string, n int) { c.OK(n > 0, path, n, "a positive integer") }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// CriticLoss is how a critic learns to tell records from fakes.
+// CriticLoss is the loss by which a critic learns to distinguish records from fakes.
 type CriticLoss int
 
 const (
@@ -62,8 +62,8 @@ func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	return score, 1
 }
 
-// OfGenerator returns what a generator that made a fake of some score has to learn from it, and its
-// derivative: not to be told from records (for Logistic in the form that does not saturate).
+// OfGenerator returns the loss of a generator for a fake with the given score, and its derivative
+// (for Logistic in the form that does not saturate).
 func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	if l == Hinge {
 		return -score, -1
@@ -73,7 +73,7 @@ func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// A Critic gives records a score D: high for what it takes for a record, low for fakes.
+// A Critic assigns a score D: high for records, low for fakes.
 //
 // A conditional critic, of Classes() > 0, adds to a score that all classes share one of the
 // record's class (the projection of Miyato and Koyama 2018, with a head for each class). Labels
@@ -111,9 +111,9 @@ type CriticArchitecture interface {
 
 // Critic builds a multilayer perceptron with one output.
 //
-// Under Wasserstein the penalty's gradient is one outer product a layer where every layer is
-// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, where second
-// derivatives have a share in it.
+// Under Wasserstein the penalty's gradient is one outer product per layer if every layer is
+// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, if second
+// derivatives contribute.
 //
 // Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still
 // belong to records; gains and shifts are parameters like all others, in norms and sums.
@@ -123,7 +123,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
-	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
+		"false for a critic: batch norm mixes records")
 	c.critic("models.MLP", be, in, classes, loss)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 	c.OK(be != nil, path+".Critic", be, "a backend")
 	c.positive(path+".Critic: in", in)
 	c.nonNegative(path+".Critic: classes", classes)
-	c.OK(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
+	c.OK(loss.Known(), path+".Critic: loss", int(loss), "Wasserstein, Logistic or Hinge")
 }
 
 // critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared

@@ -11,8 +11,8 @@ import (
 // A Generator is a network from codes to records that never sees a record: it is trained against
 // something already released or protected.
 //
-// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes
-// records, so clipping them would protect no record.
+// Guarantee: none. It has no per-example gradients, since batch normalisation mixes records and
+// clipping them would protect no record.
 type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
@@ -52,7 +52,7 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
 	c.positive("models.MLP.NewGenerator: latent", latent)
 	c.Add(a.Validate())
-	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.heads("models.MLP.NewGenerator: heads", heads)
 	if err := c.Err(); err != nil {
 		return nil, err

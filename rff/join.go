@@ -10,8 +10,8 @@ import (
 )
 
 // Join puts the features of several embeddings side by side, each scaled: the
-// kernel is the weighted sum of theirs. For images, windows (Patches) say how
-// strokes run and single pixels (Hermite) how dark they are.
+// kernel is the weighted sum of theirs. For images, windows (Patches) capture strokes
+// and single pixels (Hermite) brightness.
 //
 // Guarantee: the norm is √(Σ share·norm²) of the parts, 1 where every part's is.
 type Join struct {
@@ -24,7 +24,7 @@ type Part struct {
 	Kernel EmbeddingKernel
 }
 
-// maxParts bounds what a file can ask for.
+// maxParts bounds what a file can request.
 const maxParts = 64
 
 // Embedding implements [EmbeddingKernel]. Each part has a seed of its own.
@@ -64,7 +64,7 @@ func (c Join) validate() error {
 			errs = append(errs, param.New(path+".Share", p.Share, "a positive number up to 1e6"))
 		}
 		if _, nested := p.Kernel.(Join); nested || p.Kernel == nil {
-			errs = append(errs, param.New(path+".Kernel", p.Kernel, "a feature map that is no Join itself"))
+			errs = append(errs, param.New(path+".Kernel", p.Kernel, "a feature map other than a Join"))
 		}
 	}
 	return errors.Join(errs...)

@@ -8,9 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Sum is the sum kernel for mixed columns: features of the numbers, by a kernel
-// of their own, beside the discrete coordinates as they are over √d, where d is
-// how many of them there are.
+// Sum is the sum kernel for mixed columns: the features of a kernel on the numbers,
+// followed by the discrete coordinates divided by √d, where d is their number.
 //
 // Guarantee: with c discrete columns, each of which has at most one coordinate
 // that is 1, the norm is at most √(1+c/d) and two records differ by at most
@@ -19,8 +18,8 @@ import (
 // Source: Harder, Adamczewski and Park 2021, section 4.2, whose bounds √2 and
 // 2√2 are those of c = d.
 type Sum struct {
-	// Numbers is the kernel of the numeric columns. It sees their coordinates
-	// alone, side by side; flags and indicators of missing numbers are discrete.
+	// Numbers is the kernel of the numeric columns. It sees only their coordinates; flags
+	// and indicators of missing numbers are discrete.
 	Numbers Kernel
 }
 

@@ -497,8 +497,8 @@ func (j *fileJournal) readMark() error {
 	return err
 }
 
-// reachMark refuses a journal without a line that the mark names, and makes lines behind it durable
-// before anything rests on them: the process that wrote them may have died before that.
+// reachMark returns an error if the journal lacks the line that the mark names, and makes lines
+// after it durable before they are used: the process that wrote them may have died before that.
 func (j *fileJournal) reachMark() error {
 	last := j.chain.last()
 	if last.Line < j.mark.atLeast {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Memory returns a store in memory: for tests, and to learn what a backend does. Nothing of it
-// outlives the process.
+// Memory returns a store in memory, for tests and as an example of a backend. It does not
+// outlive the process.
 func Memory() *Store { return New(MemoryBackend()) }
 
 // MemoryBackend returns the backend of Memory.

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a search releases: the best trial's model, which candidate it was, and its score.
-// It holds nothing of the other trials.
+// Model is the released result of a search: the best trial's model, the index of its candidate,
+// and its score. It holds nothing of the other trials.
 type Model struct {
 	synth.Model
 	candidate int
@@ -19,15 +19,15 @@ type Model struct {
 	system    string
 }
 
-// Candidate returns the index of the plan that won, in Config.Candidates. It is released with the
+// Candidate returns the index of the winning plan in Config.Candidates. It is released with the
 // model.
 func (m *Model) Candidate() int { return m.candidate }
 
-// Score returns the winner's noisy score. As the largest of several it is too good on average.
+// Score returns the winner's noisy score. As the largest of several it is biased upwards.
 func (m *Model) Score() float64 { return m.score }
 
-// Best returns the winner as a generator of its own system, with a guarantee such as the search's:
-// that of its plan alone does not hold for it.
+// Best returns the winner as a generator of its own system, with the search's guarantee: that of
+// its plan alone does not hold for it.
 func (m *Model) Best(g *synth.Generator) *synth.Generator {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Classification says how well a classifier names the classes of records.
+// Classification measures how well a classifier predicts the classes of records.
 //
-// The areas under curves come in two conventions, which differ a lot: Scores
-// ranks records by the classifier's numbers, [Classification.Hard] by nothing but
-// the class they are named, as papers on synthetic tables often do.
+// The areas under curves come in two conventions, which differ a lot: Scores ranks
+// records by the classifier's numbers, [Classification.Hard] by the predicted class
+// only, as papers on synthetic tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
@@ -25,7 +25,7 @@ type Classification struct {
 	Scores Ranking `json:"on_scores"`
 }
 
-// Test names the classes of labelled records and compares.
+// Test predicts the classes of labelled records and compares.
 //
 // Errors: *[param.Error] for records of another dimension or with other classes
 // than the classifier's.
