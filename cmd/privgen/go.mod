@@ -3,6 +3,7 @@ module github.com/seed7ba64551/privgen/cmd/privgen
 go 1.26.0
 
 require (
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/seed7ba64551/privgen v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
 	github.com/seed7ba64551/privgen/connect/sqlledger v0.0.0

@@ -15,7 +15,7 @@ func main() {
 // run is the whole program. A first interrupt ends the work between two steps, a second one ends
 // the process.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, reported like any other
+	ignoreSignals()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)

@@ -51,7 +51,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.progress, "progress", "auto",
 		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
 	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newGuarantee(a), newLedger(a),
-		newAudit(a), newMan(a))
+		newAudit(a), newReport(a), newFidelity(a), newCompare(a), newMan(a))
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
 		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
 	return root
