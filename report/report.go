@@ -80,9 +80,9 @@ type Omission struct {
 	Reason  string `json:"reason"`
 }
 
-// Three are one measure of synthetic records against the real ones, of held-out real records, and
-// of a second release against the first. What was not there is null.
-type Three struct {
+// Beside is one measure of synthetic records against the real ones, and the same of held-out real
+// records, the best one can hope for; null without them.
+type Beside struct {
 	Synthetic Number `json:"synthetic"`
 	HeldOut   Number `json:"held_out"`
 }

@@ -49,14 +49,14 @@ type Pair struct {
 type ThreeWay struct {
 	Bins   int     `json:"bins"`
 	Groups []Group `json:"groups"` // worst first
-	Mean   Three   `json:"mean_total_variation"`
+	Mean   Beside  `json:"mean_total_variation"`
 }
 
 // Group is the total variation distance of the joint levels of three columns: 0 is the same, 1 has
 // nothing in common.
 type Group struct {
 	Columns []string `json:"columns"`
-	Three
+	Beside
 }
 
 // Sets are sizes and frequencies of sets of items.
@@ -67,10 +67,10 @@ type Sets struct {
 	// ItemError is the mean absolute difference of the frequencies of all items, PairError that of
 	// pairs of popular ones, SizeError the total variation distance of sizes; TopShared is the part of
 	// the most frequent real combinations that are among the synthetic ones.
-	ItemError     Three  `json:"item_error"`
-	PairError     Three  `json:"pair_error"`
-	SizeError     Three  `json:"size_error"`
-	TopShared     Three  `json:"top_shared"`
+	ItemError     Beside `json:"item_error"`
+	PairError     Beside `json:"pair_error"`
+	SizeError     Beside `json:"size_error"`
+	TopShared     Beside `json:"top_shared"`
 	MeanReal      Number `json:"mean_size"`
 	MeanSynthetic Number `json:"mean_size_synthetic"`
 }
@@ -124,13 +124,13 @@ type Ceiling struct {
 	// Noise is the expected mean TVComplement of two releases of all histograms of columns, each in
 	// one Gaussian release that spends the whole budget: what ε costs the simplest synthesiser
 	// there is, computed from the law of its noise and the number of real records.
-	Noise        Number `json:"noise"`
-	NoiseStd     Number `json:"noise_std"` // of each count, in records
-	NoiseColumns []Bar  `json:"noise_columns,omitempty"`
+	Noise    Number `json:"noise"`
+	NoiseStd Number `json:"noise_std"` // of each count, in records
 	// Second is the mean TVComplement of the synthetic records and those of a second release.
 	Second  Number `json:"second"`
 	Columns int    `json:"columns"`
 	Bins    int    `json:"bins"`
+	Records int    `json:"records"` // of each draw
 }
 
 // Propensity says how well synthetic records can be told from real ones.
@@ -138,10 +138,10 @@ type Propensity struct {
 	// PMSE is the mean squared difference from one half of the probability of being synthetic, by
 	// logistic regression on both kinds, equally many (Snoke et al. 2018): 0 where they cannot be
 	// told apart, ¼ where they always can.
-	PMSE Three `json:"pmse"`
+	PMSE Beside `json:"pmse"`
 	// AUC is the area under the curve of a random forest that is trained on one half and tells the
 	// other apart: ½ is a coin.
-	AUC     Three  `json:"roc_auc"`
+	AUC     Beside `json:"roc_auc"`
 	Curve   Curve  `json:"roc"` // of synthetic records
 	HeldOut *Curve `json:"roc_held_out,omitempty"`
 	Records int    `json:"records"` // of each kind
@@ -154,15 +154,15 @@ type Curve struct {
 }
 
 // Queries are random counting queries: of how many records do one to three columns lie in given
-// ranges or levels; for sets, how many have all of some items.
+// ranges or levels; for sets, how many have any of some items.
 type Queries struct {
 	Count int `json:"count"`
 	// Mean, Median, High and Max are of the absolute differences of the answers as parts of all
 	// records; High is the 95th percentile.
-	Mean   Three `json:"mean"`
-	Median Three `json:"median"`
-	High   Three `json:"percentile_95"`
-	Max    Three `json:"max"`
+	Mean   Beside `json:"mean"`
+	Median Beside `json:"median"`
+	High   Beside `json:"percentile_95"`
+	Max    Beside `json:"max"`
 }
 
 // Risk is what an attacker can make of the synthetic records.
