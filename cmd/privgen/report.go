@@ -160,8 +160,8 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 // reportText are the main figures of a report.
 func reportText(r *report.Report) string {
 	var b strings.Builder
-	for _, words := range r.Promise.Words {
-		fmt.Fprintln(&b, words)
+	if len(r.Promise.Words) > 0 {
+		fmt.Fprintln(&b, r.Promise.Words[0])
 	}
 	rows := [][]string{{"", "synthetic", "held-out real"}}
 	for _, f := range figures {
