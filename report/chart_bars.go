@@ -72,7 +72,7 @@ func barsChart(bars []Bar) template.HTML {
 
 // levels draws a pair of bars for every level.
 func levels(name string, bars []Bar) template.HTML {
-	const rowHeight, left, right = 31, 112, 44
+	const rowHeight, left, right = 31, 128, 44
 	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4), name: "shares of the levels of " + name}
 	top := Number(0)
 	for _, b := range bars {
@@ -82,7 +82,7 @@ func levels(name string, bars []Bar) template.HTML {
 	for i, b := range bars {
 		y := float64(i * rowHeight)
 		d.add(`<g><title>%s</title>`, esc(b.Label))
-		d.text(left-6, y+18, "end", "", cut(b.Label, 17))
+		d.text(left-6, y+18, "end", "", cut(b.Label, 18))
 		d.add(`</g>`)
 		if !b.Real.IsNone() {
 			w := float64(b.Real) * scale

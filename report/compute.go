@@ -52,7 +52,7 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 // Errors: *[param.Error], joined; ctx.Err().
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
-	if in.Real != nil || in.HeldOut != nil {
+	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
 		return nil, param.New("report.Input.Real", "records",
 			"none: a report that may be published is computed without them")
 	}
