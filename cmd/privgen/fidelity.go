@@ -42,7 +42,7 @@ func newFidelity(a *app) *cobra.Command {
 	budgetFlags(f, &j.budget, 0.1, 1e-6)
 	j.where.flags(c)
 	j.in.flags(f)
-	f.IntVar(&j.n, "n", 10000, "`number` of synthetic records to judge")
+	f.IntVarP(&j.n, "n", "n", 10000, "`number` of synthetic records to judge")
 	f.Uint64Var(&j.seed, "seed", 1, "of the synthetic records; the noise has no seed")
 	f.StringVarP(&j.out, "out", "o", "", "`file` for the figures")
 	c.MarkFlagRequired("out")

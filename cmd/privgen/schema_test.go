@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seed7ba64551/privgen/report"
 )
 
 // validate holds a JSON text to a schema of the folder schemas.
@@ -29,7 +31,7 @@ func validate(t *testing.T, name, text string) {
 func TestJSONFollowsItsSchema(t *testing.T) {
 	s := withShortPlan(t)
 	s.people("sample.csv", 300, 2)
-	tried := map[string]bool{"error": true, "guarantee-statement": true} // tried by others, or by all
+	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // by others
 	for _, c := range []struct {
 		schema string
 		args   []string
@@ -48,6 +50,8 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 		{"ledger-show", []string{"ledger", "show", "people"}},
 		{"ledger-left", []string{"ledger", "left", "people"}},
 		{"ledger-verify", []string{"ledger", "verify", "people"}},
+		{"fidelity", []string{"fidelity", "people.gen", "people.csv", "--ledger", "people", "-n", "500",
+			"--epsilon", "0.3", "-o", "figures.json"}},
 		{"audit", []string{"audit", "plan.json", "--canaries", "60", "--samples", "500"}},
 	} {
 		tried[c.schema] = true
@@ -95,4 +99,44 @@ func TestSchemasRefuse(t *testing.T) {
 			t.Errorf("%s does not name its draft", f)
 		}
 	}
+}
+
+// TestReportFollowsItsSchema: the report's JSON is held to the schema that package report commits,
+// and the page is one file.
+func TestReportFollowsItsSchema(t *testing.T) {
+	s := fitted(t)
+	s.people("others.csv", 1000, 2)
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(report.JSONSchema())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("report.schema.json", value); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("report.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"report", "people.gen", "people.csv", "--holdout", "others.csv", "-o", "report.html", "--rows",
+			"500", "--train", "300"},
+		{"report", "people.gen", "--publish", "-o", "public.html"},
+	} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(s.run(0, append(args, "--json")...).stdout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if !strings.Contains(s.read("report.html"), report.Caveat) ||
+		strings.Contains(s.read("public.html"), report.Caveat) {
+		t.Error("the page on real records says it is not private, the public one does not")
+	}
+	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv", "--publish", "-o", "x.html"),
+		"--publish")
+	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv"), "--out")
+	s.oneLine(s.run(exitUsage, "report", "people.gen", "-o", "x.html"), "RECORDS")
 }
