@@ -137,6 +137,9 @@ func histogram(name string, bars []Bar, missing *Bar) template.HTML {
 		if !b.Real.IsNone() {
 			d.bar(x+0.5, at(b.Real), step-1, base-at(b.Real), "real", title+"real "+percent(b.Real)+
 				", synthetic "+percent(b.Synthetic))
+		} else {
+			d.bar(x, at(b.Synthetic), step, base-at(b.Synthetic), "pass", title+"synthetic "+
+				percent(b.Synthetic))
 		}
 		xs, ys = append(xs, x, x+step), append(ys, at(b.Synthetic), at(b.Synthetic))
 	}

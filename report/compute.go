@@ -47,7 +47,8 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 
 // Released makes a report of released numbers alone: the guarantee, the bill, the synthetic
 // records' own columns, and what a fidelity.Plan released. It reads no real records, and refuses an
-// input that holds some, so that a mistake shows. Its JSON form and its page may be published.
+// input that holds some, so that a mistake shows; a second release too, since the guarantee on the
+// page does not pay for it. Its JSON form and its page may be published.
 //
 // Errors: *[param.Error], joined; ctx.Err().
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.

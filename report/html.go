@@ -130,7 +130,7 @@ func dataURL(png []byte) template.URL {
 
 // doubled reports whether the bound of a split differs from that of one record.
 func doubled(r *Risk) bool {
-	for i := range r.Bound.TruePositive {
+	for i := range min(len(r.Bound.TruePositive), len(r.SplitBound.TruePositive)) {
 		if r.Bound.TruePositive[i] != r.SplitBound.TruePositive[i] {
 			return true
 		}

@@ -29,7 +29,7 @@ type Input struct {
 	// Settings.Synthetic.
 	Synthetic records.Data
 	// Second are records of a second, independent release of the same real records, which has to be
-	// paid for; nil leaves out how far two releases lie apart in fact.
+	// paid for beside the first; nil leaves out how far two releases lie apart in fact.
 	Second records.Data
 
 	// Fidelity is what a fidelity.Plan released; nil for nothing.

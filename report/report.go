@@ -109,7 +109,7 @@ type Bar struct {
 	Synthetic Number `json:"synthetic"`
 }
 
-// Number is a float64 that JSON writes as null where it is none, and as the text "inf" or "-inf"
+// Number is a float64 that JSON writes as null where it is none, and as the text "+Inf" or "-Inf"
 // where it is infinite.
 type Number float64
 

@@ -10,7 +10,8 @@ import (
 
 // risk attacks the generator and draws what the promise allows.
 func (m *maker) risk(context.Context) error {
-	out := &Risk{Epsilon: none, Delta: none}
+	empty := Curve{[]Number{}, []Number{}}
+	out := &Risk{Attacks: []Attack{}, Bound: empty, SplitBound: empty, Epsilon: none, Delta: none}
 	m.bounds(out)
 	if m.in.Real == nil {
 		if !out.Epsilon.IsNone() {

@@ -29,7 +29,10 @@ func (t *Table) Histograms(bins int) []Histogram {
 		codes, levels := c.coded(bins)
 		counts := make([]float64, levels)
 		for _, code := range codes {
-			counts[code] += 1 / float64(len(codes))
+			counts[code]++
+		}
+		for i := range counts {
+			counts[i] /= float64(max(len(codes), 1))
 		}
 		h.Missing = counts[levels-1]
 		edges := c.edges(bins)

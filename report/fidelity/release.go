@@ -181,11 +181,11 @@ func (p *Plan) figures(noisy []float64, public *records.Frame,
 	for _, h := range histograms {
 		shares := make([]float64, h.cells)
 		for i := range public.Len() {
-			shares[h.cell(public, i)-h.first] += 1 / float64(public.Len())
+			shares[h.cell(public, i)-h.first]++
 		}
 		apart := 0.0
 		for i, count := range noisy[h.first : h.first+h.cells] {
-			apart += math.Abs(count/n - shares[i])
+			apart += math.Abs(count/n - shares[i]/float64(public.Len()))
 		}
 		c := Column{Name: h.shape.Name(), TVComplement: max(1-apart/2, 0),
 			Noise: min(float64(h.cells)*p.Std/(math.Sqrt(2*math.Pi)*n), 1)}
