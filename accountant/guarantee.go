@@ -16,6 +16,8 @@ type Guarantee struct {
 	Delta      float64          `json:"delta"`
 	Relation   Relation         `json:"relation"`
 	Unit       string           `json:"unit"` // whose presence or content is protected
+	// how many rows of a unit are read at most, where it may have several; 0 for one
+	RowsPerUnit int `json:"rows_per_unit,omitempty"`
 	Lower      float64          `json:"lower"`
 	Budget     float64          `json:"budget_epsilon"`
 	Accountant string           `json:"accountant"`
@@ -149,6 +151,11 @@ func (g Guarantee) String() string {
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
 	line("unit", "one %s", g.Unit)
+	if g.RowsPerUnit > 0 {
+		line("", "all of their rows, of which at most %d are read", g.RowsPerUnit)
+		eps, delta := g.OneRow()
+		line("one row", "ε = %s, δ = %.3g, for a row of a %s who has others", roundUp(eps), delta, g.Unit)
+	}
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}

@@ -82,7 +82,7 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, ErrSchema
 	}
-	return f, records.CheckUnit("draft.Fit.data", records.UnitOf(data), ledger.Unit())
+	return f, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
 // check judges what is public about a run before it begins.

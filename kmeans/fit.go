@@ -99,7 +99,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		return errors.Join(append(errs, errData)...)
 	}
 	if ledger != nil {
-		errs = append(errs, records.CheckUnit("kmeans.Fit.data", records.UnitOf(data), ledger.Unit()))
+		errs = append(errs, records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))

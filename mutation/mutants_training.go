@@ -206,7 +206,7 @@ func kmeansMutants() []mutant {
 			New: "if false {",
 			Why: "initial centres are released and not paid for"},
 		{Name: "kmeans/records pass for users", In: in, Tests: all,
-			Old: "errs = append(errs, records.CheckUnit(\"kmeans.Fit.data\", records.UnitOf(data), " +
+			Old: "errs = append(errs, records.CheckUnitOf(\"kmeans.Fit.data\", data, " +
 				"ledger.Unit()))",
 			New: "errs = append(errs, nil)",
 			Why: "a promise to users rests on rows"},

@@ -234,7 +234,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		return param.New("sgd.Steps.data", fmt.Sprintf("%d coordinates", data.Schema().Dim()),
 			fmt.Sprintf("records of the network's %d", net.Dim()))
 	}
-	if err := records.CheckUnit("sgd.Steps.data", records.UnitOf(data), t.ledger.Unit()); err != nil {
+	if err := records.CheckUnitOf("sgd.Steps.data", data, t.ledger.Unit()); err != nil {
 		return err
 	}
 	if t.allowance != nil {

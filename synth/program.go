@@ -28,6 +28,11 @@ type Work interface {
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
+// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf] or
+// [records.AsPersons] wherever it would read single ones. Plans of other systems refuse a schema of
+// persons.
+type PersonWork interface{ TakesPersons() }
+
 // A Program is the part of a plan that all systems share: its stages with their prices, and the way
 // they are paid for and carried out. A system's plan embeds it. The zero value and nil print
 // themselves and refuse to run. A nil pointer to what embeds it is no Program: a system's plan has
@@ -85,6 +90,9 @@ func (p *Program) check() error {
 	k.OK(p.system != "", "synth.NewProgram.system", p.system, "a name")
 	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's work")
 	k.OK(len(p.stages) > 0, "synth.NewProgram.stages", len(p.stages), "at least one stage")
+	if _, persons := p.work.(PersonWork); !persons {
+		k.Add(records.RefusePersons(p.system+".Config.Schema", p.schema))
+	}
 	seen := map[string]bool{}
 	for i, s := range p.stages {
 		path := fmt.Sprintf("synth.NewProgram.stages[%d].", i)
@@ -141,6 +149,13 @@ func (p *Program) String() string {
 	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, p.work.Title())
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
+	if most := p.schema.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
+			Relation: p.budget.Relation}
+		eps, delta := g.OneRow()
+		fmt.Fprintf(&b, "unit: one %s, all of their rows, of which at most %d are read; for one row of a "+
+			"%s who has others ε = %.4g, δ = %.3g\n", records.UnitUser, most, records.UnitUser, eps, delta)
+	}
 	for _, s := range p.stages {
 		b.WriteString(s.line())
 	}

@@ -1,0 +1,19 @@
+package accountant
+
+import "math"
+
+// OneRow is what the guarantee implies for a single row, where a unit may have several
+// (RowsPerUnit) and others of the same unit stay: a row that changes, comes or goes.
+//
+// Such a row replaces one unit's rows by others. Under replace-one that is what the guarantee is
+// about. Under add-or-remove-one it is to take the unit away and to put it back, and two steps of
+// (ε, δ) are one of (2ε, (1+e^ε)δ). A unit's only row is the unit itself.
+//
+// Source: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, on group
+// privacy; the step is written out here for two.
+func (g Guarantee) OneRow() (epsilon, delta float64) {
+	if g.Relation == ReplaceOne {
+		return g.Epsilon, g.Delta
+	}
+	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
+}
