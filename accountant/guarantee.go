@@ -12,19 +12,19 @@ import (
 // Guarantee is what can be said to an auditor about everything a ledger has set aside. It prints
 // itself, and survives JSON.
 type Guarantee struct {
-	Epsilon    float64          `json:"epsilon"` // published: the upper end
-	Delta      float64          `json:"delta"`
-	Relation   Relation         `json:"relation"`
-	Unit       string           `json:"unit"` // whose presence or content is protected
+	Epsilon  float64  `json:"epsilon"` // published: the upper end
+	Delta    float64  `json:"delta"`
+	Relation Relation `json:"relation"`
+	Unit     string   `json:"unit"` // whose presence or content is protected
 	// how many rows of a unit are read at most, where it may have several; 0 for one
-	RowsPerUnit int `json:"rows_per_unit,omitempty"`
-	Lower      float64          `json:"lower"`
-	Budget     float64          `json:"budget_epsilon"`
-	Accountant string           `json:"accountant"`
-	Samplers   []string         `json:"samplers"`
-	NoiseClass []NoiseClass     `json:"noise_class"`
-	Entries    []GuaranteeEntry `json:"entries"`
-	NotCovered []string         `json:"not_covered"`
+	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
+	Lower       float64          `json:"lower"`
+	Budget      float64          `json:"budget_epsilon"`
+	Accountant  string           `json:"accountant"`
+	Samplers    []string         `json:"samplers"`
+	NoiseClass  []NoiseClass     `json:"noise_class"`
+	Entries     []GuaranteeEntry `json:"entries"`
+	NotCovered  []string         `json:"not_covered"`
 	// not empty: there is no guarantee at all
 	NotPrivate string `json:"not_private,omitempty"`
 	// where the ledger is kept; nil for one in memory

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -85,14 +86,15 @@ func (r *run) cluster(ctx context.Context) error {
 	return nil
 }
 
-// route assigns every record to a cluster, if that has not been done yet. Assignments depend on the
-// record and on released centres only, and stay inside the run.
+// route assigns every record to a cluster, or every row of persons, if that has not been done yet.
+// Assignments depend on the record and on released centres only, and stay inside the run.
 func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
 	}
-	assigned := make([]int32, r.Data.Len())
-	err := network.EachBatch(ctx, r.Data, routeChunk, func(lo int, b device.Batch) {
+	rows, _ := records.RowsOf(r.Data)
+	assigned := make([]int32, rows.Len())
+	err := network.EachBatch(ctx, rows, routeChunk, func(lo int, b device.Batch) {
 		r.router.assign(r.Backend, b, assigned[lo:lo+b.Rows])
 	})
 	if err == nil {

@@ -39,5 +39,5 @@ func TestSharesAddUpExactly(t *testing.T) {
 			t.Error("a coarse grid takes shares")
 		}
 	}()
-	NewFixedSum(1, 0x1p-19).AddShare(0, 1)
+	NewFixedSum(1, 0x1p-19).AddShare(0, 0.5)
 }

@@ -29,11 +29,8 @@ func newWorker(p *work, be device.Backend) *worker {
 	w := &worker{work: p, be: be, reader: reader{unit: network.UnitOf(p.config.Schema)},
 		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
 	if p.noise.count > 0 {
-		grid := mechanism.GridFor(p.noise.count)
-		if p.config.Schema.RowsPerPerson() > 0 {
-			grid = mechanism.ShareGrid(p.noise.count)
-		}
-		w.counts = mechanism.NewFixedSum(classes, grid)
+		w.counts = mechanism.NewFixedSum(classes, mechanism.CountGrid(p.noise.count,
+			p.config.Schema.RowsPerPerson() > 0))
 	}
 	return w
 }
@@ -62,11 +59,7 @@ func (w *worker) add(b device.Batch, shares records.Shares) {
 		return
 	}
 	for i := range b.Rows {
-		if shares == nil {
-			w.counts.AddInt(classOf(b, i), 1)
-		} else {
-			w.counts.AddShare(classOf(b, i), shareOf(shares, b, i))
-		}
+		w.counts.AddShare(classOf(b, i), shareOf(shares, b, i))
 	}
 }
 

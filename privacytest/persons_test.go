@@ -1,22 +1,62 @@
 package privacytest_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // byPerson are the runs that take persons.
-var byPerson = []string{"merf", "merf, table", "merf, sets in a stream"}
+var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
+	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM"}
+
+// alsoByPerson are runs that are replayed record by record elsewhere.
+var alsoByPerson = []struct {
+	name   string
+	schema records.Schema
+	fit    func(s records.Schema, b accountant.Budget) fitting
+}{
+	{"merf, samples", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerfSamples},
+	{"kmeans", records.Interval(3, 0, 1), fitCentres},
+	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
+}
+
+func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		c := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
+			Batches: merf.Batches{Probability: 0.5, Steps: 3}}
+		if b.Relation == accountant.ReplaceOne {
+			c.Nominal = 7
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, err
+		}
+		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
+		return embedded(ctx, e, err)
+	}
+}
+
+func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3,
+			Norm: &kmeans.DPNorm{Max: 3, Bins: 6, NoiseMultiplier: 2}}
+		return kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger)
+	}
+}
 
 // TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
 // kept, is told from nobody and from another person by no more than a record is.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
-	replayed := replayed
-	for _, c := range replayed {
+	for _, c := range append(alsoByPerson, replayed...) {
 		taken := false
 		for _, name := range byPerson {
 			taken = taken || c.name == name

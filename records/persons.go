@@ -105,7 +105,7 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 		all[next[p]] = int32(i)
 		next[p]++
 	}
-	out := &personsRows{first: make([]int32, 1, persons+1)}
+	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // also of nobody
 	var rows []int32
 	for p := range persons {
 		rows = append(rows, keepRows(all[start[p]:start[p+1]], most)...)
@@ -164,7 +164,8 @@ func copyRows(d Data, rows []int32) (Data, error) {
 	return copyRows(whole, rows)
 }
 
-// Shares are what each row counts: nil where every row is a record and counts 1. The shares of a
+// Shares are what each row counts: nil where every row is a record and counts 1, and never nil of
+// persons, even where there are none. The shares of a
 // person's rows add up to 1 exactly, and each is a multiple of [ShareStep].
 type Shares []float32
 

@@ -226,8 +226,9 @@ func TestPersonsRefusals(t *testing.T) {
 	if none.Len() != 0 || none.Schema().Kind() != 0 {
 		t.Error("no persons hold something")
 	}
-	if p := grouped(t, numbered(t), []string{}, 3); p.Len() != 0 {
-		t.Errorf("no rows make %d persons", p.Len())
+	p := grouped(t, numbered(t), []string{}, 3)
+	if _, shares := records.RowsOf(p); p.Len() != 0 || shares == nil || p.Slice(0, 0).Len() != 0 {
+		t.Errorf("no rows make %d persons, with shares %v", p.Len(), shares)
 	}
 }
 
