@@ -118,6 +118,9 @@ func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error
 			func(row int32) int { return int(r.assigned[row]) })
 	}
 	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithAverage(r.config.Average)}
+	if r.config.Schema.RowsPerPerson() > 0 {
+		opts = append(opts, sgd.WithPersons())
+	}
 	if a := r.Allowance(PurposeTrain); a != nil {
 		opts = append(opts, sgd.WithAllowance(a))
 	}

@@ -16,7 +16,8 @@ import (
 
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
-	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM"}
+	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
+	"dpgm, marginals", "gan", "gan, table"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
@@ -68,6 +69,17 @@ func TestSystemsUnderReplayByPerson(t *testing.T) {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
 				replayAll(t, s, r, c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
+			})
+		}
+	}
+}
+
+// TestTrainingUnderReplayByPerson: the same of DP-SGD, for every kind of network and clip norm.
+func TestTrainingUnderReplayByPerson(t *testing.T) {
+	for _, c := range trainings() {
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				replayAll(t, c.schema.ByPerson(3), r, training(c.cfg, c.network))
 			})
 		}
 	}
