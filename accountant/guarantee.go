@@ -150,12 +150,7 @@ func (g Guarantee) String() string {
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
-	line("unit", "one %s", g.Unit)
-	if g.RowsPerUnit > 0 {
-		line("", "all of their rows, of which at most %d are read", g.RowsPerUnit)
-		eps, delta := g.OneRow()
-		line("one row", "ε = %s, δ = %.3g, for a row of a %s who has others", roundUp(eps), delta, g.Unit)
-	}
+	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}

@@ -32,11 +32,11 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	if data == nil {
 		return nil, refused("data", nil, "records")
 	}
-	frame, err := p.frame(data, ledger)
+	frame, shares, err := p.frame(data, ledger)
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame) })
+	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
 // FitStream is [Fit] of records that arrive in parts, in memory that does not
@@ -57,11 +57,11 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 			if err != nil {
 				return err
 			}
-			frame, err := p.frame(part, ledger)
+			frame, shares, err := p.frame(part, ledger)
 			if err != nil {
 				return err
 			}
-			if err := c.add(ctx, frame); err != nil {
+			if err := c.add(ctx, frame, shares); err != nil {
 				return err
 			}
 		}
@@ -73,16 +73,22 @@ func refused(field string, value any, want string) error {
 	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
-// frame checks public things about the data: its type, its schema, its unit.
-func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, error) {
-	f, ok := records.AsFrame(data)
+// frame checks public things about the data: its type, its schema, its unit. Of persons it is that of
+// their rows, each of which counts for its share: see records.RowsOf.
+func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
+	error) {
+	rows, shares := records.RowsOf(data)
+	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, refused("data", "data of another type", "a table, *records.Frame")
+		return nil, nil, refused("data", "data of another type", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
-		return nil, ErrSchema
+		return nil, nil, ErrSchema
 	}
-	return f, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
+	if err := records.CheckPersons("draft.Fit.data", data, p.Config.Candidates); err != nil {
+		return nil, nil, err
+	}
+	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
 // check judges what is public about a run before it begins.
@@ -95,6 +101,10 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
 		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	if p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
+		return refused("ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
@@ -118,7 +128,9 @@ func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
 		mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
 		return nil, err
 	}
-	return p.interpret(noisy, ledger.Guarantee())
+	g := ledger.Guarantee()
+	g.RowsPerUnit = p.Config.Candidates.RowsPerPerson()
+	return p.interpret(noisy, g)
 }
 
 // counter adds records up, exactly.
@@ -128,14 +140,15 @@ type counter struct {
 }
 
 func newCounter(p *Plan) *counter {
-	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	// So that a count is a whole number of steps.
+	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
 	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
 }
 
 // checkEvery is how many records are read between two looks at the context.
 const checkEvery = 4096
 
-func (c *counter) add(ctx context.Context, f *records.Frame) error {
+func (c *counter) add(ctx context.Context, f *records.Frame, shares records.Shares) error {
 	for i := range f.Len() {
 		if i%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -143,7 +156,7 @@ func (c *counter) add(ctx context.Context, f *records.Frame) error {
 			}
 		}
 		for k := range c.histograms {
-			c.sum.AddInt(c.histograms[k].cell(f, i), 1)
+			c.sum.AddShare(c.histograms[k].cell(f, i), shares.Of(i))
 		}
 	}
 	return ctx.Err()

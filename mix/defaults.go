@@ -55,7 +55,8 @@ func (c *Config) chooseSampling() {
 			"the sampling of the budget's relation; its degree is the plan's to choose")
 	}
 	classes := c.Schema.Classes()
-	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets {
+	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets &&
+		c.Schema.RowsPerPerson() == 0 {
 		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
 			"mixtures of one class show what sets it apart")
 	}

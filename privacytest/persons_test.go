@@ -17,7 +17,8 @@ import (
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"dpgm, marginals", "gan", "gan, table"}
+	"dpgm, marginals", "gan", "gan, table", "mix",
+	"mix, projected, centred", "draft"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {

@@ -315,8 +315,7 @@ func RefusePersons(path string, s Schema) error {
 		return nil
 	}
 	return param.New(path, perPerson(s.persons),
-		"one row a record: merf, gan, dpgm, kmeans, sgd and the baselines take persons; or keep one "+
-			"row of each, or make one record of each person's rows")
+		"one row a record; dpgm, merf, gan, mix, kmeans, draft and the baselines take persons")
 }
 
 func perPerson(most int) string {

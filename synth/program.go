@@ -151,10 +151,8 @@ func (p *Program) String() string {
 		p.budget.Relation)
 	if most := p.schema.RowsPerPerson(); most > 0 {
 		g := accountant.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
-			Relation: p.budget.Relation}
-		eps, delta := g.OneRow()
-		fmt.Fprintf(&b, "unit: one %s, all of their rows, of which at most %d are read; for one row of a "+
-			"%s who has others ε = %.4g, δ = %.3g\n", records.UnitUser, most, records.UnitUser, eps, delta)
+			Relation: p.budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}
 	for _, s := range p.stages {
 		b.WriteString(s.line())
