@@ -36,12 +36,12 @@ type examples struct {
 }
 
 // takePersons has the trainer sum person by person.
-func (t *Trainer) takePersons() error {
+func (t *Trainer) takePersons(path string) error {
 	if t.exact == nil {
-		return param.New("sgd.Steps.data", "persons of several rows on a device with memory of its own",
+		return param.New(path, "persons of several rows on a device with memory of its own",
 			"a network on device.CPU, which sums the gradients of persons one by one")
 	}
-	t.exact.sumAlone(t.params)
+	t.exact.sumAlone(t.net.Params())
 	return nil
 }
 

@@ -118,12 +118,12 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 				"fewer parameters: rounding them to units would take up the clip norm")
 		}
 	}
-	t.prepare()
 	if t.byPerson {
-		if err := t.takePersons(); err != nil {
+		if err := t.takePersons("sgd.WithPersons"); err != nil {
 			return nil, err
 		}
 	}
+	t.prepare()
 	return t, nil
 }
 
@@ -254,7 +254,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		return err
 	}
 	if t.of.persons, _ = records.AsPersons(data); t.of.persons != nil {
-		if err := t.takePersons(); err != nil {
+		if err := t.takePersons("sgd.Steps.data"); err != nil {
 			return err
 		}
 	}
