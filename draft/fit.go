@@ -42,6 +42,9 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // FitStream is [Fit] of records that arrive in parts, in memory that does not
 // grow with their number.
 //
+// Units: a record must be in one part only, and where the ledger protects users so must all of a
+// user. Under such a ledger a second part is refused unless both state different parts of all users,
+// by records.WithPart.
 // Errors: those of Fit, and the stream's own, which end the run: whoever makes the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
@@ -53,7 +56,11 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 		return nil, refused("parts", nil, "records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
+		var seen pieces
 		for part, err := range parts {
+			if err == nil {
+				err = seen.add(part, ledger)
+			}
 			if err != nil {
 				return err
 			}

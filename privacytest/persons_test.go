@@ -2,6 +2,7 @@ package privacytest_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,11 +60,7 @@ func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 // kept, is told from nobody and from another person by no more than a record is.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
-		taken := false
-		for _, name := range byPerson {
-			taken = taken || c.name == name
-		}
-		if !taken {
+		if !slices.Contains(byPerson, c.name) {
 			continue
 		}
 		s := c.schema.ByPerson(3)
