@@ -43,8 +43,9 @@ func TestSystemsTakePersons(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.System(), err)
 		}
-		if got := read.String(); got != p.String() || !strings.Contains(got, "one user with all rows, of "+
-			"which at most 3 are read; for one row of a user who has others ε = ") {
+		both := "one user with all rows, of which at most 3 are read; for one row of a user who has " +
+			"others ε = "
+		if got := read.String(); got != p.String() || !strings.Contains(got, both) {
 			t.Errorf("%s: the plan does not state both units:\n%v", p.System(), got)
 		}
 		users := accountant.NewLedger(budget, accountant.WithUnit(records.UnitUser))

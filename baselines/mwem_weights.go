@@ -51,9 +51,9 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 
 // answers counts the cut records that satisfy each query, and all of them: private numbers.
 //
-// Rows of persons count for their shares, in whole units, and what they add up to is rounded down to
-// whole persons. A person's shares add up to 1, so that a sum moves by at most 1 with a person, and
-// rounded down by at most 1 too.
+// Rows of persons count for their shares, in whole units, and what they add up to is rounded down
+// to whole persons. A person's shares add up to 1, so that a sum moves by at most 1 with a
+// person, and rounded down by at most 1 too.
 func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64,
 	rows int64, err error) {
 	truth = make([]int64, w.count)

@@ -25,8 +25,8 @@ func System() synth.System {
 // work is what the plan adds to the frame.
 type work struct{ config Config }
 
-// TakesPersons says that rows count for their share of a person, and that training samples and clips
-// persons.
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
 func (w *work) TakesPersons() {}
 
 // Title says what is trained.

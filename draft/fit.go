@@ -43,8 +43,8 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // grow with their number.
 //
 // Units: a record must be in one part only, and where the ledger protects users so must all of a
-// user. Under such a ledger a second part is refused unless both state different parts of all users,
-// by records.WithPart.
+// user. Under such a ledger a second part is refused unless both state different parts of all
+// users, by records.WithPart.
 // Errors: those of Fit, and the stream's own, which end the run: whoever makes the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
@@ -80,8 +80,8 @@ func refused(field string, value any, want string) error {
 	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
-// frame checks public things about the data: its type, its schema, its unit. Of persons it is that of
-// their rows, each of which counts for its share: see records.RowsOf.
+// frame checks public things about the data: its type, its schema, its unit. Of persons it is
+// that of their rows, each of which counts for its share: see records.RowsOf.
 func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
 	error) {
 	rows, shares := records.RowsOf(data)

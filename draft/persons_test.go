@@ -83,7 +83,7 @@ func TestPersons(t *testing.T) {
 		"persons by a plan of rows": fit(byRow, persons, users()),
 		"two pieces":                pieces(p, a, b),
 		"one part twice":            pieces(p, part(a, 1), part(b, 1)),
-		"two pieces of users":       pieces(byRow, asUsers(rows.Slice(0, 200)), asUsers(rows.Slice(200, 400))),
+		"two pieces of users":       pieces(byRow, asUsers(rows.Slice(0, 9)), asUsers(rows.Slice(9, 99))),
 	} {
 		if p := new(param.Error); !errors.As(err, &p) {
 			t.Errorf("%s: %v", name, err)

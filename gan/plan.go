@@ -113,8 +113,8 @@ func (c Config) noise() []float64 {
 // work is what the system adds to a plan.
 type work struct{ config Config }
 
-// TakesPersons says that rows count for their share of a person, and that training samples and clips
-// persons.
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
 func (w work) TakesPersons() {}
 
 func (w work) Title() string {

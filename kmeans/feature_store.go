@@ -42,7 +42,8 @@ func newStore(be device.Backend, f Features, data records.Data, limit int64) *st
 	data, shares := records.RowsOf(data)
 	n, row := data.Len(), 4*f.Dim()
 	rows := min(max(partBytes/row, minRows), maxRows)
-	s := &store{be: be, f: f, data: data, share: shares, rows: min(rows, n), keep: int64(n)*int64(row) <= limit}
+	s := &store{be: be, f: f, data: data, share: shares, rows: min(rows, n),
+		keep: int64(n)*int64(row) <= limit}
 	for lo := 0; lo < n; lo += rows {
 		s.parts = append(s.parts, part{lo: lo, hi: min(lo+rows, n)})
 	}

@@ -67,7 +67,8 @@ func TestPersonsCountAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.SumStd != rows.SumStd || p.CountStd != rows.CountStd {
-		t.Errorf("noise ±%v and ±%v, of rows ±%v and ±%v", p.SumStd, p.CountStd, rows.SumStd, rows.CountStd)
+		t.Errorf("noise ±%v and ±%v, of rows ±%v and ±%v", p.SumStd, p.CountStd, rows.SumStd,
+			rows.CountStd)
 	}
 	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
 	e, err := p.Embed(context.Background(), ledger, d)

@@ -79,7 +79,8 @@ func TestTotalsCountOnce(t *testing.T) {
 	row := device.Batch{Rows: 1,
 		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
 	for _, own := range a.workers {
-		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row, nil)
+		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row,
+			nil)
 	}
 	copied := func() *mechanism.FixedSum {
 		sum := mechanism.NewFixedSum(a.workers[0].sums.Dim(), a.workers[0].sums.Grid())

@@ -26,8 +26,9 @@ type Pair struct {
 //
 // Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
 // differs: the last one, or the first, or one in the middle. n bounds the common records; the same
-// seed gives the same pairs. Of persons (records.Schema.ByPerson) it is a whole person, with one row
-// or many, that comes, goes or changes. Code that works through many records in chunks wants [Edges] besides.
+// seed gives the same pairs. Of persons (records.Schema.ByPerson) it is a whole person, with one
+// row or many, that comes, goes or changes. Code that works through many records in chunks wants
+// [Edges] besides.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}

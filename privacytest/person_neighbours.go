@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// personPairs are Neighbours of persons: a whole person comes, goes or is replaced, who has one row,
-// as many as are kept, or ten times as many. The rows are those of every oddity in turn, all of the
-// heaviest, or random; they stand together in front, in the middle or at the end, or among the rows
-// of others, of whom each has two.
+// personPairs are Neighbours of persons: a whole person comes, goes or is replaced, who has one
+// row, as many as are kept, or ten times as many. The rows are those of every oddity in turn, all
+// of the heaviest, or random; they stand together in front, in the middle or at the end, or among
+// the rows of others, of whom each has two.
 func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	most := g.schema.RowsPerPerson()
 	var odd []row

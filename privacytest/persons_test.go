@@ -83,8 +83,8 @@ func TestTrainingUnderReplayByPerson(t *testing.T) {
 	}
 }
 
-// TestNeighboursByPerson: the pairs differ in one person, who has one row, all that are kept, or ten
-// times as many.
+// TestNeighboursByPerson: the pairs differ in one person, who has one row, all that are kept, or
+// ten times as many.
 func TestNeighboursByPerson(t *testing.T) {
 	s := records.Interval(2, 0, 1).WithLabels("a", "b").ByPerson(3)
 	for _, r := range relations {

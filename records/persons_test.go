@@ -70,8 +70,8 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 	}
 }
 
-// TestKeptRowsAreThePersonsOwn: what is kept of a person is the same whoever else is there, whatever
-// their rows are, and wherever they stand.
+// TestKeptRowsAreThePersonsOwn: what is kept of a person is the same whoever else is there,
+// whatever their rows are, and wherever they stand.
 func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 	for _, rows := range []int{1, 3, 4, 30, 300} {
 		var own []float32
@@ -159,12 +159,13 @@ func TestPersonsOfEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := records.FromBytes(records.Image(1, 2).WithLabels("a", "b"), []byte{0, 255, 9, 9, 1, 1},
-		0, 1, 1)
+	image, err := records.FromBytes(records.Image(1, 2).WithLabels("a", "b"),
+		[]byte{0, 255, 9, 9, 1, 1}, 0, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []records.Data{frame, sets, image, other{image}, records.WithUnit(image, "record")} {
+	for _, d := range []records.Data{frame, sets, image, other{image},
+		records.WithUnit(image, "record")} {
 		p := grouped(t, d, []int{5, 6, 5}, 4)
 		var whole, own device.Batch
 		d.Gather([]int32{0, 2, 1}, &whole)
@@ -309,7 +310,8 @@ func TestReadPersons(t *testing.T) {
 			t.Errorf("%q by %s: %v", c.text, c.person, err)
 		}
 	}
-	if _, err := (records.CSV{Header: true}).ReadPersons(strings.NewReader(""), s, "who", 0); err == nil {
+	_, err = records.CSV{Header: true}.ReadPersons(strings.NewReader(""), s, "who", 0)
+	if err == nil {
 		t.Error("no rows a person are accepted")
 	}
 }

@@ -157,9 +157,9 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 // alone reports whether records are added one by one.
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
-// gradient leaves the gradient of one example in f.one, the weighted sum of those of its rows, and is
-// its squared norm. Of a single row it is what the network says if that is more or not a number; of
-// several, rows whose norms are not finite are left out.
+// gradient leaves the gradient of one example in f.one, the weighted sum of those of its rows,
+// and is its squared norm. Of a single row it is what the network says if that is more or not a
+// number; of several, rows whose norms are not finite are left out.
 func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)
 	f.reported = grow(f.reported, len(shares))

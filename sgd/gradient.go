@@ -164,9 +164,9 @@ var errGradients = errors.New(
 	"sgd: gradients of another type or form than those of an empty batch, by which the sum was " +
 		"planned")
 
-// addAlone adds example i of the micro-batch, a record or all rows of a person, as a row of its own:
-// what the network says of an example among others does not matter then, and the norm is measured on
-// the very row that is added.
+// addAlone adds example i of the micro-batch, a record or all rows of a person, as a row of its
+// own: what the network says of an example among others does not matter then, and the norm is
+// measured on the very row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
 	lo, hi := t.of.span(i)
 	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)

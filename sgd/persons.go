@@ -10,9 +10,9 @@ import (
 )
 
 // Training by person: an example is all rows of one person, and its gradient the mean of the
-// gradients of these rows, weighted by their shares. Everything else is as with records: persons are
-// sampled, the norm of the mean is what is clipped and what clip norms are chosen by, and the clipped
-// vector is rounded to units once. So what one person changes is what one record would.
+// gradients of these rows, weighted by their shares. Everything else is as with records: persons
+// are sampled, the norm of the mean is what is clipped and what clip norms are chosen by, and the
+// clipped vector is rounded to units once. So what one person changes is what one record would.
 //
 // The mean is worked out as one float32 vector from a batch that holds this person's rows and no
 // others, and its norm is measured on that very vector. Norms that are worked out without it, from

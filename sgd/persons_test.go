@@ -98,8 +98,8 @@ func (u unlucky) Gradients(b device.Batch) models.Gradients {
 }
 
 // TestPersonsSensitivity: whichever person comes, goes or is replaced, with any number of rows, the
-// sum moves by the clip norm at most, and by twice as much. Persons differ wildly and hold rows that
-// are no numbers, cancel, or are too large for their sum.
+// sum moves by the clip norm at most, and by twice as much. Persons differ wildly and hold rows
+// that are no numbers, cancel, or are too large for their sum.
 func TestPersonsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	odd := []float32{float32(math.NaN()), 3e38, -3e38, 0, 1e-40, 1e6, -1e6}

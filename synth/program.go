@@ -28,9 +28,9 @@ type Work interface {
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
-// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf] or
-// [records.AsPersons] wherever it would read single ones. Plans of other systems refuse a schema of
-// persons.
+// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf]
+// or [records.AsPersons] wherever it would read single ones. Plans of other systems refuse a
+// schema of persons.
 type PersonWork interface{ TakesPersons() }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, and the way
