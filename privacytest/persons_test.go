@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -106,5 +107,44 @@ func TestNeighboursByPerson(t *testing.T) {
 		if r == accountant.AddOrRemoveOne && (len(sizes) != 2 || !sizes[1] || !sizes[3]) {
 			t.Errorf("persons of %v rows come and go", sizes)
 		}
+	}
+}
+
+// TestPersonsByRowAreCompared: persons who differ in their second rows only are neighbours whose
+// difference is found, so that samples without it are compared.
+func TestPersonsByRowAreCompared(t *testing.T) {
+	s := records.Interval(1, 0, 1)
+	build := func(second float32) records.Data {
+		d, err := records.FromFlat(s, []float32{0.5, second, 0.25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := records.GroupBy(d, []int{1, 1, 2}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// It releases what it has not sampled.
+	leak := func(ctx context.Context, ledger *accountant.Ledger, d records.Data) (any, error) {
+		event := accountant.PoissonSampled{Probability: 0.5,
+			Event: accountant.Gaussian{NoiseMultiplier: 2}}
+		g, err := mechanism.Begin(ctx, ledger).Spend("sum", event)
+		if err != nil {
+			return nil, err
+		}
+		g.PoissonSample(d.Len(), nil, nil)
+		sum, rows := mechanism.NewFixedSum(1, 0x1p-20), d.(*records.Persons).Rows()
+		var b device.Batch
+		rows.Range(0, rows.Len(), &b)
+		sum.AddRow(b.Dense.Data[1:2], 1)
+		out := make([]float64, 1)
+		err = g.Release(0.5, mechanism.Part{Sum: sum, Std: 2, Out: out})
+		return out, err
+	}
+	r := privacytest.Replay[records.Data]{Run: leak, Data: build(0), Neighbour: build(1),
+		Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: accountant.ReplaceOne}}
+	if len(r.Findings(t)) == 0 {
+		t.Error("a row that is read outside the sample is not found")
 	}
 }
