@@ -91,8 +91,8 @@ func TestRowsRoundedApart(t *testing.T) {
 	}
 }
 
-// TestRowsRoundedTogether: the means of two persons' rows, each row rounded by itself, move apart by
-// a grid step for every row, which a bound for single rows does not allow for.
+// TestRowsRoundedTogether: the means of two persons' rows, each row rounded by itself, move apart
+// by a grid step for every row, which a bound for single rows does not allow for.
 func TestRowsRoundedTogether(t *testing.T) {
 	const dim, rows = 9, 16
 	const grid = 1.0 / 64
