@@ -23,7 +23,8 @@ import (
 // unmade are zero values and nil pointers of plans and of what is released.
 func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
-		draft.Plan{}, fidelity.Plan{}, report.Report{}, synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
+		draft.Plan{}, fidelity.Plan{}, report.Report{},
+		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
 		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())
