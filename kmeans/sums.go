@@ -8,8 +8,8 @@ import (
 )
 
 // sums are one iteration's private numbers: exact fixed-point sums of features
-// and counts for every cluster, one copy per worker. They leave only through
-// [mechanism.Grant.Release].
+// and counts for every cluster, one copy per worker. They are released through
+// [mechanism.Grant.Release] only.
 type sums struct {
 	k, dim  int
 	workers []workerSums
@@ -39,8 +39,8 @@ func (s *sums) reset() {
 	}
 }
 
-// add counts every row once, in the cluster it is assigned to. Integer sums
-// make the result independent of how rows are spread over workers.
+// add counts every row once, in the cluster it is assigned to. Integer sums make the
+// result independent of how rows are divided among workers.
 func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32) {
 	features = s.onHost(be, features)
 	var wg sync.WaitGroup

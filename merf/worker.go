@@ -33,7 +33,7 @@ func newWorker(p *work, be device.Backend) *worker {
 	return w
 }
 
-// rows is how many records are mapped at a time: about eight megabytes of features.
+// rows returns how many records are mapped at a time: about eight megabytes of features.
 func (w *worker) rows() int {
 	if _, sparse := w.work.features.(rff.SparseEmbedding); sparse {
 		return 1024
@@ -66,7 +66,7 @@ func classOf(b device.Batch, i int) int {
 	return int(b.Labels[i])
 }
 
-// addSparse adds rows of features that are mostly zero, at the cost of those that are not.
+// addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
 func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 	bound, dim := s.NormBound(), s.Dim()
 	for i := range b.Rows {
@@ -75,7 +75,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 		for k, v := range w.values {
 			squared += float64(v) * float64(v)
 			if w.places[k] <= last {
-				squared = math.NaN() // a place that is listed twice would count more than the norm says
+				squared = math.NaN() // an index listed twice would count more than the norm bounds
 			}
 			last = w.places[k]
 		}
