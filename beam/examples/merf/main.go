@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -70,7 +71,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	job := beam.Job{Source: "made up", Shards: shards(), Key: mechanism.NewKey(), Folder: folder}
-	start := time.Now()
+	start, before := time.Now(), cpu()
 	if *memory {
 		_, err = plan.EmbedStream(ctx, ledger, everything(ctx))
 	} else {
@@ -79,9 +80,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	took := time.Since(start).Seconds()
-	fmt.Printf("%d rows of %d columns in %d shards: %.1f s, %.0f rows/s, peak memory %s\n", *rows,
-		len(schema.Columns())-1, len(job.Shards), took, float64(*rows)/took, peak())
+	took, busy := time.Since(start).Seconds(), cpu()-before
+	fmt.Printf("%d rows of %d columns in %d shards: %.1f s, %.0f rows/s; %.1f s of processor time, "+
+		"%.0f rows/s of it; peak memory %s\n", *rows, len(schema.Columns())-1, len(job.Shards), took,
+		float64(*rows)/took, busy, float64(*rows)/busy, peak())
 	if *memory || *out == 0 {
 		return nil
 	}
@@ -187,6 +189,15 @@ func madeUp(_ context.Context, location string) iter.Seq2[records.Data, error] {
 			}
 		}
 	}
+}
+
+// cpu is the processor time of this process so far, in seconds.
+func cpu() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // peak is the largest resident set so far, on Linux.
