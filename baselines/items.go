@@ -35,6 +35,7 @@ func eachCut(ctx context.Context, data records.Data, limit int,
 
 // itemCounts is a release of how many records have each item, and of how many records there are.
 type itemCounts struct {
+	schema     records.Schema
 	dim, limit int
 	relation   accountant.Relation
 }
@@ -54,28 +55,16 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 // counter counts items and records: private numbers.
 func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)
-<<<<<<< HEAD
-	items := mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
-	rows := mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
+	persons := c.schema.RowsPerPerson() > 0
+	items := mechanism.NewFixedSum(c.dim, mechanism.CountGrid(itemStd, persons))
+	rows := mechanism.NewFixedSum(1, mechanism.CountGrid(rowStd, persons))
 	return &cutCounter{limit: c.limit, sums: []*mechanism.FixedSum{items, rows},
-		each: func(row []uint32) {
-			rows.AddInt(0, 1)
+		each: func(row []uint32, share float64) {
+			rows.AddShare(0, share)
 			for _, item := range row {
-				items.AddInt(int(item), 1)
+				items.AddShare(int(item), share)
 			}
 		}}
-=======
-	persons := data.Schema().RowsPerPerson() > 0
-	items = mechanism.NewFixedSum(c.dim, mechanism.CountGrid(itemStd, persons))
-	rows = mechanism.NewFixedSum(1, mechanism.CountGrid(rowStd, persons))
-	err = eachCut(ctx, data, c.limit, func(row []uint32, share float64) {
-		rows.AddShare(0, share)
-		for _, item := range row {
-			items.AddShare(int(item), share)
-		}
-	})
-	return items, rows, err
->>>>>>> main
 }
 
 // release returns released counts, made the best of, and the number of records, at least one.

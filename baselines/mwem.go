@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -214,7 +215,13 @@ func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15
 
 // countGrid is fine beside the noise, divides 1, and leaves room for counts of two thousand million
 // times the scale.
-func countGrid(scale float64) float64 { return min(mechanism.GridFor(scale)*(1<<18), 1) }
+func countGrid(scale float64, persons bool) float64 {
+	g := min(mechanism.GridFor(scale)*(1<<18), 1)
+	if persons {
+		g = min(g, records.ShareStep)
+	}
+	return g
+}
 
 func (m mwem) passes() []string { return []string{purposeChoices} }
 
@@ -222,7 +229,7 @@ func (m mwem) counter(p synth.Pass, noise float64) (*cutCounter, error) {
 	if p.Purpose != purposeChoices || p.State != nil {
 		return nil, noPass(m, p)
 	}
-	return m.workload().counter(m.MaxItems, countGrid(noise)), nil
+	return m.workload().counter(m.MaxItems, countGrid(noise, m.Schema.RowsPerPerson() > 0)), nil
 }
 
 // domain lists or draws the possible records: public.

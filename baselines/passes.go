@@ -14,7 +14,7 @@ import (
 // cutCounter counts something of every record, cut to limit items.
 type cutCounter struct {
 	limit int
-	each  func(items []uint32)
+	each  func(items []uint32, share float64)
 	sums  []*mechanism.FixedSum
 }
 

@@ -141,7 +141,7 @@ func TestQueriesMoveByOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		var counts []int64
-		for _, sum := range counted(t, w.counter(m.MaxItems, countGrid(1)), table) {
+		for _, sum := range counted(t, w.counter(m.MaxItems, countGrid(1, false)), table) {
 			for _, v := range read(t, scaled{sum, 1e6}) { // noise of 1e-2
 				counts = append(counts, int64(math.Round(1e6*v)))
 			}
@@ -212,7 +212,7 @@ func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Noise of forty scales has probability 4e-18.
-		count, got := mechanism.NewFixedSum(1, countGrid(scale)), make([]float64, 1)
+		count, got := mechanism.NewFixedSum(1, countGrid(scale, false)), make([]float64, 1)
 		for range 4 {
 			count.AddInt(0, 1_106_871)
 		}

@@ -69,7 +69,7 @@ func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsP
 func (m tree) pairNoise(noise float64) float64 { return noise / math.Sqrt(1-itemsPart) }
 
 func (m tree) counts() itemCounts {
-	return itemCounts{dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
+	return itemCounts{schema: m.Schema, dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
 }
 
 func (m tree) passes() []string { return []string{purposeItems, purposePairs} }
@@ -170,13 +170,10 @@ func (m tree) pairCounter(chosen []uint32, std float64) *cutCounter {
 		rank[item] = int32(r)
 	}
 	sum := mechanism.NewFixedSum(len(chosen)*(len(chosen)-1)/2, mechanism.CountGrid(std,
-		data.Schema().RowsPerPerson() > 0))
+		m.Schema.RowsPerPerson() > 0))
 	var ranks []int32
-<<<<<<< HEAD
-	return &cutCounter{limit: m.MaxItems, sums: []*mechanism.FixedSum{sum}, each: func(row []uint32) {
-=======
-	err := eachCut(ctx, data, m.MaxItems, func(row []uint32, share float64) {
->>>>>>> main
+	return &cutCounter{limit: m.MaxItems, sums: []*mechanism.FixedSum{sum}, each: func(row []uint32,
+		share float64) {
 		ranks = ranks[:0]
 		for _, item := range row {
 			if r := rank[item]; r >= 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
@@ -51,8 +52,23 @@ func KMeansWork() Work { return Work{Kind: kindKMeans} }
 // A counting makes empty sums of a pass, given in JSON.
 type counting func(pass []byte, be device.Backend) (*partial.Partial, error)
 
+// read holds the work that this process has read, which for a plan means pricing it again.
+var read sync.Map // of counting, by Work in text
+
 // counting reads the work, as a process does that was sent it.
 func (w Work) counting() (counting, error) {
+	name := w.Kind + " " + string(w.Plan)
+	if c, known := read.Load(name); known {
+		return c.(counting), nil
+	}
+	c, err := w.readCounting()
+	if err == nil {
+		read.Store(name, c)
+	}
+	return c, err
+}
+
+func (w Work) readCounting() (counting, error) {
 	switch w.Kind {
 	case kindPlan:
 		return planCounting(w.Plan)
@@ -69,13 +85,13 @@ func (w Work) counting() (counting, error) {
 }
 
 func planCounting(text []byte) (counting, error) {
-	read, err := privgen.Systems().ReadPlan(text)
+	saved, err := privgen.Systems().ReadPlan(text)
 	if err != nil {
 		return nil, err
 	}
-	p, ok := read.(synth.PassPlan)
+	p, ok := saved.(synth.PassPlan)
 	if !ok {
-		return nil, param.New("beam.Work.Plan", read.System(), "a plan of exact sums over all records")
+		return nil, param.New("beam.Work.Plan", saved.System(), "a plan of exact sums over all records")
 	}
 	return func(pass []byte, be device.Backend) (*partial.Partial, error) {
 		var which synth.Pass

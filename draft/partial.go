@@ -34,11 +34,12 @@ type frames struct{ *counter }
 //
 // Errors: *param.Error for data that are no table.
 func (c frames) Add(ctx context.Context, data records.Data) error {
-	f, ok := records.AsFrame(data)
+	rows, shares := records.RowsOf(data)
+	f, ok := records.AsFrame(rows)
 	if !ok {
 		return refused("data", "data of another type", "a table, *records.Frame")
 	}
-	return c.add(ctx, f)
+	return c.add(ctx, f, shares)
 }
 
 // Sums are the counts.

@@ -217,30 +217,15 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
 	k, dim := l.cfg.K, l.f.Dim()
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
-<<<<<<< HEAD
 	pass := l.pass
 	if pass == nil {
 		pass = l.reading(n)
 	}
-=======
-	totals := newSums(k, dim, l.opts.be.Workers(), n, l.store.share != nil)
-	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
->>>>>>> main
 	path := &path{l: l, s: s, update: newUpdater(l.cfg, n, dim, l.rng), centers: centers}
 	path.replay(l.opts.history)
 	out := released{make([]float64, k*dim), make([]float64, k)}
 	for l.opts.iterations.Remaining() > 0 {
-<<<<<<< HEAD
 		sums, real, err := pass(ctx, path.centers, s.clip)
-=======
-		near.set(path.centers)
-		totals.reset()
-		err := l.store.visit(ctx, func(p part) error {
-			near.assign(p.features, assigned)
-			totals.add(l.opts.be, p.features, assigned, l.store.shares(p))
-			return nil
-		})
->>>>>>> main
 		if err != nil {
 			return nil, err
 		}
@@ -248,15 +233,9 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-<<<<<<< HEAD
-		// Which cluster a record counts in is a function of the record alone only where the backend
-		// says so.
-		if real {
-=======
 		// The cluster of a record is a function of the record alone only if the backend promises
 		// it.
-		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
->>>>>>> main
+		if real {
 			grant.NoteReal()
 		}
 		if err := sums.release(grant, n, out); err != nil {
@@ -269,10 +248,9 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 	return path.model()
 }
 
-<<<<<<< HEAD
 // reading makes the passes over the fit's own records.
 func (l *lloyd) reading(n noise) passing {
-	totals := newSums(l.cfg.K, l.f.Dim(), l.opts.be.Workers(), n)
+	totals := newSums(l.cfg.K, l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
 	a := newAssigning(l.opts.be, l.cfg.K, l.f.Dim(), l.store.rows, totals)
 	return func(ctx context.Context, centers [][]float64, _ float64) (workerSums, bool, error) {
 		totals.reset()
@@ -282,10 +260,7 @@ func (l *lloyd) reading(n noise) passing {
 	}
 }
 
-// path is the way of the centres from release to release. It sees nothing private.
-=======
 // path computes the centres from release to release. It sees nothing private.
->>>>>>> main
 type path struct {
 	l       *lloyd
 	s       start

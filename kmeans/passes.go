@@ -38,12 +38,16 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 	}
 	dim := f.Dim()
 	n := spread(p.Relation, p.ClipNorm, p.Config.NoiseMultiplier, p.Config.countShare(dim))
-	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.K, dim, be.Workers(), n)}
+	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.K, dim, be.Workers(), n,
+		p.Schema.RowsPerPerson() > 0)}
 	return partial.New(id, p.Schema, c, isReal(be)), nil
 }
 
+// noRecords are none, in rows, of a schema of rows or of persons.
+func noRecords(s records.Schema) (records.Data, error) { return records.Concat(s.ByPerson(0)) }
+
 func (p Pass) check(f Features) error {
-	none, err := records.Concat(p.Schema)
+	none, err := noRecords(p.Schema)
 	if err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ type counter struct {
 
 // Add counts every record once, in the cluster whose centre is nearest.
 func (c *counter) Add(ctx context.Context, data records.Data) error {
-	if data.Len() == 0 {
+	if rows, _ := records.RowsOf(data); rows.Len() == 0 {
 		return ctx.Err()
 	}
 	s := newStore(c.be, c.f, data, 0)
@@ -125,7 +129,11 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that sums records up")
 	k.OK(cfg.Norm == nil, "kmeans.Config.Norm", "a DPNorm",
 		"none: set ClipNorm where records are read in passes")
-	none, err := records.Concat(schema)
+	if ledger != nil && ledger.Unit() == records.UnitRecord {
+		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the schema is of persons")
+	}
+	none, err := noRecords(schema)
 	if err != nil {
 		k.Add(err)
 	} else {

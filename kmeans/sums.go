@@ -122,7 +122,7 @@ func newAssigning(be device.Backend, k, dim, rows int, totals *sums) *assigning 
 func (a *assigning) add(ctx context.Context, s *store) error {
 	return s.visit(ctx, func(p part) error {
 		a.near.assign(p.features, a.assigned)
-		a.totals.add(a.be, p.features, a.assigned)
+		a.totals.add(a.be, p.features, a.assigned, s.shares(p))
 		return nil
 	})
 }

@@ -86,14 +86,9 @@ func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]
 			}
 			data = records.Clamped(data)
 			if data != nil {
-<<<<<<< HEAD
-				unit := records.UnitOf(data)
-				if err := records.CheckUnit("merf.stream", unit, r.Ledger.Unit()); err != nil {
+				err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit())
+				if err != nil {
 					return nil, err
-=======
-				if err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit()); err != nil {
-					return err
->>>>>>> main
 				}
 			}
 			if err := s.Add(ctx, data); err != nil {
@@ -194,37 +189,11 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}
-<<<<<<< HEAD
 	promised := records.UnitRecord
 	if ledger != nil {
 		promised = ledger.Unit()
 	}
 	return partial.Check("merf.Release.shards", p.work.pass, promised, shards...)
-=======
-	var k param.Checker
-	for _, s := range shards {
-		k.OK(p.work.adds(s), "merf.Release.shards", redacted,
-			"sums of an equal plan without a failed Add")
-		if ledger != nil && s != nil && s.who != "" {
-			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
-		}
-	}
-	if who := together(shards); k.Err() == nil && ledger != nil && who != "" {
-		k.Add(records.CheckUnit("merf.Release.shards (together)", who, ledger.Unit()))
-	}
-	return k.Err()
-}
-
-// together returns the unit common to several shards, "" if none has records.
-func together(shards []*Partial) string {
-	var all Partial
-	for _, s := range shards {
-		if s != nil {
-			all.note(s.who, parts{s.parts.of, maps.Clone(s.parts.held)})
-		}
-	}
-	return all.who
->>>>>>> main
 }
 
 // Refit trains the plan's generator against an earlier release. It reads no records and costs

@@ -15,7 +15,6 @@ import (
 )
 
 // A Partial is the sum of features of some of the records, for example of one shard. Partials are
-<<<<<<< HEAD
 // merged before noise is added, so that many shards together get the noise of one release; sealed,
 // they travel between processes. See package partial.
 type Partial = partial.Partial
@@ -24,28 +23,10 @@ type Partial = partial.Partial
 var ErrPrivate = partial.ErrPrivate
 
 const redacted = "[private]"
-=======
-// merged before noise is added, so many shards together get the noise of one release.
-//
-// Guarantee: none. A Partial holds private numbers without noise. Only Release reads them. A
-// Partial prints as [private] and cannot be marshalled.
-//
-// Sums are kept in fixed point: they depend neither on the order of records nor on how these were
-// spread over shards and workers. A Partial is not safe for concurrent use; give each goroutine its
-// own.
-type Partial struct {
-	work    *work
-	be      device.Backend
-	workers []*worker
-	who     string // the unit of the records so far, "" before any
-	parts   parts  // that their units are in
-	broken  bool   // the sums hold some of the records of a failed Add
-	loose   bool   // the backend promises no exact features: see device.Promises
-}
->>>>>>> main
 
-// NewPartial returns an empty sum, computed on the backend given by synth.On; other options are
-// ignored. For a plan not made by Config.Plan it returns a Partial whose methods fail.
+// NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
+// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
+// an error.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 	if p.made() != nil {
 		return new(Partial)
@@ -62,7 +43,6 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
-<<<<<<< HEAD
 // namePass names what the sums depend on. A kernel that JSON cannot hold has sums of this plan
 // alone.
 func (w *work) namePass() {
@@ -72,18 +52,6 @@ func (w *work) namePass() {
 	if err == nil {
 		w.pass, err = partial.NewPass(systemName, PurposeEmbed, w.config.Schema, w.config.Budget,
 			json.RawMessage(config))
-=======
-// Add adds every record of data, and each record may be added to one shard only, once; if a
-// ledger is to protect users, all records of a user must be in data.
-//
-// Errors: synth.ErrSchema; **param.Error for a Partial not made by Plan.NewPartial. After
-// synth.ErrData or the context's error the sums hold some of the records, and the Partial cannot
-// be used any more.
-func (a *Partial) Add(ctx context.Context, data records.Data) error {
-	if a == nil || a.work == nil || a.broken {
-		return param.New("merf.Partial", redacted,
-			"a partial sum made by Plan.NewPartial, without a failed Add")
->>>>>>> main
 	}
 	if err != nil {
 		w.pass = partial.LocalPass()
@@ -100,70 +68,31 @@ func (w *work) newCounter(be device.Backend) *counter {
 	for range max(be.Workers(), 1) {
 		c.workers = append(c.workers, newWorker(w, be))
 	}
-<<<<<<< HEAD
 	return c
 }
 
 // Add adds every record of data.
 func (c *counter) Add(ctx context.Context, data records.Data) error {
-	return c.each(ctx, data.Len(), func(w *worker, lo, hi int) {
-		w.add(w.reader.read(data, lo, hi))
+	rows, shares := records.RowsOf(data)
+	return c.each(ctx, rows.Len(), func(w *worker, lo, hi int) {
+		w.add(w.reader.read(rows, lo, hi), shares)
 	})
 }
 
-// addRows adds some rows.
-func (c *counter) addRows(ctx context.Context, data records.Data, rows []int32) error {
-	return c.each(ctx, len(rows), func(w *worker, lo, hi int) {
-		w.add(w.reader.gather(data, rows[lo:hi]))
+// addSample adds some records, or all rows of some persons.
+func (c *counter) addSample(ctx context.Context, data records.Data, sample []int32) error {
+	rows, shares := records.RowsOf(data)
+	if p, ok := records.AsPersons(data); ok {
+		sample = p.AppendRows(nil, sample)
+	}
+	return c.each(ctx, len(sample), func(w *worker, lo, hi int) {
+		w.add(w.reader.gather(rows, sample[lo:hi]), shares)
 	})
 }
 
 // each cuts n rows into pieces and lets every worker do its share of them.
 func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
 	step := c.workers[0].rows()
-=======
-	if err := records.CheckPersons("merf.Partial.Add", data, a.work.config.Schema); err != nil {
-		return err
-	}
-	a.note(records.UnitOf(data), partOf(data))
-	rows, shares := records.RowsOf(data)
-	err := a.each(ctx, rows.Len(), func(w *worker, lo, hi int) {
-		w.add(w.reader.read(rows, lo, hi), shares)
-	})
-	if records.Failed(data) {
-		err = fmt.Errorf("merf: %w", synth.ErrData)
-	}
-	a.broken = err != nil
-	return err
-}
-
-// note keeps the unit of the records as long as all have the same one. It falls back to the
-// weakest unit if units differ or one unit may be in two pieces.
-func (a *Partial) note(unit string, p parts) {
-	switch {
-	case unit == "":
-	case a.who == "":
-		a.who, a.parts = unit, p
-	case a.who != unit || !a.parts.add(p):
-		a.who = records.UnitRecord
-	}
-}
-
-// addSample adds some records, or all rows of some persons.
-func (a *Partial) addSample(ctx context.Context, data records.Data, sample []int32) error {
-	rows, shares := records.RowsOf(data)
-	if p, ok := records.AsPersons(data); ok {
-		sample = p.AppendRows(nil, sample)
-	}
-	return a.each(ctx, len(sample), func(w *worker, lo, hi int) {
-		w.add(w.reader.gather(rows, sample[lo:hi]), shares)
-	})
-}
-
-// each cuts n rows into pieces and divides them among the workers.
-func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
-	step := a.workers[0].rows()
->>>>>>> main
 	var group sync.WaitGroup
 	errs := make([]error, len(c.workers))
 	for i, w := range c.workers {
@@ -183,69 +112,11 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-<<<<<<< HEAD
 // Sums are the features', and the counts where they are released.
 func (c *counter) Sums() []*mechanism.FixedSum {
 	total := c.workers[0]
 	for _, w := range c.workers[1:] {
 		total.merge(w)
-=======
-// Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its
-// records are counted in a from now on.
-//
-// Errors: *param.Error for a shard of another plan, or one whose Add has failed.
-func (a *Partial) Merge(other *Partial) error {
-	if a == nil || a.broken || other == a || !a.work.adds(other) {
-		return param.New("merf.Partial.Merge", redacted,
-			"another partial sum of an equal plan, without a failed Add")
-	}
-	a.take(other)
-	return nil
-}
-
-// adds reports whether the sums of a shard are those of the plan, and complete.
-func (w *work) adds(s *Partial) bool { return s != nil && !s.broken && w.sameSums(s.work) }
-
-// take moves the sums of another Partial here, so that no record is counted in both.
-func (a *Partial) take(other *Partial) {
-	a.workers[0].merge(other.total())
-	a.note(other.who, other.parts)
-	a.loose = a.loose || other.loose
-	other.reset()
-}
-
-// sameSums reports whether two plans make the same sums of the same records.
-func (w *work) sameSums(o *work) bool {
-	if w == nil || o == nil {
-		return false
-	}
-	if w == o {
-		return true
-	}
-	mine, err := w.sums()
-	if err != nil {
-		return false
-	}
-	theirs, err := o.sums()
-	return err == nil && bytes.Equal(mine, theirs)
-}
-
-// sums returns everything that the sums depend on, as text.
-func (w *work) sums() ([]byte, error) {
-	c := *w
-	c.config.Generator = GeneratorConfig{}
-	config, err := c.Config()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal([]any{c.config.Schema, c.config.Budget, config})
-}
-
-// total merges the workers' sums into the first worker's.
-func (a *Partial) total() *worker {
-	for _, w := range a.workers[1:] {
-		a.workers[0].merge(w)
->>>>>>> main
 		w.reset()
 	}
 	if total.counts == nil {
@@ -259,23 +130,3 @@ func (c *counter) reset() {
 		w.reset()
 	}
 }
-<<<<<<< HEAD
-=======
-
-// ErrPrivate is returned by attempts to write private sums without noise.
-var ErrPrivate = errors.New("merf: sums without noise are private and cannot be written")
-
-const redacted = "[private]"
-
-// Format prints [private] whatever the verb.
-func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
-
-// LogValue returns [private].
-func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalText returns ErrPrivate; package encoding/json asks for it.
-func (a *Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
-
-// MarshalBinary returns ErrPrivate; package encoding/gob asks for it.
-func (a *Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }
->>>>>>> main

@@ -9,9 +9,5 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants(),
-<<<<<<< HEAD
-		partialMutants())
-=======
-		reportMutants(), personMutants())
->>>>>>> main
+		reportMutants(), personMutants(), partialMutants())
 }

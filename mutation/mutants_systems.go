@@ -190,21 +190,11 @@ func merfMutants() []mutant {
 			Why:   "records are added twice by who tries again"},
 		{Name: "merf/a stream's unit is not asked", In: in,
 			Tests: append(shards, at("merf", "Unit|User")...),
-<<<<<<< HEAD
-			Old:   "records.CheckUnit(\"merf.stream\", unit, r.Ledger.Unit()); err != nil {",
-			New:   "records.CheckUnit(\"merf.stream\", unit, r.Ledger.Unit()); err != nil && false {",
-=======
-			Old:   "records.CheckUnitOf(\"merf.stream\", data, r.Ledger.Unit()); err != nil {",
-			New:   "records.CheckUnitOf(\"merf.stream\", data, r.Ledger.Unit()); err != nil && false {",
+			Old:   "err := records.CheckUnitOf(\"merf.stream\", data, r.Ledger.Unit())\n",
+			New:   "err := records.CheckUnitOf(\"merf.stream\", data, records.UnitOf(data))\n",
 			Why:   "a promise to users rests on rows",
 			Equivalent: "the unit of all pieces so far is asked again behind each of them, before anything " +
 				"is released: this refuses a piece before it is read"},
-		{Name: "merf/shards' unit is not asked", In: in,
-			Tests: append(shards, at("merf", "Unit|User")...),
-			Old:   "if ledger != nil && s != nil && s.who != \"\" {",
-			New:   "if ledger != nil && s != nil && s.who == \"\" {",
->>>>>>> main
-			Why:   "a promise to users rests on rows"},
 		{Name: "merf/samples keep earlier records", In: in,
 			Tests: samples,
 			Old:   "keys[:0])\n\t\tsums.reset()\n",
@@ -490,18 +480,13 @@ func baselineMutants() []mutant {
 			Why:   "half the noise that was priced"},
 		{Name: "baselines/counts are measured double", In: in,
 			Tests: all,
-			Old:   "rows.AddInt(0, 1)\n\t\t\tw.satisfied(",
-			New:   "rows.AddInt(0, 2)\n\t\t\tw.satisfied(",
+			Old:   "rows.AddShare(0, share)\n\t\t\tw.satisfied(",
+			New:   "rows.AddShare(0, 2*share)\n\t\t\tw.satisfied(",
 			Why:   "a record moves a measurement by two"},
 		{Name: "baselines/a query counts a record twice", In: in,
 			Tests: all,
-<<<<<<< HEAD
-			Old:   "truth.AddInt(q, 1)",
-			New:   "truth.AddInt(q, 2)",
-=======
-			Old:   "truth[q] += count",
-			New:   "truth[q] += 2 * count",
->>>>>>> main
+			Old:   "truth.AddShare(q, share)",
+			New:   "truth.AddShare(q, 2*share)",
 			Why:   "a record moves an answer by two"},
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // A Counter adds records up, exactly, in one pass. It is what a system provides.
 type Counter interface {
-	// Add adds every record of data, which are of the pass's schema and held to it.
+	// Add adds every record of data, which are of the pass's schema and held to it. Of persons each
+	// row counts for its share: see records.RowsOf.
 	//
 	// Errors: the context's, and others that depend on no record's value. Some of the records are
 	// then in the sums.
@@ -87,6 +88,9 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	}
 	if data == nil || !data.Schema().Equal(a.schema) {
 		return ErrSchema
+	}
+	if err := records.CheckPersons("partial.Add", data, a.schema); err != nil {
+		return err
 	}
 	a.note(unitsOf(data))
 	a.unnamed = true
@@ -203,6 +207,10 @@ func Check(path string, p Pass, promised string, shards ...*Partial) error {
 			k.OK(false, path, redacted,
 				"whole sums of an equal plan, each of whose Add has succeeded")
 			continue
+		}
+		if s.schema.RowsPerPerson() > 0 && promised == records.UnitRecord {
+			k.Add(param.New(path, "persons on a ledger that promises one record",
+				"a ledger made with accountant.WithUnit(records.UnitUser)"))
 		}
 		if s.who != "" {
 			k.Add(records.CheckUnit(path, s.who, promised))

@@ -10,15 +10,9 @@ import (
 // Errors that say nothing about records.
 var (
 	// ErrSchema is returned for data of another schema than the plan's.
-<<<<<<< HEAD
 	ErrSchema = partial.ErrSchema
-	// ErrData is returned where a data set of a user-defined type panics or breaks the promises of
-	// records.Data. It says nothing else about it.
-=======
-	ErrSchema = errors.New("the data's schema is not the plan's")
 	// ErrData is returned if a data set of a user-defined type panics or violates the contract of
 	// records.Data. It gives no details, which would be private.
->>>>>>> main
 	ErrData = records.ErrData
 	// ErrRecords is returned if a plan under replace-one declares a number of records and the data
 	// have another.
