@@ -34,7 +34,7 @@ func TestCalibratedCountsFit(t *testing.T) {
 	}
 }
 
-// TestCalibratedEventsFit: what calibration finds is within the target for everybody who prices it
+// TestCalibratedEventsFit: what calibration finds is within the target for every later pricing
 // afterwards, on the grid that the full bracket chooses and in a ledger.
 func TestCalibratedEventsFit(t *testing.T) {
 	relations := []Relation{ReplaceOne, AddOrRemoveOne}

@@ -52,7 +52,7 @@ func TestCriticChunks(t *testing.T) {
 }
 
 // Factors whose products a clipped row could not hold in float32 have no norm, though float64 could
-// state one: whoever clips by norms leaves the record out.
+// state one: code that clips by norms leaves the record out.
 func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	be := device.CPU()
 	networks := map[string]Network{}

@@ -15,11 +15,12 @@ func heatChart(q *Quality) template.HTML {
 	for i, c := range columns {
 		at[c] = i
 	}
-	const left, top, width = 26, 20, 460
+	const left, top, width = 26, 20, narrow
 	cell := float64(width-left-2) / float64(len(columns))
-	d := &drawing{w: width, h: top + float64(width-left-2) + 44, name: "scores of pairs of columns"}
+	d := &drawing{w: width, h: top + float64(width-left-2) + 44, name: "scores of pairs of columns",
+		grow: 1.7}
 	every := 1
-	if len(columns) > 16 {
+	if len(columns) > 14 {
 		every = 2
 	}
 	for i := range columns {
@@ -52,19 +53,19 @@ func heatChart(q *Quality) template.HTML {
 	y := top + float64(width-left-2) + 8
 	for i := range steps {
 		v := heatLow + (1-heatLow)*float64(i)/(steps-1)
-		d.add(`<rect x="%.1f" y="%.1f" width="6.2" height="12" fill="%s"/>`, left+6*float64(i), y, heat(v))
+		d.add(`<rect x="%.1f" y="%.1f" width="5.2" height="12" fill="%s"/>`, left+5*float64(i), y, heat(v))
 	}
 	d.text(left, y+27, "start", "tick", "≤ 0.5")
-	d.text(left+3*steps, y+27, "middle", "tick", "0.75")
-	d.text(left+6*steps, y+27, "end", "tick", "1")
-	d.text(left+6*steps+16, y+11, "start", "tick", "×: no score")
+	d.text(left+2.5*steps, y+27, "middle", "tick", "0.75")
+	d.text(left+5*steps, y+27, "end", "tick", "1")
+	d.text(left+5*steps+16, y+11, "start", "tick", "×: no score")
 	return d.html()
 }
 
-// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which readers see alike
-// whether or not they are colour-blind.
-var stops = [][3]float64{{0, 34, 78}, {53, 69, 108}, {102, 105, 112}, {148, 142, 119}, {200, 184, 102},
-	{254, 232, 56}}
+// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which readers see
+// alike whether or not they are colour-blind.
+var stops = [][3]float64{{0, 34, 78}, {53, 69, 108}, {102, 105, 112}, {148, 142, 119},
+	{200, 184, 102}, {254, 232, 56}}
 
 // heat is the colour of a score.
 func heat(v float64) string {

@@ -25,8 +25,8 @@ type maker struct {
 
 // Compute computes a report from the real records.
 //
-// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of different
-// schemas; ctx.Err().
+// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of
+// different schemas; ctx.Err().
 // Guarantee: none; see the package.
 func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	m, err := begin(ctx, in, s)
@@ -137,7 +137,8 @@ func (m *maker) alike() error {
 }
 
 // make runs the sections, one after the other.
-func (m *maker) make(ctx context.Context, sections ...func(context.Context) error) (*Report, error) {
+func (m *maker) make(ctx context.Context,
+	sections ...func(context.Context) error) (*Report, error) {
 	if err := m.read(); err != nil {
 		return nil, err
 	}

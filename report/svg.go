@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -12,7 +13,8 @@ import (
 type drawing struct {
 	b    strings.Builder
 	w, h float64
-	name string // for readers who cannot see it
+	grow float64 // how much larger it may be drawn; 0 for 1.3
+	name string  // for readers who cannot see it
 }
 
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.b, format+"\n", args...) }
@@ -48,7 +50,7 @@ func (d *drawing) path(xs, ys []float64, class, title string) {
 func (d *drawing) html() template.HTML {
 	return template.HTML(fmt.Sprintf(
 		`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" style="max-width:%.0fpx">`+"\n%s</svg>",
-		d.w, d.h, esc(d.name), 1.3*d.w, d.b.String()))
+		d.w, d.h, esc(d.name), cmp.Or(d.grow, 1.3)*d.w, d.b.String()))
 }
 
 // cut shortens a text to so many characters.

@@ -76,7 +76,7 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 		for policy, clip := range policies {
 			alone := name != "critic" // records are added one by one, which takes longer
 			if alone && clip != nil && policy != "groups" || name == "own" && policy == "groups" {
-				continue // gradients of one's own have no blocks
+				continue // user-defined gradients have no blocks
 			}
 			cfg := with(clip, 1, 1)
 			cfg.MicroBatch = 0

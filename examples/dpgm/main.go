@@ -93,7 +93,7 @@ func parse(args []string) (config, error) {
 		"initial bias of every pixel: the logit of a public guess at how many are black")
 	f.IntVar(&c.k, "k", 10, "clusters")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
-	f.Float64Var(&c.share, "share", 0.15, "part of ε for clustering")
+	f.Float64Var(&c.share, "share", 0.15, "fraction of ε for clustering")
 	f.IntVar(&c.dim, "features", 400, "random Fourier features")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
 	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
