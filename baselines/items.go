@@ -39,7 +39,7 @@ type itemCounts struct {
 	relation   accountant.Relation
 }
 
-// rowsPart is the part of the squared effect spent on the number of records.
+// rowsPart is the fraction of the squared effect spent on the number of records.
 const rowsPart = 0.05
 
 // std are the standard deviations at which the joint release has an effect of 1/noise. One record

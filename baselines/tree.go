@@ -22,7 +22,7 @@ import (
 // the first release.
 type Tree struct {
 	Common
-	Items int // how many items are paired; 0 for 1024, or the universe where that is smaller
+	Items int // number of items that are paired; 0 for 1024, or the universe if that is smaller
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	significance = 4.0
 )
 
-// Plan finds the noise and adds up the bill.
+// Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
 func (c Tree) Plan() (*Plan, error) {

@@ -12,18 +12,17 @@ import (
 )
 
 // ErrSchema is returned for data of another schema than the plan's candidates.
-// Schemas are public, so it says nothing about the records.
+// Schemas are public, so it reveals nothing about the records.
 var ErrSchema = errors.New("draft: the data's schema is not the plan's candidates")
 
-// Fit carries out a plan on private records.
+// Fit runs a plan on private records.
 //
 // Guarantee: the draft is a function of one release of noisy counts, which the
 // ledger holds; the event is the plan's, noise of the exact class. It is reserved
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *param.Error for a plan that Config.Plan has not made, for data that is
-// no table, and for a ledger that promises what the data cannot keep. No error depends on a
-// record's value.
+// **param.Error for a plan not made by Config.Plan, for data other than tables, and for a
+// ledger whose unit the data do not support. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -45,7 +44,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // Units: a record must be in one part only, and where the ledger protects users so must all of a
 // user. Under such a ledger a second part is refused unless both state different parts of all
 // users, by records.WithPart.
-// Errors: those of Fit, and the stream's own, which end the run: whoever makes the
+// Errors: those of Fit, and the stream's own, which end the run: the author of the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
@@ -98,7 +97,7 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
-// check judges what is public about a run before it begins.
+// check checks the public facts about a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")

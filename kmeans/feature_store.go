@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// store hands out the features of all records, part by part: kept in memory if
-// they fit, made again at each visit if not.
+// store provides the features of all records, part by part. They are kept in memory if
+// they fit, and recomputed at each visit otherwise.
 type store struct {
 	be    device.Backend
 	f     Features
 	data  records.Data   // rows
 	share records.Shares // of the rows
-	clip  float64        // 0 while no clip norm is known
+	clip  float64        // 0 until a clip norm is known
 	parts []part
 	rows  int  // of a full part
 	keep  bool // features stay in memory
@@ -61,7 +61,7 @@ func (s *store) shares(p part) records.Shares {
 }
 
 // visit calls fn with the features of each part, clipped once a clip norm is
-// set. It stops between parts when ctx ends, and ends in an error where the data have failed.
+// set. It stops between parts when ctx ends, and returns an error if the data have failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
@@ -107,7 +107,7 @@ func (s *store) norms(p part) []float64 {
 	return sq
 }
 
-// setClip clips what is kept and whatever is made from now on.
+// setClip clips the kept features and all features computed later.
 func (s *store) setClip(norm float64) {
 	s.clip = norm
 	for _, p := range s.parts {

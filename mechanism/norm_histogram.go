@@ -7,13 +7,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// NormHistogram chooses a clip norm from the norms that are to be clipped: it counts
-// them in bins of (0, most], adds Gaussian noise to the counts, and takes the upper
-// edge of the fullest bin.
+// NormHistogram chooses a clip norm from the norms to be clipped: it counts them in
+// bins of (0, most], adds Gaussian noise to the counts, and takes the upper edge of the
+// fullest bin.
 //
-// Every norm counts in exactly one bin: a norm above most in the top one, so that a
-// bad guess of most still finds something, and a norm that is not finite in the first
-// one, as the zero row that [ClipFactor] makes of it.
+// Every norm counts in exactly one bin: a norm above most in the top one, so a small
+// value of most is not fatal, and a norm that is not finite in the first one, as
+// [ClipFactor] makes a zero row of it.
 //
 // A NormHistogram holds private numbers; only Release reads them. It is not safe for
 // concurrent use.
@@ -34,7 +34,7 @@ type normCounts struct {
 	unit   float64 // of a count: 1, or a small part of it
 }
 
-// mostNormBins keeps a configuration file from asking for absurd memory.
+// mostNormBins bounds the memory that a configuration file can request.
 const mostNormBins = 1 << 20
 
 // NewNormHistogram returns a histogram without counts. Where least is 0 all bins have
@@ -68,7 +68,7 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	return h, nil
 }
 
-// Reset forgets all counts.
+// Reset sets all counts to zero.
 func (h *NormHistogram) Reset() { clear(h.counts) }
 
 // Add counts one row by its squared norm.

@@ -35,7 +35,7 @@ func newWorker(p *work, be device.Backend) *worker {
 	return w
 }
 
-// rows is how many records are mapped at a time: about eight megabytes of features.
+// rows returns how many records are mapped at a time: about eight megabytes of features.
 func (w *worker) rows() int {
 	if _, sparse := w.work.features.(rff.SparseEmbedding); sparse {
 		return 1024
@@ -79,7 +79,7 @@ func classOf(b device.Batch, i int) int {
 	return int(b.Labels[i])
 }
 
-// addSparse adds rows of features that are mostly zero, at the cost of those that are not.
+// addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
 func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records.Shares) {
 	bound, dim := s.NormBound(), s.Dim()
 	for i := range b.Rows {
@@ -88,7 +88,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records
 		for k, v := range w.values {
 			squared += float64(v) * float64(v)
 			if w.places[k] <= last {
-				squared = math.NaN() // a place that is listed twice would count more than the norm says
+				squared = math.NaN() // an index listed twice would count more than the norm bounds
 			}
 			last = w.places[k]
 		}

@@ -60,8 +60,8 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 }
 
 // center turns a noisy sum and count into a mean record: post-processing. A count within its own
-// noise of zero says nothing, and its part is centred at the lower bound of the schema, moved into
-// the clip ball. Means lie between the bounds of the schema wherever records do, also where a
+// noise of zero is not usable, and its part is centred at the lower bound of the schema, moved
+// into the clip ball. Means lie between the bounds of the schema if records do, also where a
 // record's coordinates are one or the other, as those of binary records, sets and tables are.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)

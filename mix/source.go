@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// source reads records as they are mixed: shortened to the clip norm and, where means were
-// released, moved by them and shortened again. It is safe for concurrent use, one reader a
-// goroutine.
+// source reads records in the form in which they are mixed: clipped to the clip norm and,
+// if means were released, reduced by them and clipped again. It is safe for concurrent use
+// with one reader per goroutine.
 type source struct {
 	config  Config
 	data    records.Data     // rows
@@ -137,7 +137,7 @@ func shorten(row []float32, clip float64) {
 	if f == 1 {
 		return
 	}
-	if f == 0 { // also a row that is not finite, of which zero times a coordinate would not be zero
+	if f == 0 { // includes rows that are not finite, for which zero times a coordinate is not zero
 		clear(row)
 		return
 	}
@@ -146,7 +146,7 @@ func shorten(row []float32, clip float64) {
 	}
 }
 
-// keep prepares all rows once, where they fit into memory: every record is read T·ℓ/n times.
+// keep prepares all rows once, if they fit into memory: every record is read T·ℓ/n times.
 func (s *source) keep() {
 	dim, n := s.config.dim(), s.data.Len()
 	if n > cacheLimit/max(dim, 1) {

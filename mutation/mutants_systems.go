@@ -217,7 +217,9 @@ func merfMutants() []mutant {
 			Tests: append(shards, at("merf", "Unit|User")...),
 			Old:   "records.CheckUnitOf(\"merf.stream\", data, r.Ledger.Unit()); err != nil {",
 			New:   "records.CheckUnitOf(\"merf.stream\", data, r.Ledger.Unit()); err != nil && false {",
-			Why:   "a promise to users rests on rows"},
+			Why:   "a promise to users rests on rows",
+			Equivalent: "the unit of all pieces so far is asked again behind each of them, before anything " +
+				"is released: this refuses a piece before it is read"},
 		{Name: "merf/shards' unit is not asked", In: in,
 			Tests: append(shards, at("merf", "Unit|User")...),
 			Old:   "if ledger != nil && s != nil && s.who != \"\" {",

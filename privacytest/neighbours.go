@@ -17,12 +17,11 @@ type Pair struct {
 	Data, Neighbour records.Data
 }
 
-// Neighbours returns pairs of neighbouring data sets that are bad cases for a
-// schema: no records at all, few, many, equal ones; and a record that comes,
-// goes or changes and is as extreme as the schema lets it be, or worse: not a number,
-// infinite, −0, far out of bounds, with the heaviest or no items, with a label that does
-// not exist. All such values may occur, because records are clamped when they
-// are read, not when they are made.
+// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema:
+// none, few, many or equal records; and an added, removed or changed record that is as
+// extreme as the schema permits, or more: not a number, infinite, −0, far out of bounds,
+// with the heaviest or no items, with a label that does not exist. All such values may
+// occur, because records are clamped when they are read, not when they are made.
 //
 // Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
 // differs: the last one, or the first, or one in the middle. n bounds the common records; the same

@@ -2,9 +2,9 @@ package records
 
 import "github.com/seed7ba64551/privgen/param"
 
-// CheckUnit refuses records for a ledger that promises more than they can keep: where a person has
-// several records, what hides one record does not hide the person. The path is that of the records,
-// unit theirs and promised the ledger's.
+// CheckUnit returns an error if a ledger promises more than its records support: hiding one record
+// does not hide a person with several records. path names the records, unit is theirs and promised
+// the ledger's.
 //
 // Errors: *param.Error.
 func CheckUnit(path, unit, promised string) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Validate reports everything that is wrong with the schema.
+// Validate reports every mistake in the schema.
 //
 // Errors: *[param.Error], joined.
 func (s Schema) Validate() error {
@@ -55,7 +55,7 @@ func (s Schema) validateClasses() (errs []error) {
 	for i, name := range s.classes {
 		if (name == "" || seen[name]) && len(errs) < maxDefects {
 			errs = append(errs,
-				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a name of its own"))
+				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a unique name"))
 		}
 		seen[name] = true
 	}

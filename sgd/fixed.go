@@ -9,8 +9,8 @@ import (
 
 // fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for
 // vectors rᵢ of whole units, each a function of record i's own gradient, and the addition is exact.
-// So a record that comes or goes changes the sum by rᵢ, whatever the batch, its order and how it is
-// cut into micro-batches, and ‖rᵢ‖ ≤ bound is all there is to prove:
+// So adding or removing a record changes the sum by rᵢ, whatever the batch, its order and its
+// micro-batches, and it suffices to prove ‖rᵢ‖ ≤ bound:
 //
 // (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or
 // less; the clip factor aims 2⁻²⁰ below its target.
@@ -90,14 +90,14 @@ func (f *fixedSum) begin(bound float64) {
 	f.rows, f.carried, f.sum.Carry = 0, false, nil
 }
 
-// clear forgets units lo to hi−1, which have been released, while they are in the cache. Once all
-// have been it is up to released to say so.
+// clear zeroes units lo to hi−1, which have been released, while they are in the cache. Call
+// released after all are cleared.
 func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
 
-// released says that every unit was cleared.
+// released records that every unit was cleared.
 func (f *fixedSum) released() { f.dirty = false }
 
-// room carries the sum over if it cannot take that many more records.
+// room carries the sum over if that many more records could overflow it.
 func (f *fixedSum) room(records int) {
 	if f.rows += records; f.rows <= f.most {
 		return
@@ -117,9 +117,9 @@ func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
 
-// newFixedSum is how the trainer's network is summed: in fixed point by itself, or record by record
-// in fixed point here. It is nil for networks on a device that does neither, whose sums are
-// float32.
+// newFixedSum returns the fixed-point sum for the trainer's network: computed by the network, or
+// record by record here. It returns nil for networks on a device that supports neither, whose sums
+// are float32.
 func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
 	p := net.Params()
 	if p.Flat.Mem != nil {

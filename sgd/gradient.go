@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// clippedSum leaves Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
+// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
 // is bounded by the micro-batch, whatever the size of the sample; the factor of each
 // example depends on its own gradient and on released numbers only.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
@@ -46,7 +46,7 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 }
 
 // addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
-// already if the sample is no larger and the clipping policy asked for them.
+// already if the sample fits into one micro-batch and the clipping policy requested them.
 func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64,
 	err error) {
 	if t.exact.alone() {
@@ -79,9 +79,9 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	return t.loss(known, t.batch.Rows), nil
 }
 
-// choose lets the clipping policy begin the step. Policies that look at the norms
-// first cost a pass over the sample of their own, unless it fits into one
-// micro-batch: then its gradients are returned for use.
+// choose lets the clipping policy begin the step. Policies that need the norms first
+// take an extra pass over the sample, unless it fits into one micro-batch: then its
+// gradients are returned for reuse.
 func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 	data records.Data) (models.Gradients, error) {
 	if !t.clip.wantsNorms() {
@@ -134,8 +134,8 @@ func (t *Trainer) gatherPart(piece int) {
 	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
-// addClipped clips with norms of these very gradients, not with those of a first
-// pass: a network whose gradients differ between calls stays within its bound.
+// addClipped clips with the norms of the gradients that it adds, not with those of an
+// earlier pass, so the bound holds even if gradients differ between calls.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
 		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)
@@ -193,7 +193,7 @@ func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	return sum
 }
 
-// grow is buf with length n and, if it had to be made anew, room to spare.
+// grow returns buf with length n, reallocated with spare capacity if needed.
 func grow(buf []float64, n int) []float64 {
 	if n > cap(buf) {
 		return make([]float64, n, n+n/4+64)

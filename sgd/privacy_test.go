@@ -213,7 +213,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 	}
 }
 
-// A record that is not finite counts for nothing and disturbs nobody.
+// A record that is not finite counts for nothing and does not affect others.
 func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	good := [][]float32{{1, 2}, {3, -1}, {0.1, 0.1}}
