@@ -94,8 +94,8 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 	}
 }
 
-// TestNoProbabilityIsNaN calls Validate alone: pricing an event with a probability of NaN, if one
-// got that far, would not end.
+// TestNoProbabilityIsNaN asks Validate alone: pricing an event with a probability of NaN would not
+// end.
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},

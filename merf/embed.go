@@ -81,8 +81,7 @@ func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 			}
 			data = records.Clamped(data)
 			if data != nil {
-				unit := records.UnitOf(data)
-				if err := records.CheckUnit("merf.stream", unit, r.Ledger.Unit()); err != nil {
+				if err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit()); err != nil {
 					return err
 				}
 			}
@@ -217,7 +216,7 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding
 	if err != nil {
 		return nil, err
 	}
-	e.guarantee = r.Ledger.Guarantee()
+	e.guarantee = r.Guarantee()
 	return e, nil
 }
 

@@ -27,7 +27,10 @@ type work struct {
 	noise    noise
 }
 
-// Title describes what is released.
+// TakesPersons says that rows count for their share of a person.
+func (w *work) TakesPersons() {}
+
+// Title says what is released.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)
 }

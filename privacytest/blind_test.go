@@ -387,7 +387,7 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 			t.Errorf("%v: a correct sum is accused", r)
 		}
 		for name, twice := range map[string]func(row, n int) bool{
-			"the first record":  func(row, n int) bool { return row == 0 },
+			"the first record":  func(row, n int) bool { return n > 2 && row == 0 },
 			"the middle record": func(row, n int) bool { return n > 2 && row == n/2 },
 			"the last record":   func(row, n int) bool { return row == n-1 },
 		} {

@@ -33,7 +33,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s,
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s.ByPerson(0),
 		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())

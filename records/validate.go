@@ -42,7 +42,7 @@ func (s Schema) Validate() error {
 		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),
 			"finite float32 bounds, the lower below the upper")
 	}
-	errs = append(errs, s.validateClasses()...)
+	errs = append(append(errs, s.validateClasses()...), s.validatePersons())
 	return errors.Join(errs...)
 }
 

@@ -85,12 +85,12 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return g.guarantee
 }
 
-// Schema returns the schema of the synthetic records.
+// Schema is the schema of the synthetic records. Of persons it generates rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}
 	}
-	return g.model.Schema()
+	return g.model.Schema().ByPerson(0)
 }
 
 // String describes the generator and its guarantee.

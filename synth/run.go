@@ -96,6 +96,10 @@ func (r *Run) judge(ctx context.Context) error {
 	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
+	if p.schema.RowsPerPerson() > 0 && r.Ledger.Unit() == records.UnitRecord {
+		return param.New(p.system+".Fit.ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+	}
 	if data := r.Data; data != nil {
 		if records.Failed(data) {
 			return fmt.Errorf("%s: %w", p.system, ErrData)
@@ -103,7 +107,10 @@ func (r *Run) judge(ctx context.Context) error {
 		if !data.Schema().Equal(p.schema) {
 			return fmt.Errorf("%s: %w", p.system, ErrSchema)
 		}
-		err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit())
+		if err := records.CheckPersons(p.system+".Fit.data", data, p.schema); err != nil {
+			return err
+		}
+		err := records.CheckUnitOf(p.system+".Fit.data", data, r.Ledger.Unit())
 		if err != nil {
 			return err
 		}
@@ -299,8 +306,15 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 // errFree is returned by methods that a run without private releases does not support.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
+// Guarantee is that of the ledger so far, with what the plan says of rows.
+func (r *Run) Guarantee() accountant.Guarantee {
+	g := r.Ledger.Guarantee()
+	g.RowsPerUnit = r.program.schema.RowsPerPerson()
+	return g
+}
+
 func (r *Run) generator(m Model) *Generator {
-	return &Generator{system: r.program.system, model: m, guarantee: r.Ledger.Guarantee()}
+	return &Generator{system: r.program.system, model: m, guarantee: r.Guarantee()}
 }
 
 // end closes the checkpoint and returns err or, if err is nil, the error of closing.

@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("mix", flag.ContinueOnError)
+	f := program.NewFlags("mix")
 	f.StringVar(&c.images, "images", "",
 		"idx file of training images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")

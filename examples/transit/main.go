@@ -14,7 +14,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -64,7 +63,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	c := config{source: demo.TransitRecords()}
-	f := flag.NewFlagSet("transit", flag.ContinueOnError)
+	f := program.NewFlags("transit")
 	preset := f.String("preset", "demo",
 		"demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "",
