@@ -14,9 +14,11 @@ func personMutants() []mutant {
 	return []mutant{
 		{Name: "records/rows are kept by where they stand among others'", In: "records",
 			Tests: grouping,
-			Old:   "func(a, b int32) int { return cmp.Compare(rank(a), rank(b)) })",
-			New:   "func(a, b int32) int { return cmp.Compare(rank(rows[a]), rank(rows[b])) })",
-			Why:   "a person's rows decide which rows are kept of another"},
+			Old: "slices.SortFunc(positions, func(a, b int32) int { return cmp.Compare(rank(a), " +
+				"rank(b)) })",
+			New: "slices.SortFunc(positions, func(a, b int32) int { return cmp.Compare(rank(rows[a]), " +
+				"rank(rows[b])) })",
+			Why: "a person's rows decide which rows are kept of another"},
 		{Name: "records/all rows are kept", In: "records", Tests: grouping,
 			Old: "if len(rows) <= most {\n\t\treturn rows", New: "if true {\n\t\treturn rows",
 			Why: "the plan says how many rows are read, and room for their rounding is made for so many"},

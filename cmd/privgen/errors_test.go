@@ -186,6 +186,15 @@ func TestFileThatMayNotGrow(t *testing.T) {
 		t.Errorf("the last line is %q", last)
 	}
 	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
+	limited = exec.Command("sh", "-c", `ulimit -f 16; exec "$0" sample people.gen -n 5000 -o s.csv`,
+		program)
+	limited.Dir = s.folder
+	if e := finish(t, limited.Run(), limited); e.code != exitIO {
+		t.Errorf("exit code %d, want %d", e.code, exitIO)
+	}
+	if exists(s.path("s.csv")) || exists(s.path("s.csv.tmp")) {
+		t.Error("half a file is left")
+	}
 	whole := decode[fitAnswer](t, withShortPlan(t).run(0, fit...).stdout)
 	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {
 		t.Errorf("ε = %v, want %v", again.Guarantee.Epsilon, whole.Guarantee.Epsilon)

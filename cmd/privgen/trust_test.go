@@ -143,3 +143,44 @@ func writeTemp(t *testing.T, text string) string {
 	}
 	return path
 }
+
+func TestWithinItsBudget(t *testing.T) {
+	for spent, within := range map[float64]bool{0: true, 1: true, 1.0000001: false} {
+		r := verifyResult{Spent: accountant.Bound{Upper: spent}, Budget: 1}
+		if r.within() != within {
+			t.Errorf("ε = %v of 1: within is %v", spent, !within)
+		}
+	}
+}
+
+// TestGeneratorsAreNotReplaced: what was paid for stays, unless a checkpoint holds it or --force
+// says so.
+func TestGeneratorsAreNotReplaced(t *testing.T) {
+	s := fitted(t)
+	s.run(0, "ledger", "create", "more", "--epsilon", "3")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "more", "-o", "people.gen",
+		"--no-checkpoint"}
+	before := s.read("people.gen")
+	s.oneLine(s.run(exitUsage, fit...), "--force")
+	if s.read("people.gen") != before {
+		t.Error("the generator is another one")
+	}
+	s.run(0, append(fit, "--force")...)
+	if s.read("people.gen") == before {
+		t.Error("--force replaces nothing")
+	}
+}
+
+// TestComparisonIsAllOrNothing: plans that fit one by one and not together are refused before the
+// first of them is paid for.
+func TestComparisonIsAllOrNothing(t *testing.T) {
+	s := withShortPlan(t)
+	s.write("other.json", s.read("plan.json"))
+	s.run(0, "ledger", "create", "people", "--epsilon", "1.2")
+	s.oneLine(s.run(exitBudget, "compare", "people.csv", "plan.json", "other.json", "--ledger", "people",
+		"-o", "out"), "all plans together")
+	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
+	if left.Spent.Upper != 0 {
+		t.Errorf("ε = %v is spent", left.Spent.Upper)
+	}
+}
