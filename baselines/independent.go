@@ -41,7 +41,8 @@ func (m independent) stages(noise float64) []synth.Stage {
 }
 
 func (m independent) counts() itemCounts {
-	return itemCounts{schema: m.Schema, dim: m.Schema.Dim(), limit: cmp.Or(m.MaxItems, m.Schema.MaxItems()),
+	return itemCounts{schema: m.Schema,
+		dim: m.Schema.Dim(), limit: cmp.Or(m.MaxItems, m.Schema.MaxItems()),
 		relation: m.Budget.Relation}
 }
 

@@ -69,7 +69,8 @@ func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsP
 func (m tree) pairNoise(noise float64) float64 { return noise / math.Sqrt(1-itemsPart) }
 
 func (m tree) counts() itemCounts {
-	return itemCounts{schema: m.Schema, dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
+	return itemCounts{schema: m.Schema,
+		dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
 }
 
 func (m tree) passes() []string { return []string{purposeItems, purposePairs} }

@@ -220,8 +220,8 @@ func bundleOf(s beam.Shard) int {
 
 var bundles int
 
-// TestBundlesAreTheSameBits: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares a
-// bundle with another.
+// TestBundlesAreTheSameBits: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares
+// a bundle with another.
 func TestBundlesAreTheSameBits(t *testing.T) {
 	plan := merfPlan(t)
 	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
@@ -339,8 +339,8 @@ func TestRepetitionsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestFailures: a source that breaks half way through a shard ends an attempt, another one gives the
-// same bits, and one attempt too few draws no noise.
+// TestFailures: a source that breaks half way through a shard ends an attempt, another one gives
+// the same bits, and one attempt too few draws no noise.
 func TestFailures(t *testing.T) {
 	plan := merfPlan(t)
 	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
@@ -588,8 +588,8 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestKeysDoNotTravel: nothing of the pipeline's graph, and nothing in the folder, holds the key, and
-// a process without it cannot take part.
+// TestKeysDoNotTravel: nothing of the pipeline's graph, and nothing in the folder, holds the key,
+// and a process without it cannot take part.
 func TestKeysDoNotTravel(t *testing.T) {
 	k := mechanism.NewKey()
 	set := beam.Settings{Key: k.ID()}

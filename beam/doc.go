@@ -17,8 +17,8 @@
 // # No record twice
 //
 // A shard's sums carry its name, so that retries, speculative execution, repeated reads and
-// deliveries change nothing, also on a runner that promises less than exactly one of each. Rows of a
-// PCollection are grouped into parts first, where a row's ID counts once.
+// deliveries change nothing, also on a runner that promises less than exactly one of each. Rows of
+// a PCollection are grouped into parts first, where a row's ID counts once.
 //
 // # Who sees what
 //

@@ -10,7 +10,8 @@ import (
 func KeyOf(id string) (mechanism.Key, error) { return key(id) }
 
 // Instead has f add shards up in place of Sum, until what it returns is called.
-func Instead(f func(s sdk.Scope, set Settings, pass, shards sdk.PCollection) sdk.PCollection) func() {
+func Instead(f func(s sdk.Scope, set Settings, pass,
+	shards sdk.PCollection) sdk.PCollection) func() {
 	sumShards = f
 	return func() { sumShards = Sum }
 }

@@ -23,8 +23,8 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 	}
 }
 
-// Fit carries a plan out: every pass over the records is a pipeline, and what follows a release, such
-// as training a generator, runs in this process.
+// Fit carries a plan out: every pass over the records is a pipeline, and what follows a release,
+// such as training a generator, runs in this process.
 //
 // Guarantee: that of the plan for the records of all shards: see synth.FitPasses. The ledger, which
 // may be that of a store, has the same lines as for the same records in memory.
@@ -51,8 +51,8 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Embed releases the embedding of a plan of merf and trains nothing. With a kernel of rff.Pairs it is
-// the noisy marginals of a table, of columns or of their pairs.
+// Embed releases the embedding of a plan of merf and trains nothing. With a kernel of rff.Pairs it
+// is the noisy marginals of a table, of columns or of their pairs.
 //
 // Guarantee and Errors: those of [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,

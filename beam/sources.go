@@ -18,9 +18,9 @@ type Shard struct {
 	Location string // for the source that reads it
 }
 
-// A Source opens a shard. Opened again, on whatever machine, it yields the same records; a record is
-// in one shard only. Where a ledger protects users, all of a user must be in one shard, which the
-// pieces state by records.WithUnit and records.WithPart.
+// A Source opens a shard. Opened again, on whatever machine, it yields the same records; a record
+// is in one shard only. Where a ledger protects users, all of a user must be in one shard, which
+// the pieces state by records.WithUnit and records.WithPart.
 //
 // Its errors end the pipeline: whoever writes a source decides what they say about the records.
 type Source func(ctx context.Context, location string) iter.Seq2[records.Data, error]
@@ -56,8 +56,8 @@ func source(name string) (Source, error) {
 }
 
 // ProvideKeys says how this process comes by the key of a public name (mechanism.Key.ID), from a
-// store of secrets for example. Programs that run on workers call it before Beam's Init; the process
-// that starts a pipeline has its key already.
+// store of secrets for example. Programs that run on workers call it before Beam's Init; the
+// process that starts a pipeline has its key already.
 func ProvideKeys(f func(id string) (mechanism.Key, error)) {
 	registry.Lock()
 	defer registry.Unlock()

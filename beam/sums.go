@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/partial"
 )
 
-func init() { // Beam's registry of what pipelines run: names in place of functions, in every process
+// Pipelines name what they run, since functions do not travel.
+func init() {
 	for _, f := range []any{&sumFn{}, &partFn{}, &mergeFn{}, &divideFn{}, &writeFn{}, &sampleFn{}} {
 		sdk.RegisterType(reflect.TypeOf(f).Elem())
 	}

@@ -140,8 +140,8 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 	return g, errors.Join(err, taken.back(err, shards))
 }
 
-// EmbedPasses is Embed where the records are elsewhere: read returns the sums of all records, merged
-// from shards as package partial describes.
+// EmbedPasses is Embed where the records are elsewhere: read returns the sums of all records,
+// merged from shards as package partial describes.
 //
 // Guarantee and Errors: those of Release, and those of read.
 func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
