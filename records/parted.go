@@ -1,6 +1,7 @@
 package records
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -26,10 +27,11 @@ type rowArray struct {
 	r      io.ReaderAt
 	at     int64 // of the first row
 	rows   int
-	width  int // numbers of a row
-	size   int // bytes of a number
-	decode func([]byte) float32
-	level  *[256]float32 // of bytes that stand for levels
+	width  int                  // numbers of a row
+	size   int                  // bytes of a number
+	decode func([]byte) float32 // nil for bytes
+	plain  bool                 // numbers are float32, the least significant byte first
+	level  *[256]float32        // of bytes that stand for levels
 }
 
 // NPYPart describes an array in NumPy's format that holds records as [ReadNPY] reads them, and, where
@@ -46,7 +48,7 @@ func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	if p.values, err = npyExtent(r, size, s.dim, "the array"); err != nil {
 		return p, err
 	}
-	if p.values.size == 1 && p.values.unsigned() && s.kind == GreyImage {
+	if p.values.decode == nil && s.kind == GreyImage {
 		p.values.level = levelsOf(s)
 	}
 	if labels != nil {
@@ -108,7 +110,8 @@ func npyExtent(r io.ReaderAt, size int64, width int, what string) (e rowArray, e
 	if err != nil {
 		return e, truncated(what, err)
 	}
-	e = rowArray{r: r, at: at, rows: n, width: width, size: h.Size, decode: decoder(h.Header)}
+	e = rowArray{r: r, at: at, rows: n, width: width, size: h.Size, decode: decoder(h.Header),
+		plain: h.Kind == 'f' && h.Size == 4 && h.Order == binary.ByteOrder(binary.LittleEndian)}
 	return e, e.whole(size, what)
 }
 
@@ -119,8 +122,6 @@ func decoder(h npy.Header) func([]byte) float32 {
 	}
 	return h.Element()
 }
-
-func (e rowArray) unsigned() bool { return e.decode == nil }
 
 func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, err error) {
 	head := io.NewSectionReader(r, 0, size)
@@ -156,6 +157,10 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 	case e.level != nil:
 		for j, v := range raw {
 			dst[j] = e.level[v]
+		}
+	case e.plain:
+		for j := range dst {
+			dst[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:]))
 		}
 	case e.decode == nil:
 		for j, v := range raw {
