@@ -100,17 +100,29 @@ func (p points) distance(i int, q points, j int, limit float64) float64 {
 	sum := float32(apart)
 	most := float32(limit) / p.column
 	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
-	for k, v := range x {
-		d := v - y[k]
-		if d < 0 {
-			d = -d
+	for len(x) >= stride && sum <= most {
+		a, b := (*[stride]float32)(x), (*[stride]float32)(y)
+		var even, odd float32
+		for k := 0; k < stride; k += 2 {
+			even += abs(a[k] - b[k])
+			odd += abs(a[k+1] - b[k+1])
 		}
-		if sum += d; k&15 == 15 && sum > most {
-			break
+		sum += even + odd
+		x, y = x[stride:], y[stride:]
+	}
+	if len(x) < stride {
+		for k, v := range x {
+			sum += abs(v - y[k])
 		}
 	}
 	return float64(sum * p.column)
 }
+
+// stride is how many coordinates are compared between two looks at the limit.
+const stride = 16
+
+// abs clears the sign.
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
 // jaccard is 1 less the part of the items of either that both have; two empty sets are the same.
 func jaccard(a, b []uint32) float64 {
