@@ -12,8 +12,9 @@ import (
 // Config describes an estimate. Every field is public.
 type Config struct {
 	// Candidates is a schema of tables that holds every record there can be. Its
-	// numbers, targets, ordered levels and categories are estimated; its flags
-	// and labels cost nothing and stay as they are.
+	// numbers, targets, ordered levels and categories are estimated; its flags,
+	// labels, moments, lengths of time, hashed texts and identifiers cost nothing
+	// and stay as they are.
 	Candidates records.Schema
 	Budget     accountant.Budget
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
@@ -77,7 +78,10 @@ const maxNoise = 1e6
 func estimated(s records.Schema) []int {
 	var columns []int
 	for j, c := range s.Columns() {
-		if k := c.Kind(); k != records.FlagColumn && k != records.LabelColumn {
+		switch c.Kind() {
+		case records.FlagColumn, records.LabelColumn, records.DatetimeColumn, records.DurationColumn,
+			records.HashedColumn, records.IdentifierColumn:
+		default:
 			columns = append(columns, j)
 		}
 	}

@@ -6,8 +6,13 @@ import "math"
 // what [Check] reports.
 func (f *Frame) Stray(row, column int) bool {
 	code, c := &f.schema.table.cells[column], f.cells[column]
-	if code.kind.hasLevels() {
+	switch {
+	case code.kind == IdentifierColumn:
+		return false
+	case code.kind.hasLevels():
 		return code.levelProblem(c.levels[row]) != ""
+	case code.tick != nil:
+		return code.tickProblem(c.ticks[row]) != ""
 	}
 	return code.numberProblem(c.numbers[row]) != ""
 }
@@ -24,6 +29,11 @@ func (f *Frame) check() error {
 		}
 		for i, v := range c.numbers {
 			if problem := code.numberProblem(v); problem != "" {
+				found.add(i, place, problem)
+			}
+		}
+		for i, k := range c.ticks {
+			if problem := code.tickProblem(k); problem != "" {
 				found.add(i, place, problem)
 			}
 		}
@@ -44,6 +54,21 @@ func (k *cellCode) numberProblem(v float64) string {
 		return "outside the bounds"
 	case k.kind == IntegerColumn && v == v && v != math.Trunc(v):
 		return "not a whole number"
+	}
+	return ""
+}
+
+func (k *cellCode) tickProblem(v int64) string {
+	switch {
+	case k.kind == IdentifierColumn:
+		return ""
+	case v == unreadableTick, v == missingTick && !k.missing:
+		if k.kind == DatetimeColumn {
+			return "not a moment"
+		}
+		return "not a number"
+	case v != missingTick && v != k.tick.within(v):
+		return "outside the bounds"
 	}
 	return ""
 }

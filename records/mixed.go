@@ -27,10 +27,14 @@ type mixed struct {
 // number, followed by a coordinate that is 1 for a missing value (the number is
 // then 0) and 0 otherwise where the column has one. The norm of a block is at
 // most 1 in either case.
+//
+// The parts of a date, where a column has them, are one-hot blocks of their own behind that of the
+// moment.
 type Block struct {
 	Column        int
 	Offset, Width int
 	OneHot        bool
+	Part          CalendarParts // that the block holds; 0 for the column itself
 }
 
 // NewSchema describes tables: records of columns of different kinds, in order,
@@ -55,6 +59,8 @@ func tableSchema(columns []Column) Schema {
 		code := newCellCode(c, s.dim)
 		m.cells = append(m.cells, code)
 		switch c.kind {
+		case IdentifierColumn:
+			continue
 		case LabelColumn:
 			m.label = i
 			s.classes = slices.Clone(c.levels)
@@ -65,7 +71,11 @@ func tableSchema(columns []Column) Schema {
 		}
 		m.blocks = append(m.blocks,
 			Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
-		s.dim += code.width
+		for _, p := range code.parts {
+			m.blocks = append(m.blocks,
+				Block{Column: i, Offset: p.offset, Width: p.width, OneHot: true, Part: p.part})
+		}
+		s.dim += code.total()
 	}
 	return s
 }
@@ -87,9 +97,12 @@ func validateColumns(columns []Column) error {
 		if c.kind == LabelColumn || c.kind == TargetColumn {
 			special++
 		}
-		if c.kind != LabelColumn {
+		if c.kind.encoded() {
 			encoded++
 			width += len(c.levels) + 2
+		}
+		if c.parts != 0 {
+			width += 12 + 7 + 24 + 3
 		}
 	}
 	if special > 1 {
@@ -120,7 +133,8 @@ func (s Schema) ColumnIndex(name string) int {
 }
 
 // Blocks say how the encoded vector of a table is laid out: one block for every
-// column but the label, in order; nil for other kinds.
+// column but the label and identifiers, in order, and one for every part of a date; nil for other
+// kinds.
 func (s Schema) Blocks() []Block {
 	if s.table == nil {
 		return nil

@@ -131,12 +131,13 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not
 // exist.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
-	s, err := g.open(n, drawOf(opts))
+	d := drawOf(opts)
+	s, err := g.open(n, d)
 	if err != nil {
 		return nil, err
 	}
 	var parts []records.Data
-	for chunk, err := range s.chunks(ctx, n) {
+	for chunk, err := range s.chunks(ctx, n, d) {
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func (g *Generator) Stream(ctx context.Context, n int,
 			yield(nil, err)
 			return
 		}
-		s.chunks(ctx, n)(yield)
+		s.chunks(ctx, n, d)(yield)
 	}
 }
 
@@ -175,7 +176,7 @@ func (g *Generator) open(n int, d Draw) (Sampler, error) {
 // of a draw, however many records it asks for.
 const SampleChunk = 1024
 
-func (s Sampler) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {
+func (s Sampler) chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		for lo := 0; lo < n; lo += SampleChunk {
 			if err := ctx.Err(); err != nil {
@@ -183,6 +184,9 @@ func (s Sampler) chunks(ctx context.Context, n int) iter.Seq2[records.Data, erro
 				return
 			}
 			chunk, err := s.Next(min(SampleChunk, n-lo))
+			if err == nil && !d.Means {
+				chunk, err = records.WithIdentifiers(chunk, lo, d.Seed)
+			}
 			if !yield(chunk, err) || err != nil {
 				return
 			}
