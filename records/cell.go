@@ -108,8 +108,8 @@ func (k *cellCode) number(v float64) float64 {
 	return v + 0 // no minus zero
 }
 
-// tickOf is a raw tick inside the schema, and missingTick exactly for a missing value that is one of
-// its own.
+// tickOf is a raw tick inside the schema, and missingTick exactly for a missing value that is one
+// of its own.
 func (k *cellCode) tickOf(v int64) int64 {
 	switch {
 	case k.kind == IdentifierColumn:

@@ -200,8 +200,8 @@ func (c Column) Kind() ColumnKind { return c.kind }
 // or identifiers.
 func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
 
-// Bounds are the smallest and the largest value of a number, 0 and 0 for levels. Moments are seconds
-// since 1970, and lengths of time are seconds.
+// Bounds are the smallest and the largest value of a number, 0 and 0 for levels. Moments are
+// seconds since 1970, and lengths of time are seconds.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
 // Levels are the names of the levels in their order, nil for numbers.

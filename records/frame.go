@@ -98,8 +98,8 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 }
 
 // Number is the number in one cell, clamped into the schema; NaN for a missing
-// value that is one of its own, and for a column of levels or identifiers. Moments are seconds since
-// 1970 and lengths of time are seconds, as near as a float64 comes to them: [Frame.Time],
+// value that is one of its own, and for a column of levels or identifiers. Moments are seconds
+// since 1970 and lengths of time are seconds, as near as a float64 comes to them: [Frame.Time],
 // [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]

@@ -61,8 +61,8 @@ func (c Column) codes() map[string]uint16 {
 // included.
 //
 // A value is nil for missing, a text ([]byte too) or any Go number or bool, named
-// types included, and a [time.Time] for a [Datetime]. A column of numbers reads a text as a number, and true as 1; a
-// column of levels takes a number as its decimal text, and false and true as its
+// types included, and a [time.Time] for a [Datetime]. A column of numbers reads a text as a number,
+// and true as 1; a column of levels takes a number as its decimal text, and false and true as its
 // first and second level if it has two. What an [Identifier] is given is dropped.
 //
 // Errors: *[param.Error] for a wrong number of values, or a Go type that is none

@@ -13,8 +13,8 @@ import (
 
 // Values are the raw cells of one column of a table, in one of five forms: numbers, whole numbers,
 // moments, texts, or codes of texts in a dictionary. Exactly one form is given, and columns of any
-// sort take any, as [FrameBuilder.Append] reads them; moments are for datetimes alone. What is given
-// for identifiers is dropped.
+// sort take any, as [FrameBuilder.Append] reads them; moments are for datetimes alone. What is
+// given for identifiers is dropped.
 type Values struct {
 	Numbers []float64 // NaN is a missing value
 	Whole   []int64

@@ -16,8 +16,8 @@ import (
 // into it, or "bucket-17". Known texts are declared, like levels; there may be any number of them.
 // The names are the column's [Column.Levels].
 //
-// What is missing falls nowhere: it is the first bucket unless [Column.WithMissing] gives it a place
-// of its own.
+// What is missing falls nowhere: it is the first bucket unless [Column.WithMissing] gives it a
+// place of its own.
 func Hashed(name string, buckets int, known ...string) Column {
 	c := Column{kind: HashedColumn, name: name, known: append([]string(nil), known...)}
 	if buckets < 2 || buckets > maxLevels {

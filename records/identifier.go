@@ -10,10 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Identifier is a column of names of records, such as numbers of customers. It is never read: what a
-// record is called plays no part in anything that is done with it, and no record holds it. It is no
-// part of the encoded vector. Generated records are given fresh identifiers by a public rule, no two
-// of one draw the same; see [WithIdentifiers].
+// Identifier is a column of names of records, such as numbers of customers. It is never read: what
+// a record is called plays no part in anything that is done with it, and no record holds it. It is
+// no part of the encoded vector. Generated records are given fresh identifiers by a public rule, no
+// two of one draw the same; see [WithIdentifiers].
 func Identifier(name string, rule IdentifierRule) Column {
 	return Column{kind: IdentifierColumn, name: name, rule: rule}
 }

@@ -120,7 +120,8 @@ func TestExactAccessors(t *testing.T) {
 	if _, ok := f.Whole(0, s.ColumnIndex("debt")); ok {
 		t.Error("a missing debt is a number")
 	}
-	if _, ok := f.Time(0, s.ColumnIndex("born")); ok || !math.IsNaN(f.Number(0, s.ColumnIndex("born"))) {
+	born := s.ColumnIndex("born")
+	if _, ok := f.Time(0, born); ok || !math.IsNaN(f.Number(0, born)) {
 		t.Error("a missing birth is a moment")
 	}
 	if f.Value(0, 0) != "" || f.Value(0, s.ColumnIndex("number")) != "" {
@@ -238,8 +239,9 @@ func TestBucketsNeverChange(t *testing.T) {
 	}
 }
 
-// TestBucketsAreEven: of 200,000 texts in 100 buckets, none has fewer than 1,800 or more than 2,200;
-// the standard deviation is 45, so that a fair hash fails with probability below 1e-3 (it is fixed).
+// TestBucketsAreEven: of 200,000 texts in 100 buckets, none has fewer than 1,800 or more than
+// 2,200; the standard deviation is 45, so that a fair hash fails with probability below 1e-3 (it is
+// fixed).
 func TestBucketsAreEven(t *testing.T) {
 	s := must(records.NewSchema(records.Hashed("h", 100)))(t)
 	b := must(records.NewFrameBuilder(s))(t)
@@ -316,7 +318,8 @@ func TestOldSchemaFilesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := must(records.NewSchema(records.Numeric("h", 50, 250),
-		records.Integer("n", -3, 20).WithMissing(), records.Ordinal("s", "a", "b"), records.Target("y", 0, 1)))(t)
+		records.Integer("n", -3, 20).WithMissing(), records.Ordinal("s", "a", "b"),
+		records.Target("y", 0, 1)))(t)
 	if !s.Equal(want) {
 		t.Errorf("%v, want %v", s.Columns(), want.Columns())
 	}

@@ -22,8 +22,8 @@ const structTag = "privgen"
 //
 // or, without a tag, to the column of the field's own name; a tag of "-" leaves a field out. The
 // fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
-// type with one of these beneath, an [encoding.TextMarshaler], a [time.Time], or a pointer to one of
-// these, where nil is a missing value; values are read as [FrameBuilder.Append] reads them. The
+// type with one of these beneath, an [encoding.TextMarshaler], a [time.Time], or a pointer to one
+// of these, where nil is a missing value; values are read as [FrameBuilder.Append] reads them. The
 // values themselves are never refused; [Check] tells what is odd about them. An [Identifier] needs
 // no field, and one that it has is not read.
 //

@@ -24,7 +24,7 @@ func (s Subject) testReplay(t *testing.T) {
 		p, _ := s.quickest(t, budgetOf(r))
 		s.replay(t, r, p, "", 3)
 		if p := s.everyColumn(t, r); p != nil {
-			s.replay(t, r, p, "columns/", 5)
+			s.replay(t, r, p, "columns/", 12)
 		}
 	}
 }
