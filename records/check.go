@@ -51,7 +51,8 @@ func (d *defects) err() error {
 
 // Check is the strict test that the data's owner may run before handing records
 // over: it reports values that are not numbers, values and labels outside the
-// schema, items outside the universe and rows that are too long. Algorithms do
+// schema, items outside the universe, rows that are too long, and rows of a table that break one
+// of the schema's constraints. Algorithms do
 // not run it; they read the same records clamped.
 //
 // Guarantee: none. Its answer depends on the records and is not private: show it

@@ -43,7 +43,33 @@ func (f *Frame) check() error {
 			}
 		}
 	}
+	f.checkRules(&found)
 	return found.err()
+}
+
+// checkRules reports records that break the constraints of the schema.
+func (f *Frame) checkRules(found *defects) {
+	if len(f.schema.table.constraints) == 0 {
+		return
+	}
+	e, err := NewEnforcer(f.schema, f.schema.table.constraints...)
+	if err != nil {
+		return // a frame of such a schema cannot be made
+	}
+	w := &work{frame: f}
+	for i := range f.n {
+		for k := range e.rules {
+			if e.obeys(w, k, i) {
+				continue
+			}
+			place := e.rules[k].at[0]
+			if f.schema.table.cells[place].kind == LabelColumn {
+				place = -1
+			}
+			found.add(i, place, "breaks the constraint that "+e.rules[k].Constraint.String())
+		}
+		e.remember(w, i)
+	}
 }
 
 func (k *cellCode) numberProblem(v float64) string {

@@ -17,6 +17,10 @@ type mixed struct {
 	cells   []cellCode // one a column
 	label   int        // the columns of the class and of the target, or -1
 	target  int
+
+	constraints []Constraint // that generated records obey
+	rules       []rule       // the same, compiled
+	fault       error        // what is wrong with them
 }
 
 // Block is where one column lies in an encoded vector: the coordinates Offset …
@@ -161,7 +165,22 @@ func (s Schema) relabelled(names []string) Schema {
 		}
 		columns = append(columns, Label(name, names...))
 	}
-	return tableSchema(columns)
+	return s.rebuilt(columns)
+}
+
+// rebuilt is the schema of other columns, with the constraints whose columns are left.
+func (s Schema) rebuilt(columns []Column) Schema {
+	out := tableSchema(columns)
+	var left []Constraint
+	for _, c := range s.table.constraints {
+		if !slices.ContainsFunc(c.columns, func(name string) bool { return out.ColumnIndex(name) < 0 }) {
+			left = append(left, c)
+		}
+	}
+	if len(left) > 0 {
+		out = out.WithConstraints(left...)
+	}
+	return out
 }
 
 // withUnknown declares the other level of a table's label.
@@ -169,7 +188,7 @@ func (s Schema) withUnknown(name string) Schema {
 	if s.table.label >= 0 {
 		columns := s.Columns()
 		columns[s.table.label] = columns[s.table.label].WithOther(name)
-		s = tableSchema(columns)
+		s = s.rebuilt(columns)
 	}
 	return s
 }

@@ -19,7 +19,8 @@ type schemaJSON struct {
 	Classes  []string `json:"classes,omitempty"`
 	Unknown  int      `json:"unknown,omitempty"`
 
-	Columns []columnJSON `json:"columns,omitempty"` // of a table, which has nothing else
+	Columns     []columnJSON     `json:"columns,omitempty"` // of a table, which has nothing else
+	Constraints []constraintJSON `json:"constraints,omitempty"`
 }
 
 // MarshalJSON writes a valid schema.
@@ -41,6 +42,9 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		j = schemaJSON{Kind: j.Kind}
 		for _, c := range s.table.columns {
 			j.Columns = append(j.Columns, c.json())
+		}
+		for _, c := range s.table.constraints {
+			j.Constraints = append(j.Constraints, c.json())
 		}
 	}
 	return json.Marshal(j)
@@ -103,7 +107,23 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 	if !j.onlyOwnFields(MixedTable) || j.Classes != nil || j.Unknown != 0 {
 		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
 	}
-	return tableSchemaOf(j.Columns)
+	s, err := tableSchemaOf(j.Columns)
+	if err != nil || len(j.Constraints) == 0 {
+		return s, err
+	}
+	var list []Constraint
+	for _, c := range j.Constraints {
+		read, err := c.constraint()
+		if err != nil {
+			return Schema{}, err
+		}
+		list = append(list, read)
+	}
+	s = s.WithConstraints(list...)
+	if err := s.Validate(); err != nil {
+		return Schema{}, err
+	}
+	return s, nil
 }
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {
@@ -111,7 +131,7 @@ func (j schemaJSON) onlyOwnFields(k Kind) bool {
 	image := k == GreyImage || k == BlackWhiteImage
 	return (vector || j.Dim == 0) &&
 		(image || j.Height == 0 && j.Width == 0) &&
-		(k == MixedTable || j.Columns == nil) &&
+		(k == MixedTable || j.Columns == nil && j.Constraints == nil) &&
 		(k == ItemSet || j.Universe == 0 && j.MaxItems == 0) &&
 		(k == IntervalVector || j.Lo == nil && j.Hi == nil)
 }

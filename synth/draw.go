@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // A Draw says which synthetic records are wanted.
@@ -13,6 +14,15 @@ type Draw struct {
 	Class   int    // records of one class only, or -1 for all
 	Means   bool   // the mean of every coordinate instead of a record
 	Seed    uint64 // synthetic records are post-processing: any seed will do
+
+	// Given are constraints on this draw, beside those of the schema.
+	Given []records.Constraint
+	// Unconstrained draws do without the schema's.
+	Unconstrained bool
+	// Effort is how many records may be generated for each that is kept; 0 for 1000.
+	Effort int
+	// OnAccepted is told how many were kept, at the end of the draw.
+	OnAccepted func(Accepted)
 }
 
 // A DrawOption says which synthetic records are wanted.
@@ -56,6 +66,7 @@ func (g *Generator) check(n int, d Draw) error {
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
+	k.OK(d.Effort >= 0, "synth.Effort", d.Effort, "a number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "synth.OfClass", d.Class, want)
 	return k.Err()
 }

@@ -128,8 +128,11 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n: how many records were trained on is private and
 // plays no part.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not
-// exist.
+// Records of a table obey the constraints that are declared with its schema, and of any draw those
+// that [Given] states for it; identifiers are made afresh.
+//
+// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist, or
+// for constraints that the records cannot have; *[Rejected] where constraints leave too few.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := drawOf(opts)
 	s, err := g.open(n, d)
@@ -137,7 +140,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 		return nil, err
 	}
 	var parts []records.Data
-	for chunk, err := range s.chunks(ctx, n, d) {
+	for chunk, err := range s.chunks(ctx, n) {
 		if err != nil {
 			return nil, err
 		}
@@ -158,38 +161,10 @@ func (g *Generator) Stream(ctx context.Context, n int,
 			yield(nil, err)
 			return
 		}
-		s.chunks(ctx, n, d)(yield)
+		s.chunks(ctx, n)(yield)
 	}
-}
-
-func (g *Generator) open(n int, d Draw) (Sampler, error) {
-	if err := g.made(); err != nil {
-		return Sampler{}, err
-	}
-	if err := g.check(n, d); err != nil {
-		return Sampler{}, err
-	}
-	return g.model.Sampler(d)
 }
 
 // SampleChunk is how many records a [Sampler] is asked for at once, at most: it bounds the memory
 // of a draw, however many records it asks for.
 const SampleChunk = 1024
-
-func (s Sampler) chunks(ctx context.Context, n int, d Draw) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
-		for lo := 0; lo < n; lo += SampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.Next(min(SampleChunk, n-lo))
-			if err == nil && !d.Means {
-				chunk, err = records.WithIdentifiers(chunk, lo, d.Seed)
-			}
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
-}
