@@ -15,9 +15,9 @@ type conditional interface {
 	given(have, lack map[uint32]bool) (sampler, float64)
 }
 
-// Condition conditions the model on the items that sets have to have, and on those that they may not
-// have where no set is cut: of a longer set, which is cut after it was drawn, an item may go that
-// the cut one lacks.
+// Condition conditions the model on the items that sets have to have, and on those that they may
+// not have where no set is cut: of a longer set, which is cut after it was drawn, an item may go
+// that the cut one lacks.
 func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
 	s, ok := m.sampler.(conditional)
 	if !ok {
@@ -73,9 +73,9 @@ func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 	return out, probability
 }
 
-// given passes probabilities of what is wanted below a branch up the tree: branches come after their
-// parents, so that the last ones know their own first. What is left is a tree again, whose branches
-// grow with the probabilities that Bayes' rule gives them.
+// given passes probabilities of what is wanted below a branch up the tree: branches come after
+// their parents, so that the last ones know their own first. What is left is a tree again, whose
+// branches grow with the probabilities that Bayes' rule gives them.
 func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 	type below struct{ with, without float64 } // of what is wanted, the item being in the set or not
 	wanted := make([]below, len(t))
@@ -91,7 +91,8 @@ func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 		if lack[b.item] {
 			w.with = 0
 		}
-		// mix is the probability of what is wanted from here on, and that the item is in the set given it.
+		// mix is the probability of what is wanted from here on, and that the item is in the set given
+		// it.
 		mix := func(p float64) (total, in float64) {
 			p = min(max(p, 0), 1)
 			total = p*w.with + (1-p)*w.without

@@ -36,8 +36,8 @@ func asItems(set int) map[uint32]bool {
 	return out
 }
 
-// TestConditionedTreesFollowBayesRule: the law of the conditioned tree is that of the tree given the
-// items, set by set, and the probability is what these sets add up to.
+// TestConditionedTreesFollowBayesRule: the law of the conditioned tree is that of the tree given
+// the items, set by set, and the probability is what these sets add up to.
 func TestConditionedTreesFollowBayesRule(t *testing.T) {
 	const items = 6
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -61,9 +61,9 @@ func Only(column string, values ...any) Constraint {
 	return c
 }
 
-// Ascending wants the value of each column to be at most that of the next, such as the days on which
-// an order was placed, sent and received. The columns are all numbers, all moments, all lengths of
-// time, or all of the same ordered levels. A missing value is passed over.
+// Ascending wants the value of each column to be at most that of the next, such as the days on
+// which an order was placed, sent and received. The columns are all numbers, all moments, all
+// lengths of time, or all of the same ordered levels. A missing value is passed over.
 func Ascending(columns ...string) Constraint {
 	return Constraint{kind: ascendingConstraint, columns: slices.Clone(columns)}
 }
@@ -140,15 +140,16 @@ func valueText(v any) string {
 // Columns are the names of the columns that a constraint is about; nil for sets.
 func (c Constraint) Columns() []string { return slices.Clone(c.columns) }
 
-// Items are the items that a constraint on sets is about, and whether they have to be there or to be
-// away; nil for tables.
+// Items are the items that a constraint on sets is about, and whether they have to be there or to
+// be away; nil for tables.
 func (c Constraint) Items() (items []uint32, there bool) {
 	return slices.Clone(c.items), c.kind == itemsConstraint
 }
 
 // Value is the one value that an [Only] allows; ok is false for any other constraint.
 func (c Constraint) Value() (text string, ok bool) {
-	if c.kind != onlyConstraint || len(c.rows) != 1 || c.missing || c.rows[0][0] == "" {
+	if c.kind != onlyConstraint || len(c.rows) != 1 || c.missing || len(c.rows[0]) != 1 ||
+		c.rows[0][0] == "" {
 		return "", false
 	}
 	return c.rows[0][0], true
@@ -203,7 +204,7 @@ func few(rows [][]string) string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(rows)-i))
 			break
 		}
-		texts = append(texts, fmt.Sprintf("%.40q", row[0]))
+		texts = append(texts, fmt.Sprintf("%.40q", strings.Join(row, ", ")))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -233,9 +234,10 @@ func (j constraintJSON) constraint() (Constraint, error) {
 		missing: j.Missing, repaired: j.Repaired}, nil
 }
 
-// WithConstraints returns the schema of a table with rules that generated records obey, in the place
-// of those that it had. They are applied in their order: a column that is set by [Determines] comes
-// before those that follow from it. Schemas that differ in constraints alone are [Schema.Equal].
+// WithConstraints returns the schema of a table with rules that generated records obey, in the
+// place of those that it had. They are applied in their order: a column that is set by [Determines]
+// comes before those that follow from it. Schemas that differ in constraints alone are
+// [Schema.Equal].
 //
 // [Schema.Validate], and whatever takes the schema, says what is wrong with them.
 func (s Schema) WithConstraints(list ...Constraint) Schema {

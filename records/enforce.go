@@ -12,8 +12,8 @@ import (
 // An Enforcer has generated records obey constraints, chunk by chunk of one draw: it remembers the
 // values that have to be unique, and what has been found to follow from what. It is for one caller.
 //
-// It looks at what records hold at last, clamped and rounded into the schema, after every repair: no
-// rounding comes after it.
+// It looks at what records hold at last, clamped and rounded into the schema, after every repair:
+// no rounding comes after it.
 //
 // Guarantee: post-processing, of generated records and of what constraints declare.
 type Enforcer struct {

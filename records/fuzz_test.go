@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -137,11 +138,13 @@ func FuzzSchemaJSON(f *testing.F) {
 	}
 	f.Add([]byte(`{"kind":"image","height":65536,"width":65536}`))
 	f.Add([]byte(`{"kind":"table","columns":[{"name":"a","type":"hashed","buckets":70000}]}`))
-	text, err := json.Marshal(visits(f))
-	if err != nil {
-		f.Fatal(err)
+	for _, s := range []records.Schema{visits(f), constrained(f)} {
+		text, err := json.Marshal(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
 	}
-	f.Add(text)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s records.Schema
 		if json.Unmarshal(data, &s) != nil {
@@ -152,7 +155,8 @@ func FuzzSchemaJSON(f *testing.F) {
 		}
 		text, err := json.Marshal(s)
 		var back records.Schema
-		if err != nil || json.Unmarshal(text, &back) != nil || !back.Equal(s) {
+		if err != nil || json.Unmarshal(text, &back) != nil || !back.Equal(s) ||
+			fmt.Sprint(back.Constraints()) != fmt.Sprint(s.Constraints()) {
 			t.Fatalf("%s does not read back: %v", text, err)
 		}
 	})

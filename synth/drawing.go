@@ -148,8 +148,8 @@ func (s *drawing) ask(want int) int {
 // fewest is how many records have to be kept of those that the effort for as many allows.
 const fewest = 8
 
-// hopeless reports whether fewer records are kept than the effort allows. It looks at the last ones,
-// since keys that have to be unique run out.
+// hopeless reports whether fewer records are kept than the effort allows. It looks at the last
+// ones, since keys that have to be unique run out.
 func (s *drawing) hopeless() bool {
 	if s.windowTried < fewest*s.draw.effort() {
 		return false

@@ -131,8 +131,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Records of a table obey the constraints that are declared with its schema, and of any draw those
 // that [Given] states for it; identifiers are made afresh.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist, or
-// for constraints that the records cannot have; *[Rejected] where constraints leave too few.
+// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
+// or for constraints that the records cannot have; *[Rejected] where constraints leave too few.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := drawOf(opts)
 	s, err := g.open(n, d)

@@ -80,7 +80,8 @@ func kinds(t testing.TB) []kind {
 	}
 	return append(list, kind{"table", columns()},
 		kind{"table with labels", columns(records.Label("income", "low", "high"))},
-		kind{"table of every kind of column", columns(otherColumns()...)})
+		kind{"table of every kind of column", columns(otherColumns()...).
+			WithConstraints(records.Determines([]string{"drug", "pain"}))})
 }
 
 // otherColumns are one of each kind that a plain table lacks.
