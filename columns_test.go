@@ -48,7 +48,7 @@ func tables(t testing.TB, n int) map[string]*records.Frame {
 		records.Datetime("orderdate", lo, hi, 24*time.Hour).WithParts(records.MonthPart),
 		records.Datetime("shipdate", lo, hi, 24*time.Hour),
 		records.Integer("quantity", 1, 50), records.Numeric("price", 900, 105_000).Logarithmic(),
-		records.Hashed("supplier", 60), records.Categorical("returnflag", "R", "A", "N"),
+		records.Hashed("supplier", 64), records.Categorical("returnflag", "R", "A", "N"),
 		records.Categorical("linestatus", "O", "F"), records.Ordinal("priority", "low", "high", "urgent"),
 		records.Label("late", "no", "yes"))
 	lines = lines.WithConstraints(records.Ascending("orderdate", "shipdate").Repaired(),

@@ -65,7 +65,7 @@ func quoted(v any) json.RawMessage { return written(fmt.Sprint(v)) }
 // has reports whether a field is there.
 func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// column is the column as it is written; NewSchema judges it.
+// column returns the column as written; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}

@@ -32,7 +32,7 @@ type cells struct {
 	ticks   []int64 // of identifiers the numbers behind them
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (f *Frame) Schema() Schema {
 	if f == nil || f.frameRef == nil {
 		return Schema{}
@@ -40,7 +40,7 @@ func (f *Frame) Schema() Schema {
 	return f.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (f *Frame) Len() int {
 	if f == nil || f.frameRef == nil {
 		return 0
@@ -97,9 +97,9 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 	}
 }
 
-// Number is the number in one cell, clamped into the schema; NaN for a missing
+// Number returns the number in one cell, clamped into the schema; NaN for a missing
 // value that is one of its own, and for a column of levels or identifiers. Moments are seconds
-// since 1970 and lengths of time are seconds, as near as a float64 comes to them: [Frame.Time],
+// since 1970 and lengths of time are seconds, rounded to a float64: [Frame.Time],
 // [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
@@ -115,7 +115,7 @@ func (f *Frame) Number(row, column int) float64 {
 	return code.number(f.cells[column].numbers[row])
 }
 
-// Level is the place of one cell's level among those of the column, inside the
+// Level returns the place of one cell's level among those of the column, inside the
 // schema; -1 for a missing value that is one of its own, and for a column of
 // numbers.
 func (f *Frame) Level(row, column int) int {
@@ -129,7 +129,7 @@ func (f *Frame) Level(row, column int) int {
 	return -1
 }
 
-// Numbers are the numbers of a column, as [Frame.Number] gives them.
+// Numbers returns the numbers of a column, as [Frame.Number] gives them.
 func (f *Frame) Numbers(column int) []float64 {
 	out := make([]float64, f.n)
 	for i := range out {
@@ -138,7 +138,7 @@ func (f *Frame) Numbers(column int) []float64 {
 	return out
 }
 
-// Levels are the levels of a column, as [Frame.Level] gives them.
+// Levels returns the levels of a column, as [Frame.Level] gives them.
 func (f *Frame) Levels(column int) []int {
 	out := make([]int, f.n)
 	for i := range out {
@@ -147,7 +147,7 @@ func (f *Frame) Levels(column int) []int {
 	return out
 }
 
-// Label is the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record; -1 where the schema has no classes.
 func (f *Frame) Label(i int) int {
 	if f.schema.table.label < 0 {
 		return -1
@@ -155,7 +155,7 @@ func (f *Frame) Label(i int) int {
 	return f.Level(i, f.schema.table.label)
 }
 
-// Labels are the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records; nil where the schema has none.
 func (f *Frame) Labels() []int32 {
 	if f.schema.table.label < 0 {
 		return nil
@@ -187,7 +187,7 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	return dst
 }
 
-// Encoded is the table of the encoded records: vectors of Dim coordinates in
+// Encoded returns the table of the encoded records: vectors of Dim coordinates in
 // [0, 1], with the same classes. It is what writers of arrays, gonum and tensors
 // take.
 func (f *Frame) Encoded() *Table {

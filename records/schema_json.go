@@ -21,6 +21,8 @@ type schemaJSON struct {
 
 	Columns     []columnJSON     `json:"columns,omitempty"` // of a table, which has nothing else
 	Constraints []constraintJSON `json:"constraints,omitempty"`
+
+	RowsPerPerson int `json:"rows_per_person,omitempty"` // of any kind
 }
 
 // MarshalJSON writes a valid schema.
@@ -47,6 +49,7 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 			j.Constraints = append(j.Constraints, c.json())
 		}
 	}
+	j.RowsPerPerson = s.persons
 	return json.Marshal(j)
 }
 
@@ -93,7 +96,7 @@ func (j schemaJSON) schema() (Schema, error) {
 	case MixedTable.String():
 		return j.tableSchema()
 	}
-	s.classes, s.unknown = j.Classes, j.Unknown
+	s.classes, s.unknown, s.persons = j.Classes, j.Unknown, j.RowsPerPerson
 	if err := s.Validate(); err != nil {
 		return Schema{}, err
 	}
@@ -108,7 +111,7 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
 	}
 	s, err := tableSchemaOf(j.Columns)
-	if err != nil || len(j.Constraints) == 0 {
+	if err != nil {
 		return s, err
 	}
 	var list []Constraint
@@ -119,11 +122,11 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 		}
 		list = append(list, read)
 	}
-	s = s.WithConstraints(list...)
-	if err := s.Validate(); err != nil {
-		return Schema{}, err
+	if len(list) > 0 {
+		s = s.WithConstraints(list...)
 	}
-	return s, nil
+	s = s.ByPerson(j.RowsPerPerson)
+	return s, s.Validate()
 }
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {
