@@ -178,6 +178,13 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 
 // tableSchemaOf is the schema of written columns.
 func tableSchemaOf(columns []columnJSON) (Schema, error) {
+	buckets := 0
+	for _, j := range columns {
+		if buckets += min(max(j.Buckets, 0), maxLevels+1); buckets > maxBuckets {
+			return Schema{}, fmt.Errorf("records: schema: more than %d buckets in all columns together",
+				maxBuckets)
+		}
+	}
 	var read []Column
 	for _, j := range columns {
 		c, err := j.column()

@@ -221,7 +221,8 @@ type constraintJSON struct {
 }
 
 func (c Constraint) json() constraintJSON {
-	return constraintJSON{constraintNames[c.kind], c.columns, c.lo, c.hi, c.rows, c.missing, c.repaired}
+	return constraintJSON{Type: constraintNames[c.kind], Columns: c.columns, Lo: c.lo, Hi: c.hi,
+		Rows: c.rows, Missing: c.missing, Repaired: c.repaired}
 }
 
 func (j constraintJSON) constraint() (Constraint, error) {

@@ -174,7 +174,8 @@ func TestConstraintsReadBack(t *testing.T) {
 // TestItemConstraints keep sets that have what they should, with their labels.
 func TestItemConstraints(t *testing.T) {
 	s := records.Sets(6, 3).WithLabels("a", "b")
-	d := must(records.FromItems(s, [][]uint32{{1, 2}, {1, 3}, {2}, {1, 2, 4}, {1, 2, 5}}, 0, 1, 0, 1, 0))(t)
+	d := must(records.FromItems(s, [][]uint32{{1, 2}, {1, 3}, {2}, {1, 2, 4}, {1, 2, 5}},
+		0, 1, 0, 1, 0))(t)
 	e := must(records.NewEnforcer(s, records.HasItems(2, 1), records.LacksItems(4)))(t)
 	kept := must(e.Keep(d, 5))(t).(*records.SetTable)
 	if kept.Len() != 2 || !slices.Equal(kept.Items(1), []uint32{1, 2, 5}) || kept.Label(1) != 0 ||

@@ -47,6 +47,9 @@ func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
+	if c.kind == HashedColumn {
+		return map[string]uint16{} // every text is found by its hash
+	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
 		codes[text] = uint16(i)

@@ -492,7 +492,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 	}
 	ok := records.Numeric("ok", 0, 1)
 	for want, columns := range map[string][]records.Column{
-		"at least one beside the label": {records.Label("a", "x")},
+		"at least one besides the label": {records.Label("a", "x")},
 		`records.Column[1].Name: "a"`: {records.Numeric("a", 0, 1),
 			records.Flag("a", "n", "y")},
 		`records.Column[0].Name: ""`:                 {records.Numeric("", 0, 1)},

@@ -58,6 +58,20 @@ func mixed64(h uint64) uint64 {
 	return h ^ h>>31
 }
 
+// bucket is that of a text, or the one whose number the text names.
+func (k *cellCode) bucket(text string) uint16 {
+	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
+		if n, err := strconv.ParseUint(number, 10, 16); err == nil && n < uint64(k.levels) {
+			return uint16(n)
+		}
+	}
+	return uint16(bucketOf(text, int(k.levels)))
+}
+
+// maxBuckets is how many all columns of a schema may have together: a few bytes of a schema file
+// ask for memory that grows with them.
+const maxBuckets = 1 << 18
+
 // hashed wants buckets, and known texts that are no bucket's own name.
 func (f *columnFaults) hashed() {
 	c := f.column
@@ -87,7 +101,7 @@ func (k *cellCode) code(lookup map[string]uint16, text string) uint16 {
 		return code
 	}
 	if k.kind == HashedColumn {
-		return uint16(bucketOf(text, int(k.levels)))
+		return k.bucket(text)
 	}
 	return unknownLevel
 }

@@ -237,6 +237,23 @@ func TestBucketsNeverChange(t *testing.T) {
 	if err := records.Check(f); err != nil {
 		t.Error(err)
 	}
+	var many []records.Column
+	for i := range 5 {
+		many = append(many, records.Hashed(fmt.Sprint(i), 60_000))
+	}
+	if _, err := records.NewSchema(many...); err == nil {
+		t.Error("a schema of 300,000 buckets")
+	}
+	text := strings.Repeat(`{"name":"a","type":"hashed","buckets":65534},`, 1000)
+	var back records.Schema
+	before := testing.AllocsPerRun(1, func() {
+		if json.Unmarshal([]byte(`{"kind":"table","columns":[`+text[:len(text)-1]+`]}`), &back) == nil {
+			t.Error("a schema of 65 million buckets")
+		}
+	})
+	if before > 100_000 {
+		t.Errorf("%v allocations for it", before)
+	}
 }
 
 // TestBucketsAreEven: of 200,000 texts in 100 buckets, none has fewer than 1,800 or more than

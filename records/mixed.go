@@ -87,7 +87,7 @@ func tableSchema(columns []Column) Schema {
 func validateColumns(columns []Column) error {
 	var errs []error
 	seen := map[string]bool{}
-	special, encoded, width := 0, 0, 0
+	special, encoded, width, buckets := 0, 0, 0, 0
 	for i, c := range columns {
 		if len(errs) >= maxDefects {
 			return errors.Join(errs[:maxDefects]...)
@@ -101,6 +101,9 @@ func validateColumns(columns []Column) error {
 		if c.kind == LabelColumn || c.kind == TargetColumn {
 			special++
 		}
+		if c.kind == HashedColumn {
+			buckets += len(c.levels)
+		}
 		if c.kind.encoded() {
 			encoded++
 			width += len(c.levels) + 2
@@ -108,6 +111,10 @@ func validateColumns(columns []Column) error {
 		if c.parts != 0 {
 			width += 12 + 7 + 24 + 3
 		}
+	}
+	if buckets > maxBuckets {
+		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d buckets", buckets),
+			fmt.Sprintf("at most %d in all columns together", maxBuckets)))
 	}
 	if special > 1 {
 		errs = append(errs,

@@ -188,13 +188,15 @@ func TestGivenValues(t *testing.T) {
 	// 39, two of three towns, and 29 of 60 minutes. With some 190,000 tried records each rate is
 	// within 5 standard deviations, which fails with probability below 1e-6.
 	for i, want := range []float64{1, 0.05, 2. / 3, 29. / 60} {
-		if got := done.Each[i].Rate(); math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/float64(done.Tried))+
-			0.001 { // whole numbers at the ends, and seconds
+		ends := 0.001 // of whole numbers and seconds
+		far := 5*math.Sqrt(want*(1-want)/float64(done.Tried)) + ends
+		if got := done.Each[i].Rate(); math.Abs(got-want) > far {
 			t.Errorf("%v, want %v", done.Each[i], want)
 		}
 	}
-	for _, wrong := range []records.Constraint{records.Only("income", "middling"), records.Only("x", 1),
-		records.Within("age", 100, 120), records.Within("town", "Bonn", "Ulm"), records.HasItems(1), {},
+	for _, wrong := range []records.Constraint{records.Only("income", "middling"),
+		records.Only("x", 1), records.Within("age", 100, 120), records.Within("town", "Bonn", "Ulm"),
+		records.HasItems(1), {},
 		records.Ascending("age", "stay"), records.Ascending("age"), records.Unique("age", "age"),
 		records.Only("age", 200), records.Only("income", nil), records.Determines([]string{"age"}),
 		records.Combinations([]string{"age", "town"}, []string{"3"}), records.Unique("age").Repaired(),
@@ -237,7 +239,8 @@ func TestRejectionStatesItsAcceptance(t *testing.T) {
 	if d, err := g.Sample(t.Context(), 7, synth.Seed(1)); err != nil || records.Check(d) != nil {
 		t.Error(err, records.Check(d))
 	}
-	if _, err := g.Sample(t.Context(), 8, synth.Seed(1)); !errors.As(err, &rejected) || rejected.Kept != 7 {
+	_, err = g.Sample(t.Context(), 8, synth.Seed(1))
+	if !errors.As(err, &rejected) || rejected.Kept != 7 {
 		t.Error(err)
 	}
 	if _, err := g.Sample(t.Context(), 8, synth.Seed(1), synth.Unconstrained()); err != nil {
