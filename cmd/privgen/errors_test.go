@@ -83,8 +83,10 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "--system", []string{"plan", "schema.json", "--records", "9", "--system", "x"}},
 		{exitUsage, "--progress", fit("--progress", "loud")},
 		{exitUsage, "--out", []string{"fit", "plan.json", "people.csv", "--ledger", "p", "-o", "-"}},
-		{exitInput, "age", []string{"fit", "plan.json", "other.csv", "--ledger", "people", "-o", "x.gen"}},
-		{exitInput, "none.csv", []string{"fit", "plan.json", "none.csv", "--ledger", "people", "-o", "x.gen"}},
+		{exitInput, "age", []string{"fit", "plan.json", "other.csv", "--ledger", "people", "-o",
+			"x.gen"}},
+		{exitInput, "none.csv", []string{"fit", "plan.json", "none.csv", "--ledger", "people", "-o",
+			"x.gen"}},
 		{exitInput, "wide.json", []string{"plan", "wide.json", "--records", "100"}},
 		{exitInput, "plan.json", []string{"plan", "plan.json", "--records", "100"}},
 		{exitInput, "schema.json", []string{"fit", "schema.json", "people.csv", "--ledger", "people",
@@ -130,7 +132,8 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 	}
 	defer full.Close()
 	s := fitted(t)
-	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"}, {"guarantee", "people.gen"},
+	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"},
+		{"guarantee", "people.gen"},
 		{"ledger", "show", "people"}, {"plan", "schema.json", "--records", "3000"}} {
 		c := s.command(args...)
 		var stderr strings.Builder

@@ -62,7 +62,8 @@ func TestWhatIsLeft(t *testing.T) {
 	if good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise}); err != nil || !good {
 		t.Errorf("noise %v does not fit: %v", noise, err)
 	}
-	if good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise / 1.01}); err != nil || good {
+	good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise / 1.01})
+	if err != nil || good {
 		t.Errorf("less noise than %v fits too: %v", noise, err)
 	}
 	if err := l.Spend("all", accountant.Gaussian{NoiseMultiplier: noise}); err != nil {
@@ -93,7 +94,7 @@ func TestPlansThatFit(t *testing.T) {
 func TestAuditRefutesAFalseClaim(t *testing.T) {
 	var list []records.Column
 	for i := range 16 {
-		list = append(list, records.Categorical(fmt.Sprint("c", i), "a", "b", "c", "d", "e", "f", "g", "h"))
+		list = append(list, records.Categorical(fmt.Sprint("c", i), strings.Split("abcdefgh", "")...))
 	}
 	schema, err := records.NewSchema(list...)
 	if err != nil {
@@ -177,8 +178,9 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 	s := withShortPlan(t)
 	s.write("other.json", s.read("plan.json"))
 	s.run(0, "ledger", "create", "people", "--epsilon", "1.2")
-	s.oneLine(s.run(exitBudget, "compare", "people.csv", "plan.json", "other.json", "--ledger", "people",
-		"-o", "out"), "all plans together")
+	e := s.run(exitBudget, "compare", "people.csv", "plan.json", "other.json", "--ledger", "people",
+		"-o", "out")
+	s.oneLine(e, "all plans together")
 	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
 	if left.Spent.Upper != 0 {
 		t.Errorf("ε = %v is spent", left.Spent.Upper)

@@ -1,31 +1,33 @@
 package main
 
-func Example() {
+import (
+	"io"
+	"os"
+	"testing"
+)
+
+// TestOutput compares what the program prints with output.txt, which the README quotes.
+func TestOutput(t *testing.T) {
+	want, err := os.ReadFile("output.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = write
 	main()
-	// Output:
-	// plan: merf, 268 features of tables of 4 columns (2 integer, 1 categorical), 2 classes
-	// budget: ε = 1, δ = 1e-05, add_or_remove_one
-	//   mean embedding        1 × Gaussian release, noise multiplier 3.73063; alone ε = 1
-	//   noise on each sum of features ±3.843 (a record adds at most 1), on each count ±15.55
-	//   training generators costs no privacy
-	//   together  ε = 1
-	// 1000 synthetic rows
-	// Differential privacy guarantee
-	//   promise      ε = 1, δ = 1e-05
-	//   relation     add_or_remove_one: neighbouring data sets differ by the presence of one record
-	//   unit         one record
-	//   budget       ε = 1 at the same δ (100.0% used)
-	//   accountant   analytic Gaussian curve; upper bound, at most 2.1e-10% above the smallest ε that holds
-	//   sampler      all records (no sampling)
-	//   noise        exact: sums in fixed point, noise sampled exactly on a public grid
-	// Set aside (all of it counts, used or not)
-	//   mean embedding
-	//       1 × Gaussian release, noise multiplier 3.73063
-	//       taken: 1; noise: exact
-	// Not covered
-	//   - inputs declared public: schema, bounds, levels, vocabulary, nominal sizes, sampling rates, numbers of steps, initial and pre-trained values
-	//   - choices of hyper-parameters, models or seeds that were made by looking at results on these records outside this ledger
-	//   - quality reports that compare with the real records
-	//   - running time, memory use and other side channels
-	//   - anything computed from these records outside this ledger
+	os.Stdout = stdout
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("the program prints\n%s\noutput.txt has\n%s", got, want)
+	}
 }
