@@ -34,8 +34,8 @@ type Config struct {
 	// what their fields say. The guarantee does not rest on it.
 	Nominal int `json:"-"`
 	// Features is the space of the clustering; nil clusters the records as they are.
-	Features rff.Kernel    `json:"-"`
-	Cluster  kmeans.Config `json:"cluster"`
+	Features rff.FeatureKernel `json:"-"`
+	Cluster  kmeans.Config     `json:"cluster"`
 	// Marginals are frequencies released beside the clusters; nil for none.
 	Marginals *Marginals                 `json:"marginals,omitempty"`
 	Model     models.DensityArchitecture `json:"-"`
@@ -85,7 +85,7 @@ func (c Config) checkClustering(k *param.Checker) {
 	}
 	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
-		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
+		_, err := c.Features.Features(layout(c.Schema), c.Seed)
 		k.Add(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -20,6 +21,10 @@ const (
 	clusterRounds   = 20
 	setShare        = 0.3 // the same of sets of few items
 	setRounds       = 12
+	strokeShare     = 0.3 // the same of images
+	strokeRounds    = 10
+	strokeSignal    = 200  // that a centre needs
+	strokeCenters   = 5    // for two clusters
 	clusterFeatures = 0.4  // noise of a centre, relative to its norm
 	bandwidthOfUnit = 0.29 // bandwidth ÷ √dim
 	wideUniverse    = 64   // items from which on one network serves sets best
@@ -69,6 +74,11 @@ func (c Config) withoutMarginals() Config {
 	return c
 }
 
+// strokes reports whether records are images large enough for strokes.
+func strokes(s records.Schema) bool {
+	return s.IsImage() && min(s.Height(), s.Width()) >= 8
+}
+
 func (c *Config) chooseClusters(t defaults.Task) {
 	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
 		fmt.Sprintf("a cluster needs a signal of %d, of %.0f, and %d are enough", clusterSignal, t.Signal,
@@ -81,14 +91,26 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		}
 	}
 	rounds, share := clusterRounds, clusterShare
-	if c.Schema.Sparse() {
+	switch {
+	case c.Schema.Sparse():
 		rounds, share = setRounds, setShare
+	case strokes(c.Schema) && c.Features == nil:
+		rounds, share = strokeRounds, strokeShare
 	}
 	defaults.Fill(&c.choices, &c.Cluster.K, max(k, 1), "Cluster.K", why)
 	if c.Cluster.K == 1 {
 		return
 	}
 	dim := float64(c.Schema.Dim())
+	if c.Features == nil && strokes(c.Schema) {
+		c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
+		c.choices.Add("Features", c.Features, "what images show, not who drew them")
+		spare := int(t.Signal * strokeShare / strokeSignal)
+		defaults.Fill(&c.choices, &c.Cluster.Centers,
+			max(min(spare, c.Cluster.K*strokeCenters/2), c.Cluster.K), "Cluster.Centers",
+			fmt.Sprintf("merged into clusters for free; a centre needs a signal of %d of the clustering's",
+				strokeSignal))
+	}
 	if c.Features == nil {
 		signal := defaults.Task{Signal: t.Signal * share / math.Sqrt(float64(rounds))}
 		width, most := bandwidthOfUnit*math.Sqrt(dim), 800
