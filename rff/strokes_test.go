@@ -54,7 +54,7 @@ func TestStrokesOfAnythingHaveTheirNorm(t *testing.T) {
 		float32(math.Inf(-1))}
 	for name, c := range map[string]rff.Strokes{
 		"default": rff.StrokesFor(20, 20),
-		"plain":   {Cells: 3, Orientations: 4},
+		"plain":   {Cells: 3, Orientations: 5},
 		"fine":    {Cells: 20, Orientations: 9, Blur: 0.5, Upright: true},
 		"one":     {Cells: 1, Orientations: 1, Blur: 2},
 	} {

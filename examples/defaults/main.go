@@ -14,6 +14,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,7 @@ func (c config) judge(ctx context.Context, t task) error {
 	if err != nil {
 		fmt.Println(err) // what noise leaves nothing to learn about is tried all the same
 	}
+	list = append(list, c.others(t, list)...)
 	fmt.Printf("\n%s: %v, nominal size %d, ε = %g [scores are not private]\n", t.name,
 		t.private.Schema(), t.nominal, c.budget.Epsilon)
 	for _, r := range list {
@@ -116,6 +118,21 @@ func (c config) judge(ctx context.Context, t task) error {
 		}
 	}
 	return nil
+}
+
+// others are plans of systems that the flags name and nothing recommends.
+func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
+	for _, name := range strings.Split(c.systems, ",") {
+		known := slices.ContainsFunc(list, func(r privgen.Recommendation) bool {
+			return r.Plan.System() == name
+		})
+		if plan, err := c.study.start(t, c.budget, name, 0); !known && err == nil && plan != nil {
+			more = append(more, privgen.Recommendation{Plan: plan})
+		} else if err != nil {
+			fmt.Println(name+":", err)
+		}
+	}
+	return more
 }
 
 // predicted is the plan's own line.
