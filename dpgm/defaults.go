@@ -15,23 +15,24 @@ import (
 
 // What the rules aim at; docs/defaults.md has the grids.
 const (
-	usualClusters   = 10
-	clusterSignal   = 1000 // that a cluster needs
-	clusterShare    = 0.15
-	clusterRounds   = 20
-	setShare        = 0.3 // the same of sets of few items
-	setRounds       = 12
-	strokeShare     = 0.3 // the same of images
-	strokeRounds    = 10
-	strokeSignal    = 200  // that a centre needs
-	strokeCenters   = 5    // for two clusters
-	clusterFeatures = 0.4  // noise of a centre, relative to its norm
-	bandwidthOfUnit = 0.29 // bandwidth ÷ √dim
-	wideUniverse    = 64   // items from which on one network serves sets best
-	thinSets        = 200  // records an item below which counts are nearly everything
-	trainBatch      = 1000
-	trainRate       = 3e-3 // of Adam in a run of 1000 steps
-	stepOperations  = 2e7  // that a step takes whatever it works on
+	usualClusters    = 10
+	clusterSignal    = 1000 // that a cluster needs
+	clusterShare     = 0.15
+	clusterRounds    = 20
+	setShare         = 0.3 // the same of sets of few items
+	setRounds        = 12
+	strokeShare      = 0.3 // the same of images
+	strokeRounds     = 10
+	strokeSignal     = 200  // that a centre needs
+	strokeCenters    = 5    // for two clusters
+	clusterFeatures  = 0.4  // noise of a centre, relative to its norm
+	bandwidthOfUnit  = 0.29 // bandwidth ÷ √dim
+	wideUniverse     = 64   // items from which on one network serves sets best
+	thinSets         = 200  // records an item below which counts are nearly everything
+	trainBatch       = 1000
+	trainRate        = 3e-3 // of Adam in a run of 1000 steps
+	stepOperations   = 2e7  // that a step takes whatever it works on
+	strokeOperations = 1700 // that strokes take for each pixel
 )
 
 // chosen is the configuration with everything that may be left open decided by rules, where a
@@ -212,14 +213,14 @@ func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 // training a batch in every step. Sets cost the items that they may have.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
-	dense := dim
+	dense := dim // numbers that a record has
 	if c.Schema.Sparse() {
 		dense = math.Min(dim, 20)
 	}
 	p, k := max(float64(c.parameters()), 1), float64(c.Cluster.K)
-	perRecord := 6 * p / k
+	perRecord := 1.8 * p / k // products of large matrices take less than what CostOf counts
 	if c.Schema.Sparse() {
-		perRecord *= 0.6 // the encoder reads items alone
+		perRecord *= 2 // they are smaller, and the encoder reads items alone
 	}
 	perRecord += 150 * dim // exponentials
 	operations := float64(c.Train.Steps) *
@@ -227,10 +228,17 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	bytes := 4 * (10*p + math.Min(2048, 2*c.Train.SamplingProbability*n)*3*dim)
 	if c.clustered() {
 		d := float64(clusterRounds * usualClusters)
-		if f, ok := c.Features.(rff.RBF); ok {
+		one := 2 * dense * d
+		switch f := c.Features.(type) {
+		case rff.RBF:
 			d = float64(f.Dim)
+			one = 2 * dense * d
+		case rff.Strokes:
+			d = float64(f.Cells * f.Cells * f.Orientations)
+			one = strokeOperations * dim
 		}
-		operations += 2*n*dense*d + float64(c.Cluster.Iterations)*n*d*(2*k+8)
+		centers := math.Max(float64(c.Cluster.Centers), k)
+		operations += 2*n*one + float64(c.Cluster.Iterations)*n*d*(centers+8)
 		bytes += math.Min(4*n*d, 512<<20)
 	}
 	if c.Marginals != nil {

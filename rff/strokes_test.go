@@ -201,3 +201,21 @@ func TestStrokesRefuseWhatTheyCannotDraw(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkStrokes(b *testing.B) {
+	f, err := rff.StrokesFor(28, 28).Features(rff.Layout{In: 784, Height: 28, Width: 28}, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]float32, 784)
+	for i := range x {
+		if rng.IntN(5) == 0 {
+			x[i] = 1
+		}
+	}
+	in, dst := dense(1, 784, x), device.HostMatrix(1, f.Dim(), make([]float32, f.Dim()))
+	for b.Loop() {
+		f.Transform(device.CPU(), in, dst)
+	}
+}

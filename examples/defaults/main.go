@@ -104,17 +104,18 @@ func (c config) judge(ctx context.Context, t task) error {
 			if c.verbose && seed == 0 {
 				fmt.Println(plan)
 			}
-			start := time.Now()
+			start, used := time.Now(), newMeter()
 			gen, err := plan.Fit(ctx, t.private)
 			if err != nil {
 				return err
 			}
-			took := time.Since(start)
+			took, spent := time.Since(start), used.String()
 			score, err := t.score(ctx, gen)
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-12s %-70s %8.1f s, %s\n", plan.System(), score, took.Seconds(), predicted(plan))
+			fmt.Printf("%-12s %-60s %6.1f s, %s; %s\n", plan.System(), score, took.Seconds(),
+				spent, predicted(plan))
 		}
 	}
 	return nil
