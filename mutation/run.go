@@ -180,7 +180,7 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// classify reads what a failed go test says. A panic counts as caught: whoever runs the tests sees
+// classify reads what a failed go test says. A panic counts as caught: a run of the tests shows
 // it.
 func classify(output string) (outcome string, by []string) {
 	for _, match := range failure.FindAllStringSubmatch(output, -1) {

@@ -34,7 +34,7 @@ func (c Column) json() columnJSON {
 	return j
 }
 
-// column is the column as it is written; NewSchema judges it.
+// column returns the column as written; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}
@@ -46,7 +46,7 @@ func (j columnJSON) column() (Column, error) {
 	number := c.kind != 0 && !c.kind.hasLevels()
 	if number != (j.Lo != nil) || number != (j.Hi != nil) {
 		return c, fmt.Errorf(
-			"records: schema: column %.40q: bounds belong to numbers, and numbers need them", j.Name)
+			"records: schema: column %.40q: numbers need bounds, and other kinds have none", j.Name)
 	}
 	if j.Lo != nil && j.Hi != nil {
 		c.lo, c.hi = *j.Lo, *j.Hi

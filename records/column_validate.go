@@ -41,7 +41,7 @@ func (c Column) validate(i int) []error {
 		return f.errs
 	}
 	if !plainText(c.name) {
-		f.bad(".Name", quotedName(c.name), "a name without control characters, or blanks around it")
+		f.bad(".Name", quotedName(c.name), "a name without control characters and surrounding blanks")
 	} else {
 		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
@@ -52,7 +52,7 @@ func (c Column) validate(i int) []error {
 	}
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
 		f.bad(".WithMissing", c.kind,
-			"none: a record without a class or a target is given a level, or left out")
+			"no missing value: give records without a class or target a level, or leave them out")
 	}
 	return f.errs
 }
@@ -83,7 +83,7 @@ func (f *columnFaults) levels() {
 	}
 	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn &&
 		len(c.levels) != 2 {
-		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two of a flag", least, maxLevels))
+		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two for a flag", least, maxLevels))
 	}
 	if len(c.levels) > maxLevels {
 		return // not worth a look at each
@@ -97,14 +97,14 @@ func (f *columnFaults) texts() {
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
 			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
-				"a name of its own without control characters, or blanks around it")
+				"a unique name without control characters and surrounding blanks")
 		}
 		level[text] = true
 	}
 	for _, a := range f.column.aliases {
 		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
 			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level),
-				"a text that means nothing else, for one of the levels")
+				"a text with one meaning, for one of the levels")
 		}
 		alias[a.text] = true
 	}

@@ -31,7 +31,7 @@ type cells struct {
 	levels  []uint16
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (f *Frame) Schema() Schema {
 	if f == nil || f.frameRef == nil {
 		return Schema{}
@@ -39,7 +39,7 @@ func (f *Frame) Schema() Schema {
 	return f.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (f *Frame) Len() int {
 	if f == nil || f.frameRef == nil {
 		return 0
@@ -91,7 +91,7 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 	}
 }
 
-// Number is the number in one cell, clamped into the schema; NaN for a missing
+// Number returns the number in one cell, clamped into the schema; NaN for a missing
 // value that is one of its own, and for a column of levels.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
@@ -101,7 +101,7 @@ func (f *Frame) Number(row, column int) float64 {
 	return code.number(f.cells[column].numbers[row])
 }
 
-// Level is the place of one cell's level among those of the column, inside the
+// Level returns the place of one cell's level among those of the column, inside the
 // schema; -1 for a missing value that is one of its own, and for a column of
 // numbers.
 func (f *Frame) Level(row, column int) int {
@@ -115,7 +115,7 @@ func (f *Frame) Level(row, column int) int {
 	return -1
 }
 
-// Numbers are the numbers of a column, as [Frame.Number] gives them.
+// Numbers returns the numbers of a column, as [Frame.Number] gives them.
 func (f *Frame) Numbers(column int) []float64 {
 	out := make([]float64, f.n)
 	for i := range out {
@@ -124,7 +124,7 @@ func (f *Frame) Numbers(column int) []float64 {
 	return out
 }
 
-// Levels are the levels of a column, as [Frame.Level] gives them.
+// Levels returns the levels of a column, as [Frame.Level] gives them.
 func (f *Frame) Levels(column int) []int {
 	out := make([]int, f.n)
 	for i := range out {
@@ -133,7 +133,7 @@ func (f *Frame) Levels(column int) []int {
 	return out
 }
 
-// Label is the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record; -1 where the schema has no classes.
 func (f *Frame) Label(i int) int {
 	if f.schema.table.label < 0 {
 		return -1
@@ -141,7 +141,7 @@ func (f *Frame) Label(i int) int {
 	return f.Level(i, f.schema.table.label)
 }
 
-// Labels are the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records; nil where the schema has none.
 func (f *Frame) Labels() []int32 {
 	if f.schema.table.label < 0 {
 		return nil
@@ -171,7 +171,7 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	return dst
 }
 
-// Encoded is the table of the encoded records: vectors of Dim coordinates in
+// Encoded returns the table of the encoded records: vectors of Dim coordinates in
 // [0, 1], with the same classes. It is what writers of arrays, gonum and tensors
 // take.
 func (f *Frame) Encoded() *Table {

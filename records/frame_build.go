@@ -33,7 +33,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s,
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s.ByPerson(0),
 		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
@@ -65,8 +65,7 @@ func (c Column) codes() map[string]uint16 {
 // first and second level if it has two.
 //
 // Errors: *[param.Error] for a wrong number of values, or a Go type that is none
-// of these. The values themselves are never refused; [Check] tells what is odd
-// about them.
+// of these. Values are never an error; [Check] reports invalid ones.
 func (b *FrameBuilder) Append(values ...any) error {
 	if len(values) != len(b.cells) {
 		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)),
@@ -93,10 +92,10 @@ func (b *FrameBuilder) truncate() {
 	}
 }
 
-// Len is the number of rows so far.
+// Len returns the number of rows so far.
 func (b *FrameBuilder) Len() int { return b.n }
 
-// Frame is the frame of the rows so far. The builder starts anew.
+// Frame returns the frame of the rows so far and resets the builder.
 func (b *FrameBuilder) Frame() *Frame {
 	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
@@ -163,7 +162,7 @@ func (b *FrameBuilder) appendMissing(j int) {
 	}
 }
 
-// appendUnknown adds a cell of which nothing is known.
+// appendUnknown adds a cell of unknown content.
 func (b *FrameBuilder) appendUnknown(j int) {
 	if b.lookup[j] == nil {
 		b.appendNumber(j, unreadable)

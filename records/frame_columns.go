@@ -38,7 +38,7 @@ func (v Values) forms() (n int) {
 // FromColumns makes a frame of whole columns, one for each of the schema's, in its order, the label
 // included. Files that are kept by column are read this way. The slices are copied.
 //
-// The values themselves are never refused; [Check] tells what is odd about them.
+// Values are never an error; [Check] reports invalid ones.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a wrong number of columns, columns of
 // different lengths, or of none or several forms.
@@ -58,7 +58,7 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	for j, v := range columns {
 		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
-			"one of Numbers, Texts and Codes")
+			"exactly one of Numbers, Texts and Codes")
 		c.OK(v.len() == rows, at, v.len(), fmt.Sprintf("%d values, as the first column has", rows))
 		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
 			fmt.Sprintf("%d values, or nil", rows))

@@ -53,6 +53,8 @@ type frameReader struct {
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
 	first   bool // the next line is the first, and is not known to be a record
+	names   []string
+	persons rowPersons
 }
 
 func (in *frameReader) builder() *FrameBuilder { return in.rows }
@@ -95,7 +97,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 			names = header
 		}
 	}
-	in.width = len(names)
+	in.width, in.names = len(names), names
 	places, twice := make(map[string]int, len(names)), map[string]bool{}
 	for i, name := range names {
 		_, seen := places[name]
@@ -114,6 +116,15 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	return nil
 }
 
+// only is the one field of a line that has a name; -1 where there is none, or more than one.
+func (in *frameReader) only(name string) int {
+	at := slices.Index(in.names, name)
+	if at >= 0 && slices.Contains(in.names[at+1:], name) {
+		return -1
+	}
+	return at
+}
+
 // read appends at most n rows; io.EOF says that there are no more.
 func (in *frameReader) read(n int) error {
 	for in.rows.Len() < n {
@@ -121,14 +132,19 @@ func (in *frameReader) read(n int) error {
 		if err == nil && in.first && fault == readable && in.named(fields) {
 			err = undeclaredHeader()
 		}
+		kept := false
+		if err == nil {
+			kept, err = in.persons.keep(in.lines.in, fields, fault)
+		}
 		if err == nil {
 			err = in.lines.in.spend(len(in.fields))
 		}
 		if err != nil {
 			return err
 		}
-		in.first = false
-		in.row(fields, fault)
+		if in.first = false; kept {
+			in.row(fields, fault)
+		}
 	}
 	return nil
 }

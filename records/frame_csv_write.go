@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Value is the text of one cell, inside the schema: a number or the name of a
+// Value returns the text of one cell, inside the schema: a number or the name of a
 // level, and "" for a missing value that is one of its own.
 func (f *Frame) Value(row, column int) string {
 	text, _ := f.appendText(nil, row, column)

@@ -344,7 +344,7 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	f := must(records.DecodeFlat(s, make([]float32, s.Dim()), 0))(t)
 	err := records.Check(torn{f})
 	if err == nil || !strings.Contains(err.Error(), "column 6: not one level") ||
-		!strings.Contains(err.Error(), "column 1: a missing value that has one") {
+		!strings.Contains(err.Error(), "column 1: a missing value with a value") {
 		t.Errorf("%v", err)
 	}
 }

@@ -150,7 +150,7 @@ func (m *MappedSets) Close() error {
 	return m.closer.Close()
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (m *MappedSets) Schema() Schema {
 	if m == nil || m.mappedRef == nil {
 		return Schema{}
@@ -158,7 +158,7 @@ func (m *MappedSets) Schema() Schema {
 	return m.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (m *MappedSets) Len() int {
 	if m == nil || m.mappedRef == nil {
 		return 0

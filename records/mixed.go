@@ -81,7 +81,7 @@ func validateColumns(columns []Column) error {
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
 			errs = append(errs,
-				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
+				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a unique name"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {
@@ -98,12 +98,12 @@ func validateColumns(columns []Column) error {
 	}
 	if encoded == 0 || width > maxDim {
 		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
-			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)))
+			fmt.Sprintf("at least one besides the label, and at most %d coordinates", maxDim)))
 	}
 	return errors.Join(errs...)
 }
 
-// Columns are the columns of a table in order, nil for other kinds.
+// Columns returns the columns of a table in order, nil for other kinds.
 func (s Schema) Columns() []Column {
 	if s.table == nil {
 		return nil
@@ -111,7 +111,7 @@ func (s Schema) Columns() []Column {
 	return slices.Clone(s.table.columns)
 }
 
-// ColumnIndex is the place of the column of that name, -1 where there is none.
+// ColumnIndex returns the place of the column of that name, -1 where there is none.
 func (s Schema) ColumnIndex(name string) int {
 	if s.table == nil {
 		return -1
@@ -128,7 +128,7 @@ func (s Schema) Blocks() []Block {
 	return slices.Clone(s.table.blocks)
 }
 
-// Target is the place of the column that is to be predicted, -1 where there is
+// Target returns the place of the column that is to be predicted, -1 where there is
 // none.
 func (s Schema) Target() int {
 	if s.table == nil {

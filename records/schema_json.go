@@ -20,6 +20,8 @@ type schemaJSON struct {
 	Unknown  int      `json:"unknown,omitempty"`
 
 	Columns []columnJSON `json:"columns,omitempty"` // of a table, which has nothing else
+
+	RowsPerPerson int `json:"rows_per_person,omitempty"` // of any kind
 }
 
 // MarshalJSON writes a valid schema.
@@ -43,6 +45,7 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 			j.Columns = append(j.Columns, c.json())
 		}
 	}
+	j.RowsPerPerson = s.persons
 	return json.Marshal(j)
 }
 
@@ -89,7 +92,7 @@ func (j schemaJSON) schema() (Schema, error) {
 	case MixedTable.String():
 		return j.tableSchema()
 	}
-	s.classes, s.unknown = j.Classes, j.Unknown
+	s.classes, s.unknown, s.persons = j.Classes, j.Unknown, j.RowsPerPerson
 	if err := s.Validate(); err != nil {
 		return Schema{}, err
 	}
@@ -103,7 +106,12 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 	if !j.onlyOwnFields(MixedTable) || j.Classes != nil || j.Unknown != 0 {
 		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
 	}
-	return tableSchemaOf(j.Columns)
+	s, err := tableSchemaOf(j.Columns)
+	if err != nil {
+		return s, err
+	}
+	s = s.ByPerson(j.RowsPerPerson)
+	return s, s.Validate()
 }
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {

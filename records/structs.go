@@ -20,11 +20,11 @@ const structTag = "privgen"
 //
 //	Age int `privgen:"age"`
 //
-// or, without a tag, to the column of the field's own name; a tag of "-" leaves a field out. The
+// or, without a tag, to the column with the field's name; the tag "-" excludes a field. The
 // fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
 // type with one of these beneath, an [encoding.TextMarshaler], or a pointer to one of these, where
-// nil is a missing value; values are read as [FrameBuilder.Append] reads them. The values
-// themselves are never refused; [Check] tells what is odd about them.
+// nil is a missing value; values are read as [FrameBuilder.Append] reads them. Values are
+// never an error; [Check] reports invalid ones.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column
 // without a field or with two, a tag that names no column, a field of another type.

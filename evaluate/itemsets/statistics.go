@@ -201,7 +201,7 @@ func (s Statistics) combinations(real, fake *Index) (found, support float64) {
 	return found / n, support / n
 }
 
-// String is a line for each statistic, marked as not private.
+// String returns a line for each statistic, marked as not private.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%ssets compared (%s)\n", notprivate.Mark, notprivate.Caveat)

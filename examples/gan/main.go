@@ -18,7 +18,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,7 +67,7 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 			checkpoint)
 	}
 	film := &film{real: d.private}
-	meter := program.Meter{To: os.Stderr, Layout: "%-11s %6d/%d  ε so far %.3f  %v"}
+	meter := program.NewMeter()
 	start := time.Now()
 	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
 		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
@@ -113,7 +112,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("gan", flag.ContinueOnError)
+	f := program.NewFlags("gan")
 	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 40000,
 		"how many digits the program draws, and a public nominal number of images")

@@ -100,7 +100,7 @@ type visit struct {
 	kind reflect.Type
 }
 
-// telling is how many different numbers make a row one's own.
+// telling is how many different numbers make a row recognisable.
 const telling = 4
 
 // collect keeps the rows that no network states by chance: those of several different numbers.
