@@ -17,6 +17,7 @@ import (
 const (
 	usualClusters    = 10
 	clusterSignal    = 1000 // that a cluster needs
+	imageSignal      = 700  // the same of images, whose clusters are found with less
 	clusterShare     = 0.15
 	clusterRounds    = 20
 	setShare         = 0.3 // the same of sets of few items
@@ -81,10 +82,13 @@ func strokes(s records.Schema) bool {
 }
 
 func (c *Config) chooseClusters(t defaults.Task) {
-	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
-		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough",
-			clusterSignal, t.Signal,
-			usualClusters)
+	needed := clusterSignal
+	if strokes(c.Schema) {
+		needed = imageSignal
+	}
+	k, why := int(min(t.Signal/float64(needed), usualClusters)),
+		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough", needed,
+			t.Signal, usualClusters)
 	if c.Schema.Sparse() {
 		k, why = 1, "one network serves sets of many items best"
 		if c.Schema.Dim() < wideUniverse {
@@ -105,13 +109,7 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	}
 	dim := float64(c.Schema.Dim())
 	if c.Features == nil && strokes(c.Schema) {
-		c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
-		c.choices.Add("Features", c.Features, "what images show, not who drew them")
-		spare := int(t.Signal * strokeShare / strokeSignal)
-		defaults.Fill(&c.choices, &c.Cluster.Centers,
-			max(min(spare, c.Cluster.K*strokeCenters/2), c.Cluster.K), "Cluster.Centers",
-			fmt.Sprintf("merged into clusters for free; a centre needs a signal of %d of the clustering's",
-				strokeSignal))
+		c.chooseStrokes(t)
 	}
 	if c.Features == nil {
 		signal := defaults.Task{Signal: t.Signal * share / math.Sqrt(float64(rounds))}
@@ -131,6 +129,20 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",
 		"no cluster is lost to noise")
+}
+
+// chooseStrokes has images clustered by their strokes, around spare centres.
+func (c *Config) chooseStrokes(t defaults.Task) {
+	c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
+	c.choices.Add("Features", c.Features, "what images show, not who drew them")
+	if c.Cluster.Init.Method == kmeans.Given { // as many as were given
+		return
+	}
+	spare := int(t.Signal * strokeShare / strokeSignal)
+	defaults.Fill(&c.choices, &c.Cluster.Centers,
+		max(min(spare, c.Cluster.K*strokeCenters/2), c.Cluster.K), "Cluster.Centers",
+		fmt.Sprintf("merged into clusters at no cost; a centre needs a signal of %d in the clustering",
+			strokeSignal))
 }
 
 // perItem is how many records an item would have if all were equally popular and sets of one.
@@ -232,7 +244,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	perRecord += 150 * dim // exponentials
 	operations := float64(c.Train.Steps) *
 		(c.Train.SamplingProbability*n*perRecord + 40*p + stepOperations*(1+k/10))
-	bytes := 4 * (10*p + math.Min(2048, 2*c.Train.SamplingProbability*n)*3*dim)
+	bytes := 4 * (10*p + math.Min(8192, 2*c.Train.SamplingProbability*n)*3*dim)
 	if c.clustered() {
 		d := float64(clusterRounds * usualClusters)
 		one := 2 * dense * d

@@ -122,6 +122,9 @@ func (c config) judge(ctx context.Context, t task) error {
 
 // others are plans of systems that the flags name and nothing recommends.
 func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
+	if t.private.Schema().IsImage() {
+		return nil // DPGM has a task of its own
+	}
 	for _, name := range strings.Split(c.systems, ",") {
 		known := slices.ContainsFunc(list, func(r privgen.Recommendation) bool {
 			return r.Plan.System() == name
