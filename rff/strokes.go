@@ -13,8 +13,8 @@ import (
 // Strokes describes images by which way their edges run where: histograms of the orientations of
 // grey-level gradients over a grid of cells, each gradient shared among its neighbouring cells and
 // orientations. Images can be made upright before: centred, freed of their slant and brought to one
-// size, by the moments of their own grey levels. It is meant for clustering, where two images of one
-// symbol are to be close whoever wrote them; a generator cannot be trained against it.
+// size, by the moments of their own grey levels. It is meant for clustering, where two images of
+// one symbol are to be close; a generator cannot be trained against it.
 //
 // Rows have norm 1, or 0 for an image of one grey level, so that a private sum of them has
 // sensitivity 1. A row is a function of its image alone, and of nothing that is read off others.

@@ -29,8 +29,8 @@ func (d *drawing) moments() (m moments) {
 	return m
 }
 
-// straighten writes the image in grey to upright: its centre in the middle, sheared until ink to the
-// right is no lower than ink to the left, and resized. An image without ink stays one.
+// straighten writes the image in grey to upright: its centre in the middle, sheared until its rows
+// and columns are uncorrelated, and resized. An image without ink stays one.
 func (d *drawing) straighten() {
 	clear(d.upright)
 	m := d.moments()
