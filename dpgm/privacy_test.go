@@ -112,7 +112,8 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	if s.IsImage() {
 		merged.Features = rff.Strokes{Cells: 2, Orientations: 2, Blur: 0.5, Upright: true}
 	}
-	return map[string]dpgm.Config{"merged centres": merged, "marginals": told, "marginals of one cluster": toldOne, "vae": vae,
+	return map[string]dpgm.Config{"merged centres": merged, "marginals": told,
+		"marginals of one cluster": toldOne, "vae": vae,
 		"rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged,
 		"private norm of records": estimated, "one cluster": one}
 }

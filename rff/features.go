@@ -54,7 +54,8 @@ func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn
 func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.
-// A [Custom] kernel holds a function and cannot be written.
+// Errors: a [Custom] kernel holds a function and cannot be written, nor can a kernel of another
+// package.
 func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 	if s, ok := k.(Strokes); ok {
 		params, err := json.Marshal(s)
