@@ -123,6 +123,8 @@ func Systems() synth.Systems {
 func Load(r io.Reader, opts ...LoadOption) (*Generator, error) { return Systems().Load(r, opts...) }
 
 // LoadFile reads a generator from a file.
+//
+// Errors: those of Load and of the file system.
 func LoadFile(path string, opts ...LoadOption) (*Generator, error) {
 	return Systems().LoadFile(path, opts...)
 }

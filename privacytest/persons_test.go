@@ -8,9 +8,11 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -19,7 +21,7 @@ import (
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"dpgm, marginals", "gan", "gan, table", "mix",
+	"dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
 	"mix, projected, centred", "draft"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
@@ -29,6 +31,7 @@ var alsoByPerson = []struct {
 	fit    func(s records.Schema, b accountant.Budget) fitting
 }{
 	{"merf, samples", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerfSamples},
+	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
 }
@@ -49,6 +52,19 @@ func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
+func fitGANMarginals(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := gan.Config{Schema: s, Budget: b,
+			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
+			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4,
+			Marginals: &gan.Marginals{NoiseMultiplier: 3}, Train: briefly(1)}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
 func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3,
@@ -58,7 +74,7 @@ func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 }
 
 // TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
-// kept, is told from nobody and from another person by no more than a record is.
+// kept, is distinguished from no person and from another person by no more than a record is.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {

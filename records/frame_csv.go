@@ -32,6 +32,8 @@ func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 }
 
 // OpenFrame is [CSV.ReadFrame] on a file.
+//
+// Errors: those of [CSV.ReadFrame] and of the file system.
 func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return c.ReadFrame(r, s) })
 }

@@ -45,6 +45,8 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 }
 
 // OpenPersons is [CSV.ReadPersons] on a file.
+//
+// Errors: those of [CSV.ReadPersons] and of the file system.
 func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Persons, error) {
 	return withFile(path, func(r io.Reader) (*Persons, error) {
 		return c.ReadPersons(r, s, person, most)

@@ -39,6 +39,8 @@ func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 }
 
 // OpenFrame is [JSONLines.ReadFrame] on a file.
+//
+// Errors: those of [JSONLines.ReadFrame] and of the file system.
 func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
 }

@@ -85,7 +85,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return g.guarantee
 }
 
-// Schema is the schema of the synthetic records. Of persons it generates rows.
+// Schema returns the schema of the synthetic records. Of persons it generates rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}

@@ -53,6 +53,8 @@ func pairsProblems(path string, q Queries) error {
 }
 
 // Statistic answers the queries for synthetic records.
+//
+// Errors: those of drawing; ctx.Err().
 func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := q.cells(ctx, g)
 	if err != nil {
@@ -66,6 +68,8 @@ func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, 
 }
 
 // Statistic counts the synthetic records in the pairs' cells.
+//
+// Errors: those of drawing; ctx.Err().
 func (l Likelihood) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := Queries(l).cells(ctx, g)
 	if err != nil {
