@@ -44,6 +44,7 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 // Units: a record must be in one part only, and where the ledger protects users so must all of a
 // user. Under such a ledger a second part is refused unless both state different parts of all
 // users, by records.WithPart.
+// Guarantee: that of Fit for the records of all parts together, each of which must be in one part.
 // Errors: those of Fit, and the stream's own, which end the run: the author of the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],

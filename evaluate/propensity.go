@@ -15,7 +15,8 @@ import (
 type Propensity struct {
 	// Model states the probabilities of the mean squared error; nil for logistic regression.
 	Model classify.Method
-	// Discriminator ranks records that it has not seen; nil for a random forest of 50 trees of depth 8.
+	// Discriminator ranks records that it has not seen; nil for a random forest of 50 trees of depth
+	// 8.
 	Discriminator classify.Method
 	Rows          int // records of each kind at most, drawn at random; 0 for 5000
 	Seed          uint64
@@ -39,8 +40,8 @@ type PropensityScore struct {
 // figures are then zero.
 //
 // Source: pMSE, Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018.
-// Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error] for
-// records of different schemas or fewer than four.
+// Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
+// for records of different schemas or fewer than four.
 // Guarantee: none; see the package.
 func (p Propensity) Compare(synthetic, real, held records.Data) (PropensityScore, error) {
 	others := []records.Data{synthetic}

@@ -74,7 +74,7 @@ func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 }
 
 // TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
-// kept, is told from nobody and from another person by no more than a record is.
+// kept, is distinguished from no person and from another person by no more than a record is.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {

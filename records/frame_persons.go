@@ -9,9 +9,9 @@ import (
 )
 
 // ReadPersons reads a table of which a person may have several rows, as [CSV.ReadFrame] does, and
-// groups them by the person named in a column of the file that is none of the schema's: see
-// [GroupBy]. The person's name is the text of that column without blanks around it, byte by byte.
-// Names are forgotten when the file has been read.
+// groups them by the person named in a column of the file that is none of the schema's, or an
+// [Identifier] of it: see [GroupBy]. The person's name is the text of that column without blanks
+// around it, byte by byte. Names are forgotten when the file has been read.
 //
 // A line that cannot be read as a record, and one without a name, is left out: it can be counted as
 // no person's, and a record of unknown content would be one of another person.
@@ -28,7 +28,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 		return nil, err
 	}
 	for _, column := range s.table.columns {
-		if column.name == person {
+		if column.name == person && column.kind != IdentifierColumn {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
 				"a column of the file that is none of the schema's, since it tells who a person is")
 		}
@@ -45,6 +45,8 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 }
 
 // OpenPersons is [CSV.ReadPersons] on a file.
+//
+// Errors: those of [CSV.ReadPersons] and of the file system.
 func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Persons, error) {
 	return withFile(path, func(r io.Reader) (*Persons, error) {
 		return c.ReadPersons(r, s, person, most)

@@ -113,6 +113,8 @@ func (w *SetWriter) Append(d Data) error {
 }
 
 // Close writes what a reader needs to find the blocks. It does not close the writer below.
+//
+// Errors: the writer's, wrapped.
 func (w *SetWriter) Close() error {
 	w.flushBlock()
 	w.starts = append(w.starts, w.at)

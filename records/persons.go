@@ -105,7 +105,7 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 		all[next[p]] = int32(i)
 		next[p]++
 	}
-	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // also of nobody
+	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // also without persons
 	var rows []int32
 	for p := range persons {
 		rows = append(rows, keepRows(all[start[p]:start[p+1]], most)...)

@@ -70,8 +70,8 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 	}
 }
 
-// TestKeptRowsAreThePersonsOwn: what is kept of a person is the same whoever else is there,
-// whatever their rows are, and wherever they stand.
+// TestKeptRowsAreThePersonsOwn: what is kept of a person does not depend on other persons,
+// their rows, or their positions.
 func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 	for _, rows := range []int{1, 3, 4, 30, 300} {
 		var own []float32

@@ -21,8 +21,10 @@ const harness = `<!DOCTYPE html><html><head><link rel="icon" href="data:,"></hea
 <script>
 document.getElementById("page").addEventListener("load", function () {
   const frame = document.getElementById("page"), d = frame.contentDocument, w = frame.contentWindow;
-  const out = {width: d.documentElement.scrollWidth, view: w.innerWidth, figures: {}, cut: [], small: [],
-    requests: w.performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:")),
+  const out = {width: d.documentElement.scrollWidth, view: w.innerWidth, figures: {},
+    cut: [], small: [],
+    requests: w.performance.getEntriesByType("resource").map(e => e.name)
+      .filter(n => !n.startsWith("data:")),
     back: w.getComputedStyle(d.body).backgroundColor};
   d.querySelectorAll("figure").forEach(f => {
     const picture = f.querySelector("svg, img"), box = picture.getBoundingClientRect();
@@ -31,9 +33,11 @@ document.getElementById("page").addEventListener("load", function () {
     picture.querySelectorAll("text").forEach(e => {
       const t = e.getBoundingClientRect();
       if (t.width === 0) return;
-      if (t.left < box.left - 1 || t.right > box.right + 1 || t.top < box.top - 1 || t.bottom > box.bottom + 1)
+      if (t.left < box.left - 1 || t.right > box.right + 1 || t.top < box.top - 1 ||
+          t.bottom > box.bottom + 1)
         out.cut.push(f.id + ": " + e.textContent);
-      const size = parseFloat(w.getComputedStyle(e).fontSize) * box.width / picture.viewBox.baseVal.width;
+      const size = parseFloat(w.getComputedStyle(e).fontSize) * box.width /
+        picture.viewBox.baseVal.width;
       if (size < 11) out.small.push(f.id + ": " + e.textContent + " " + size);
     });
   });
@@ -154,7 +158,8 @@ func TestTheBrowserSeesFaults(t *testing.T) {
 	path := browser(t)
 	bad := `<!DOCTYPE html><html><body><figure id="f" style="width:900px"><svg viewBox="0 0 900 50"
 		style="width:300px"><text x="880" y="20" style="font-size:12px">too far to the right</text></svg>
-		</figure><img src="elsewhere.png"><img src="http://elsewhere.invalid/x.png"><script>console.error("spoken")</script></body></html>`
+		</figure><img src="elsewhere.png"><img src="http://elsewhere.invalid/x.png">
+		<script>console.error("spoken")</script></body></html>`
 	s, log := look(t, path, bad, 400, false)
 	if s.Width <= s.View || len(s.Cut) == 0 || len(s.Small) == 0 || len(s.Requests) < 2 ||
 		!strings.Contains(log, "CONSOLE") {

@@ -81,7 +81,8 @@ func (m *maker) noise(out *Ceiling) error {
 		n = m.in.Fidelity.Records
 	}
 	g := m.guarantee
-	if g == nil || n < 1 || !(g.Epsilon > 0) || math.IsInf(g.Epsilon, 1) || g.Delta < accountant.MinDelta {
+	if g == nil || n < 1 || !(g.Epsilon > 0) || math.IsInf(g.Epsilon, 1) ||
+		g.Delta < accountant.MinDelta {
 		return nil
 	}
 	z, _, err := accountant.CalibrateNoise(

@@ -73,7 +73,8 @@ func barsChart(bars []Bar) template.HTML {
 // levels draws a pair of bars for every level.
 func levels(name string, bars []Bar) template.HTML {
 	const rowHeight, left, right = 31, 128, 44
-	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4), name: "shares of the levels of " + name}
+	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4),
+		name: "shares of the levels of " + name}
 	top := Number(0)
 	for _, b := range bars {
 		top = larger(top, larger(b.Real, b.Synthetic))

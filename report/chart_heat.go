@@ -62,10 +62,10 @@ func heatChart(q *Quality) template.HTML {
 	return d.html()
 }
 
-// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which readers see alike
-// whether or not they are colour-blind.
-var stops = [][3]float64{{0, 34, 78}, {53, 69, 108}, {102, 105, 112}, {148, 142, 119}, {200, 184, 102},
-	{254, 232, 56}}
+// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which readers see
+// alike whether or not they are colour-blind.
+var stops = [][3]float64{{0, 34, 78}, {53, 69, 108}, {102, 105, 112}, {148, 142, 119},
+	{200, 184, 102}, {254, 232, 56}}
 
 // heat is the colour of a score.
 func heat(v float64) string {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ type maker struct {
 
 // Compute computes a report from the real records.
 //
-// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of different
-// schemas; ctx.Err().
+// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of
+// different schemas; ctx.Err().
 // Guarantee: none; see the package.
 func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	m, err := begin(ctx, in, s)
@@ -77,9 +78,9 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{in: in, set: s.withDefaults(), out: &Report{Version: Version, Fidelity: in.Fidelity}}
+	m := &maker{in: in, out: &Report{Version: Version, Fidelity: in.Fidelity}}
 	if m.in.Synthetic == nil {
-		n := m.set.Synthetic
+		n := cmp.Or(s.Synthetic, 50_000)
 		if in.Real != nil {
 			n = min(n, max(in.Real.Len(), 2))
 		}
@@ -90,6 +91,11 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	if m.in.Synthetic.Len() < 2 {
 		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(), "at least two records")
 	}
+	coordinates := m.schema().Dim()
+	if m.schema().Sparse() {
+		coordinates = 0 // time follows the items of a record instead
+	}
+	m.set = s.withDefaults(coordinates)
 	m.guarantee = in.Guarantee
 	if m.guarantee == nil && in.Generator != nil {
 		g := in.Generator.Guarantee()
@@ -137,7 +143,8 @@ func (m *maker) alike() error {
 }
 
 // make runs the sections, one after the other.
-func (m *maker) make(ctx context.Context, sections ...func(context.Context) error) (*Report, error) {
+func (m *maker) make(ctx context.Context,
+	sections ...func(context.Context) error) (*Report, error) {
 	if err := m.read(); err != nil {
 		return nil, err
 	}

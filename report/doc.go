@@ -7,8 +7,8 @@
 //	err = r.WriteHTML(w)          // one self-contained file, without scripts
 //	text, err := json.Marshal(r)  // the same numbers; JSONSchema describes them
 //
-// [Released] makes a page of released numbers alone, which may be published. A plan of package report/fidelity releases
-// fidelity figures with noise, paid for on a ledger, for such a page.
+// [Released] makes a page of released numbers alone, which may be published. A plan of package
+// report/fidelity releases fidelity figures with noise, paid for on a ledger, for such a page.
 //
 // Guarantee: none for what [Compute] returns. It reads real records without noise and writes to no
 // ledger: showing its page or its JSON to anybody but the owner of the records is a release of its

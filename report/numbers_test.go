@@ -158,7 +158,8 @@ func TestColumnsAreCounted(t *testing.T) {
 				check(b, func(f *records.Frame, i int) bool { return f.Value(i, j) == b.Label })
 			}
 		}
-		if c.Name != schema.Columns()[j].Name() || (c.Missing != nil) != schema.Columns()[j].HasMissing() {
+		want := schema.Columns()[j]
+		if c.Name != want.Name() || (c.Missing != nil) != want.HasMissing() {
 			t.Errorf("column %d is %s", j, c.Name)
 		}
 	}
@@ -214,8 +215,8 @@ func TestClassifiersAreTheLibrarys(t *testing.T) {
 
 func TestPropensityIsTheLibrarys(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
-	p := must[evaluate.PropensityScore](t)(evaluate.Propensity{Seed: quick().Seed}.Compare(in.Synthetic,
-		in.Real, in.HeldOut))
+	p := must[evaluate.PropensityScore](t)(evaluate.Propensity{Seed: quick().Seed}.Compare(
+		in.Synthetic, in.Real, in.HeldOut))
 	equal(t, "pMSE", r.Propensity.PMSE.Synthetic, p.PMSE.Synthetic)
 	equal(t, "pMSE, held-out", r.Propensity.PMSE.HeldOut, p.PMSE.HeldOut)
 	equal(t, "ROC", r.Propensity.AUC.Synthetic, p.ROC.Synthetic)
@@ -244,8 +245,8 @@ func onCurve(t *testing.T, got report.Curve, points []classify.ROCPoint) {
 
 func TestRiskIsTheLibrarys(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
-	attacks := must[[]risk.Attack](t)(risk.Membership{Rows: 120, Seed: quick().Seed}.Attack(in.Synthetic,
-		in.Real, in.HeldOut))
+	attacks := must[[]risk.Attack](t)(risk.Membership{Rows: 120, Seed: quick().Seed}.Attack(
+		in.Synthetic, in.Real, in.HeldOut))
 	if len(attacks) != len(r.Risk.Attacks) {
 		t.Fatalf("%d attacks", len(r.Risk.Attacks))
 	}
@@ -279,8 +280,8 @@ func TestRiskIsTheLibrarys(t *testing.T) {
 }
 
 // TestBoundIsWhatThePromiseAllows: the curve of one record is that of the best test against the
-// worst mechanism that is (ε, δ)-private, which no accountant's can undercut, and that of a split is
-// the same for two changes where records come and go.
+// worst mechanism that is (ε, δ)-private, which no accountant's can undercut, and that of a split
+// is the same for two changes where records come and go.
 func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 	for name, relation := range map[string]accountant.Relation{"table": accountant.AddOrRemoveOne,
 		"sets": accountant.ReplaceOne} {
@@ -288,7 +289,8 @@ func TestBoundIsWhatThePromiseAllows(t *testing.T) {
 		r := made()[name](t).Risk
 		equal(t, "ε", r.Epsilon, g.Epsilon)
 		equal(t, "δ", r.Delta, g.Delta)
-		twice := accountant.Approximate{Epsilon: 2 * g.Epsilon, Delta: (1 + math.Exp(g.Epsilon)) * g.Delta}
+		twice := accountant.Approximate{Epsilon: 2 * g.Epsilon,
+			Delta: (1 + math.Exp(g.Epsilon)) * g.Delta}
 		if relation == accountant.ReplaceOne {
 			twice = accountant.Approximate{Epsilon: g.Epsilon, Delta: g.Delta}
 		}
@@ -393,7 +395,8 @@ func TestSetsAreTheLibrarys(t *testing.T) {
 	near(t, "item 0", r.Sets.Items[0].Real, items[0])
 	x := must[*itemsets.Index](t)(itemsets.NewIndex(real))
 	y := must[*itemsets.Index](t)(itemsets.NewIndex(fake))
-	drawn := must[[][][]uint32](t)(itemsets.Queries{Count: 60, Seed: quick().Seed}.Draw(40, x.Longest()))
+	drawn := must[[][][]uint32](t)(itemsets.Queries{Count: 60, Seed: quick().Seed}.Draw(40,
+		x.Longest()))
 	sum, n := 0.0, 0
 	for _, q := range slices.Concat(drawn...) {
 		sum += math.Abs(float64(x.Any(q...))/500 - float64(y.Any(q...))/400)
@@ -402,8 +405,8 @@ func TestSetsAreTheLibrarys(t *testing.T) {
 	near(t, "queries", r.Queries.Mean.Synthetic, sum/float64(n))
 }
 
-// TestCeilingIsComputed: the figure from the law of the noise is that of many pairs of releases that
-// are made, and the others are means over columns of what tabular says.
+// TestCeilingIsComputed: the figure from the law of the noise is that of many pairs of releases
+// that are made, and the others are means over columns of what tabular says.
 func TestCeilingIsComputed(t *testing.T) {
 	in, r := whole(t), made()["table"](t)
 	c := r.Ceiling
@@ -414,7 +417,8 @@ func TestCeilingIsComputed(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "noise", c.NoiseStd, z*math.Sqrt(8))
-	cells := []int{9, 8, 8, 5, 25, 3, 2, 3} // with a place for missing values of the first and the fourth
+	// with a place for missing values of the first column and the fourth
+	cells := []int{9, 8, 8, 5, 25, 3, 2, 3}
 	want := 0.0
 	for _, l := range cells {
 		want += (1 - min(1, float64(l)*float64(c.NoiseStd)/(math.Sqrt(math.Pi)*700))) / 8
@@ -432,14 +436,15 @@ func TestCeilingIsComputed(t *testing.T) {
 		mean += (1 - apart/2) / 8
 	}
 	near(t, "second", c.Second, mean)
-	if !(c.Sampling > c.Second && c.Sampling < 1) || c.Columns != 8 || c.Records != 600 || c.Bins != 8 {
+	if !(c.Sampling > c.Second && c.Sampling < 1) || c.Columns != 8 || c.Records != 600 ||
+		c.Bins != 8 {
 		t.Errorf("%+v", c)
 	}
 }
 
 // TestLawOfTheNoise draws pairs of noisy histograms and compares their mean distance with the law
-// that the ceiling states. The mean of 20,000 has a relative deviation of 0.75/√(20000·25) = 0.0011,
-// so that six of them are 0.0064: fewer false alarms than one in 10⁸.
+// that the ceiling states. The mean of 20,000 has a relative deviation of 0.75/√(20000·25) =
+// 0.0011, so that six of them are 0.0064: fewer false alarms than one in 10⁸.
 func TestLawOfTheNoise(t *testing.T) {
 	const levels, std, n, times = 25, 14.0, 700.0, 20_000
 	rng := newNormal(7)
@@ -471,8 +476,8 @@ func TestPromiseAndBillAreTheAccountants(t *testing.T) {
 	}
 	for i, l := range r.Bill {
 		z := map[string]float64{"column counts": 4, "mean embedding": 6}[l.Purpose]
-		b := must[accountant.Bound](t)(accountant.Epsilon(accountant.Gaussian{NoiseMultiplier: z}, g.Delta,
-			g.Relation))
+		b := must[accountant.Bound](t)(accountant.Epsilon(accountant.Gaussian{NoiseMultiplier: z},
+			g.Delta, g.Relation))
 		equal(t, l.Purpose, l.Epsilon, b.Upper)
 		if l.Count != 1 || l.Description == "" {
 			t.Errorf("line %d: %+v", i, l)

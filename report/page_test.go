@@ -129,7 +129,8 @@ func TestPagesAreWhole(t *testing.T) {
 		if o.scripts > 0 || len(o.links) < 4 {
 			t.Errorf("%s: %d scripts, %d links", name, o.scripts, len(o.links))
 		}
-		for _, bad := range []string{"http:", "https:", "<script", "NaN", "%!", "@import", "javascript:"} {
+		for _, bad := range []string{"http:", "https:", "<script", "NaN", "%!", "@import",
+			"javascript:"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s: the page holds %q", name, bad)
 			}

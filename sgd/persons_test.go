@@ -162,7 +162,7 @@ func TestPersonsSensitivity(t *testing.T) {
 	}
 }
 
-// TestPersonsKeysAreTheirOwn: the randomness that a person's rows get depends on nobody else.
+// TestPersonsKeysAreTheirOwn: the randomness of a person's rows depends on no other person.
 func TestPersonsKeysAreTheirOwn(t *testing.T) {
 	net := &keyed{centre: newCentre(1), seen: map[string]bool{}}
 	data := personsOf(t, 1, 3, person{{1}, {2}, {3}}, person{{4}}, person{{5}, {6}})

@@ -78,6 +78,7 @@ type stepRecords struct {
 
 // New prepares a private training run. It spends nothing.
 //
+// Guarantee: New draws nothing; the package documentation states the guarantee of the steps.
 // Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {

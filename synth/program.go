@@ -29,7 +29,7 @@ type Work interface {
 }
 
 // A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf]
-// or [records.AsPersons] wherever it would read single ones. Plans of other systems refuse a
+// or [records.AsPersons] instead of single ones. Plans of other systems refuse a
 // schema of persons.
 type PersonWork interface{ TakesPersons() }
 

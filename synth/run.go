@@ -16,6 +16,8 @@ import (
 )
 
 // Fit runs the plan on a new ledger. See [Plan].
+//
+// Errors: those of [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
@@ -26,6 +28,8 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 }
 
 // FitOn runs the plan on a ledger shared with other work. See [Plan].
+//
+// Guarantee and Errors: those of [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
@@ -288,6 +292,8 @@ func (r *Run) Report(stage string, step, of int) {
 }
 
 // Preview passes the current generator to the run's observer, if a preview is due after this step.
+//
+// Errors: those of model.
 func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// TestROCCurve: the points are those that counting at every threshold gives, and the area is that of
-// Rank, ties included.
+// TestROCCurve: the points are those that counting at every threshold gives, and the area is that
+// of Rank, ties included.
 func TestROCCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {

@@ -13,7 +13,9 @@ import (
 // Membership guesses by synthetic records alone whether a real record was among those that the
 // generator was trained on. The zero value is ready to use.
 type Membership struct {
-	Rows int // members and others at most, drawn at random, and four times as many synthetic; 0 for 2000
+	// Rows are members and others at most, drawn at random; 0 for 2000. Synthetic ones are four times
+	// as many.
+	Rows int
 	Seed uint64
 }
 
@@ -25,7 +27,8 @@ type Attack struct {
 	AUC     float64             // ½ is a coin
 	Curve   []classify.ROCPoint // a true positive is a member that is called one
 	AtLow   float64             // true positives at 1 % false ones at most
-	Best    float64             // accuracy at the best threshold, with members and others equally likely
+	// Best is the accuracy at the best threshold, with members and others equally likely.
+	Best float64
 }
 
 // Attack guesses the membership of members and of as many other real records that the generator was

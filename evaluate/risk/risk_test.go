@@ -26,8 +26,8 @@ func cube(t *testing.T, n, dim int, seed uint64) *records.Table {
 
 // TestMembership: a generator that hands out its records with a little noise is seen through, and
 // one that knows nothing of them is not. Of 200 members and 200 others a coin's area has a standard
-// deviation of 0.029, so that 0.18 is six of them: fewer false alarms than one in 10⁸ seeds, and the
-// seeds are fixed.
+// deviation of 0.029, so that 0.18 is six of them: fewer false alarms than one in 10⁸ seeds, and
+// the seeds are fixed.
 func TestMembership(t *testing.T) {
 	members, others := cube(t, 200, 4, 1), cube(t, 400, 4, 2)
 	rng := rand.New(rand.NewPCG(3, 1))

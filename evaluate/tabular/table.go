@@ -32,7 +32,8 @@ const MaxColumns = 4096
 
 // Read reads the given rows by column, the class among them; nil rows are all.
 //
-// Errors: *[param.Error] for sets and images, which have no columns, and for more than [MaxColumns].
+// Errors: *[param.Error] for sets and images, which have no columns, and for more than
+// [MaxColumns].
 func Read(d records.Data, rows []int32) (*Table, error) {
 	if d == nil {
 		return nil, param.New("tabular.Read d", nil, "records")
@@ -97,6 +98,9 @@ func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batc
 func ofFrame(f *records.Frame) *Table {
 	t := &Table{}
 	for j, c := range f.Schema().Columns() {
+		if c.Kind() == records.IdentifierColumn {
+			continue // says nothing about the record
+		}
 		own := column{name: c.Name(), kind: c.Kind().String(), number: c.IsNumber(),
 			missing: c.HasMissing()}
 		if own.number {

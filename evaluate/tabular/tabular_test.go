@@ -97,7 +97,8 @@ func TestGroups(t *testing.T) {
 		}
 		seen[fmt.Sprint(g)] = true
 	}
-	if len(groups) != 56 { // 8 choose 3; that one of them is missed by 20,000 draws has odds of 10^-154
+	// 8 choose 3; that one of them is missed by 20,000 draws has odds of 10^-154
+	if len(groups) != 56 {
 		t.Errorf("%d groups", len(groups))
 	}
 	for _, way := range []int{0, 9} {
@@ -107,8 +108,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestQueriesAreCounts: an answer is a count of the records, each query of all records and of a part
-// of them say the same, and answers are neither all empty nor all full.
+// TestQueriesAreCounts: an answer is a count of the records, each query of all records and of a
+// part of them say the same, and answers are neither all empty nor all full.
 func TestQueriesAreCounts(t *testing.T) {
 	f := tables(t)["missing"][0]
 	whole := read(t, f)

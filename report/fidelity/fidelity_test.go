@@ -24,7 +24,8 @@ var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.Repl
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(),
-		records.Numeric("amount", 0, 1000).Logarithmic(), records.Categorical("c", "x", "y").WithMissing(),
+		records.Numeric("amount", 0, 1000).Logarithmic(),
+		records.Categorical("c", "x", "y").WithMissing(),
 		records.Ordinal("o", "a", "b", "c"), records.Flag("f", "no", "yes"), records.Label("l", "p", "q"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,8 +168,8 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 		if r == accountant.AddOrRemoveOne {
 			a, b = right.Slice(0, 0), right
 		}
-		found := privacytest.Replay[records.Data]{Run: run(&short, fake), Budget: p.Config.Budget, Data: a,
-			Neighbour: b, Seeds: 1}.Findings(t)
+		found := privacytest.Replay[records.Data]{Run: run(&short, fake), Budget: p.Config.Budget,
+			Data: a, Neighbour: b, Seeds: 1}.Findings(t)
 		if len(found) == 0 {
 			t.Errorf("%v: a sensitivity that is too small by a thousandth passes", r)
 		}
@@ -246,8 +247,8 @@ func TestFiguresWithoutNoise(t *testing.T) {
 
 // TestTheNoiseIsStated: of records that fit perfectly the figures are below 1 by what is stated, on
 // average over 200 releases. The mean of a column of three cells has a standard deviation of
-// 0.031·noise (that of half the sum of three absolute normal variables is 0.44 of its mean), and those
-// of more cells less, so 0.2·noise is six of them: fewer false alarms than one in 10⁷ runs.
+// 0.031·noise (that of half the sum of three absolute normal variables is 0.44 of its mean), and
+// those of more cells less, so 0.2·noise is six of them: fewer false alarms than one in 10⁷ runs.
 func TestTheNoiseIsStated(t *testing.T) {
 	fake := synthetic(t)
 	copies := copied(t, fake.Take(order(fake.Len(), 400)))
@@ -332,22 +333,24 @@ func TestWhatIsRefused(t *testing.T) {
 		ledger     *accountant.Ledger
 		want       error
 	}{
-		"no plan":       {t.Context(), nil, real, fake, made(c.Budget), new(param.Error)},
-		"unmade plan":   {t.Context(), &fidelity.Plan{}, real, fake, made(c.Budget), new(param.Error)},
-		"no records":    {t.Context(), p, nil, fake, made(c.Budget), new(param.Error)},
-		"no ledger":     {t.Context(), p, real, fake, nil, new(param.Error)},
-		"schema":        {t.Context(), p, other, fake, made(c.Budget), fidelity.ErrSchema},
-		"other fakes":   {t.Context(), p, real, other, made(c.Budget), fidelity.ErrSchema},
-		"real as fake":  {t.Context(), p, fake, fake, made(c.Budget), new(param.Error)},
-		"part as fake":  {t.Context(), p, fake, fake.Slice(0, 9), made(c.Budget), new(param.Error)},
-		"small budget":  {t.Context(), p, copied(t, real), fake, made(small), accountant.ErrBudgetExceeded},
+		"no plan":      {t.Context(), nil, real, fake, made(c.Budget), new(param.Error)},
+		"unmade plan":  {t.Context(), &fidelity.Plan{}, real, fake, made(c.Budget), new(param.Error)},
+		"no records":   {t.Context(), p, nil, fake, made(c.Budget), new(param.Error)},
+		"no ledger":    {t.Context(), p, real, fake, nil, new(param.Error)},
+		"schema":       {t.Context(), p, other, fake, made(c.Budget), fidelity.ErrSchema},
+		"other fakes":  {t.Context(), p, real, other, made(c.Budget), fidelity.ErrSchema},
+		"real as fake": {t.Context(), p, fake, fake, made(c.Budget), new(param.Error)},
+		"part as fake": {t.Context(), p, fake, fake.Slice(0, 9), made(c.Budget), new(param.Error)},
+		"small budget": {t.Context(), p, copied(t, real), fake, made(small),
+			accountant.ErrBudgetExceeded},
 		"relation":      {t.Context(), p, real, fake, made(replace), new(param.Error)},
 		"users' ledger": {t.Context(), p, copied(t, real), fake, users, new(param.Error)},
 		"cancelled":     {cancelled, p, copied(t, real), fake, made(c.Budget), context.Canceled},
 	} {
 		_, err := fidelity.Release(x.ctx, x.p, x.real, x.fake, x.ledger)
 		var wrong *param.Error
-		if _, is := x.want.(*param.Error); is && !errors.As(err, &wrong) || !is && !errors.Is(err, x.want) {
+		_, is := x.want.(*param.Error)
+		if is && !errors.As(err, &wrong) || !is && !errors.Is(err, x.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if x.ledger != nil && len(x.ledger.Entries()) > 0 {
@@ -355,12 +358,13 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]fidelity.Config{
-		"budget":  {Schema: c.Schema},
-		"schema":  {Schema: records.Binary(3), Budget: c.Budget},
-		"bins":    {Schema: c.Schema, Budget: c.Budget, Bins: -1},
-		"noise":   {Schema: c.Schema, Budget: c.Budget, NoiseMultiplier: math.NaN()},
-		"method":  {Schema: c.Schema, Budget: c.Budget, Methods: []string{"tea leaves"}},
-		"twice":   {Schema: c.Schema, Budget: c.Budget, Methods: []string{"random forest", "random forest"}},
+		"budget": {Schema: c.Schema},
+		"schema": {Schema: records.Binary(3), Budget: c.Budget},
+		"bins":   {Schema: c.Schema, Budget: c.Budget, Bins: -1},
+		"noise":  {Schema: c.Schema, Budget: c.Budget, NoiseMultiplier: math.NaN()},
+		"method": {Schema: c.Schema, Budget: c.Budget, Methods: []string{"tea leaves"}},
+		"twice": {Schema: c.Schema, Budget: c.Budget,
+			Methods: []string{"random forest", "random forest"}},
 		"classes": {Schema: other.Schema(), Budget: c.Budget, Methods: []string{"random forest"}},
 	} {
 		var wrong *param.Error

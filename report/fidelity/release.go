@@ -32,8 +32,9 @@ const trained = 10_000
 // event is the plan's, noise of the exact class. It is reserved before any real record is read, and
 // a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan that
-// Config.Plan has not made, for data that is no table, for synthetic records that are the real ones,
-// and for a ledger that promises what the data cannot keep. No error depends on a record's value.
+// Config.Plan has not made, for data that is no table, for synthetic records that are the real
+// ones, and for a ledger that promises what the data cannot keep. No error depends on a record's
+// value.
 func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	ledger *accountant.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
