@@ -72,7 +72,7 @@ func barsChart(bars []Bar) template.HTML {
 
 // levels draws a pair of bars for every level.
 func levels(name string, bars []Bar) template.HTML {
-	const rowHeight, left, right = 31, 128, 44
+	const rowHeight, left, right = 31, 150, 44
 	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4),
 		name: "shares of the levels of " + name}
 	top := Number(0)
@@ -83,7 +83,7 @@ func levels(name string, bars []Bar) template.HTML {
 	for i, b := range bars {
 		y := float64(i * rowHeight)
 		d.add(`<g><title>%s</title>`, esc(b.Label))
-		d.text(left-6, y+18, "end", "", cut(b.Label, 18))
+		d.text(left-6, y+18, "end", "", cut(b.Label, 21))
 		d.add(`</g>`)
 		if !b.Real.IsNone() {
 			w := float64(b.Real) * scale

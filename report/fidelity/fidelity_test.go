@@ -379,6 +379,40 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
+// late is a context that ends as soon as something is on the ledger.
+type late struct {
+	context.Context
+	ledger *accountant.Ledger
+}
+
+func (c late) Err() error {
+	if len(c.ledger.Entries()) > 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReservedBeforeRecordsAreRead: a release that ends before it has read the records has paid for
+// them, and gets no refund.
+func TestReservedBeforeRecordsAreRead(t *testing.T) {
+	fake := synthetic(t)
+	c := config(t, accountant.AddOrRemoveOne)
+	ledger := accountant.NewLedger(c.Budget)
+	p := planned(t, c)
+	_, err := fidelity.Release(late{t.Context(), ledger}, p, copied(t, fake), fake, ledger)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the release ended with %v", err)
+	}
+	entries := ledger.Entries()
+	if len(entries) != 1 || entries[0].Purpose != fidelity.Purpose || entries[0].Reserved != 1 ||
+		!accountant.EqualEvents(entries[0].Event, p.Event) {
+		t.Errorf("the ledger holds %+v", entries)
+	}
+	if got := ledger.Epsilon().Upper; got != p.Total.Upper {
+		t.Errorf("ε = %v, want %v", got, p.Total.Upper)
+	}
+}
+
 // copied is the same records in memory of their own.
 func copied(t testing.TB, f *records.Frame) *records.Frame {
 	t.Helper()
