@@ -47,6 +47,8 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 // target's ε alone: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
 // Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
 // joint composition costs less than the sum of the shares.
+//
+// Errors: those of CalibrateNoise; *param.Error for a share outside (0, 1).
 func CalibrateShare(target Budget, share float64,
 	event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {

@@ -12,6 +12,8 @@ import (
 // given increasing losses. remove and add are the curves of the two directions; a nil add means
 // that they are the same. Between the points it uses chords, which never lie below a hockey-stick
 // curve; choose points where the curve bends.
+//
+// Errors: *param.Error for a missing curve, or points that are not those of a hockey-stick curve.
 func Tabulate(name string, epsilons []float64, remove,
 	add func(epsilon float64) float64) (Curve, error) {
 	if remove == nil {

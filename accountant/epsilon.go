@@ -29,6 +29,8 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 }
 
 // Delta returns the smallest δ the package can prove for e at the given ε ≥ 0 under r.
+//
+// Errors: *param.Error for parameters out of range; ErrUnsupported.
 func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
 		return Bound{}, param.New("accountant.Delta.epsilon", epsilon, "a finite number, zero or more")

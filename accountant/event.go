@@ -42,7 +42,7 @@ type DiscreteGaussian struct {
 // DiscreteLaplace is one integer release with noise of mass proportional to exp(−A·|x|).
 type DiscreteLaplace struct {
 	A           float64 `json:"a"`
-	Sensitivity int     `json:"sensitivity"`
+	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
 // RandomizedResponse reports one of Categories values: the true one with probability
@@ -114,7 +114,7 @@ type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`
 	MaxBatch        int     `json:"max_batch"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
 }
 
 // SameBatch is several Gaussian releases computed from one batch, with multipliers fixed
@@ -129,7 +129,7 @@ type SameBatch struct {
 // Sensitivities[i] with probability Probabilities[i]. NoiseMultiplier is standard deviation ÷ unit
 // of the sensitivities. Source: Choquette-Choo et al. 2024.
 type GaussianMixture struct {
-	NoiseMultiplier float64   `json:"noise_multiplier"`
+	NoiseMultiplier float64   `json:"noise_multiplier"` // standard deviation ÷ unit of Sensitivities
 	Sensitivities   []float64 `json:"sensitivities"`
 	Probabilities   []float64 `json:"probabilities"`
 }

@@ -15,6 +15,8 @@ const maxEventDepth = 32
 
 // MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an
 // equal value.
+//
+// Errors: *param.Error for nil or an invalid event.
 func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")

@@ -12,17 +12,19 @@ import (
 // Guarantee states what an auditor needs to know about everything reserved on a ledger. It has a
 // text and a JSON form.
 type Guarantee struct {
-	Epsilon    float64          `json:"epsilon"` // published: the upper end
-	Delta      float64          `json:"delta"`
-	Relation   Relation         `json:"relation"`
-	Unit       string           `json:"unit"` // the unit whose presence or content is protected
-	Lower      float64          `json:"lower"`
-	Budget     float64          `json:"budget_epsilon"`
-	Accountant string           `json:"accountant"`
-	Samplers   []string         `json:"samplers"`
-	NoiseClass []NoiseClass     `json:"noise_class"`
-	Entries    []GuaranteeEntry `json:"entries"`
-	NotCovered []string         `json:"not_covered"`
+	Epsilon  float64  `json:"epsilon"` // published: the upper end
+	Delta    float64  `json:"delta"`
+	Relation Relation `json:"relation"`
+	Unit     string   `json:"unit"` // whose presence or content is protected
+	// how many rows of a unit are read at most, where it may have several; 0 for one
+	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
+	Lower       float64          `json:"lower"`
+	Budget      float64          `json:"budget_epsilon"`
+	Accountant  string           `json:"accountant"`
+	Samplers    []string         `json:"samplers"`
+	NoiseClass  []NoiseClass     `json:"noise_class"`
+	Entries     []GuaranteeEntry `json:"entries"`
+	NotCovered  []string         `json:"not_covered"`
 	// not empty: there is no guarantee at all
 	NotPrivate string `json:"not_private,omitempty"`
 	// where the ledger is kept; nil for one in memory
@@ -148,7 +150,7 @@ func (g Guarantee) String() string {
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
-	line("unit", "one %s", g.Unit)
+	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}

@@ -292,6 +292,8 @@ func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *R
 }
 
 // Spend reserves one use of e and takes it.
+//
+// Errors: those of Reserve.
 func (l *Ledger) Spend(purpose string, e Event) error {
 	if l.shared.journal == nil {
 		r, err := l.Reserve(purpose, e, 1)

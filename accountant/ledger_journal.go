@@ -494,6 +494,8 @@ func (l *Ledger) Name() string {
 // Close writes pending lines and closes the ledger's journal: nothing more can be reserved or
 // taken, and queries answer from the state at closing. It does nothing for a ledger without a
 // journal.
+//
+// Errors: those of the journal.
 func (l *Ledger) Close() error {
 	s := l.shared
 	s.reserve.Lock()

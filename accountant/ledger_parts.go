@@ -22,6 +22,8 @@ type partGroup struct {
 // child, and every reservation of a child is checked against the whole.
 //
 // Under ReplaceOne a record may move between parts, which is counted too.
+//
+// Errors: *param.Error for n below 1; ErrReadOnly and those of the journal.
 func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
 		return nil, err
@@ -105,6 +107,8 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 
 // MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a
 // record pays for its own part only. Transactions are treated as Merge treats them.
+//
+// Errors: those of Merge.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {

@@ -51,6 +51,8 @@ func (p profile) truePositive(falsePositive float64) float64 {
 
 // TradeOff returns the trade-off curve at the given false-positive rates, or at a standard list
 // when none is given.
+//
+// Errors: those of [Delta].
 func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
 	for _, f := range falsePositives {
 		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {
@@ -85,6 +87,8 @@ type Attack struct {
 
 // AttackBounds returns bounds on membership attacks. delta is the probability excluded
 // from Posterior.
+//
+// Errors: those of [Delta].
 func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	eps, err := Epsilon(e, delta, r)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 // RDP returns an upper bound, tight to the last few digits where the package knows the exact
 // value, of the Rényi divergence of the given order between the outputs of e on neighbouring data
 // sets. Units: nats. Order: above 1. Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
+//
+// Errors: *param.Error; ErrUnsupported.
 func RDP(e Event, order float64, r Relation) (float64, error) {
 	if !(order > 1) || math.IsInf(order, 0) {
 		return 0, param.New("accountant.RDP.order", order, "a finite number above 1")
@@ -64,6 +66,8 @@ type RDPReport struct {
 
 // RDPEpsilon returns the smallest ε over the orders the package tries, by the conversion of
 // Canonne, Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
+//
+// Errors: *param.Error; ErrUnsupported.
 func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPReport, error) {
 	if err := checkDelta("accountant.RDPEpsilon.delta", delta); err != nil {
 		return RDPReport{}, err
@@ -199,6 +203,8 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 // RDPWithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a
 // subset of a fraction q of the records, under ReplaceOne, at an integer order (others are rounded
 // up): a bound that is looser than what RDP returns, for comparison with other accountants.
+//
+// Errors: *param.Error.
 func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
 	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
 		return 0, err

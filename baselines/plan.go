@@ -111,6 +111,9 @@ func newPlan(m method) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
+// TakesPersons says that rows count for their share of a person.
+func (w work) TakesPersons() {}
+
 // Title says which records are modelled.
 func (w work) Title() string { return w.common().Schema.String() }
 

@@ -26,6 +26,8 @@ type fileHeader struct {
 }
 
 // Encode writes released state, and nothing else.
+//
+// Errors: *param.Error for the zero value; an error for an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -86,14 +87,15 @@ func (r *run) cluster(ctx context.Context) error {
 	return nil
 }
 
-// route assigns every record to a cluster, if that has not been done yet. Assignments depend on the
-// record and on released centres only, and stay inside the run.
+// route assigns every record to a cluster, or every row of persons, if that has not been done yet.
+// Assignments depend on the record and on released centres only, and stay inside the run.
 func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
 	}
-	assigned := make([]int32, r.Data.Len())
-	err := network.EachBatch(ctx, r.Data, routeChunk, func(lo int, b device.Batch) {
+	rows, _ := records.RowsOf(r.Data)
+	assigned := make([]int32, rows.Len())
+	err := network.EachBatch(ctx, rows, routeChunk, func(lo int, b device.Batch) {
 		r.router.assign(r.Backend, b, assigned[lo:lo+b.Rows])
 	})
 	if err == nil {
@@ -117,6 +119,9 @@ func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error
 			func(row int32) int { return int(r.assigned[row]) })
 	}
 	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithAverage(r.config.Average)}
+	if r.config.Schema.RowsPerPerson() > 0 {
+		opts = append(opts, sgd.WithPersons())
+	}
 	if a := r.Allowance(PurposeTrain); a != nil {
 		opts = append(opts, sgd.WithAllowance(a))
 	}

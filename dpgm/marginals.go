@@ -144,8 +144,9 @@ func (m *marginalSums) lengths() []int {
 func (m *marginalSums) allocate() {
 	n := m.lengths()
 	m.sums = mechanism.NewFixedSum(n[0], mechanism.GridFor(m.sumStd))
-	m.counts = mechanism.NewFixedSum(n[1], mechanism.GridFor(m.countStd))
-	m.sizes = mechanism.NewFixedSum(n[2], mechanism.GridFor(m.sizeStd))
+	persons := m.schema.RowsPerPerson() > 0
+	m.counts = mechanism.NewFixedSum(n[1], mechanism.CountGrid(m.countStd, persons))
+	m.sizes = mechanism.NewFixedSum(n[2], mechanism.CountGrid(m.sizeStd, persons))
 }
 
 // parts are the joint release.
@@ -155,19 +156,21 @@ func (m *marginalSums) parts() []mechanism.Part {
 }
 
 func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []int32) error {
-	return network.EachBatch(ctx, data, routeChunk, func(lo int, b device.Batch) {
+	rows, shares := records.RowsOf(data)
+	return network.EachBatch(ctx, rows, routeChunk, func(lo int, b device.Batch) {
 		for i := range b.Rows {
 			cluster := 0
 			if assigned != nil {
 				cluster = int(assigned[lo+i])
 			}
-			m.addRow(b, i, cluster)
+			m.addRow(b, i, cluster, shares.Of(lo+i))
 		}
 	})
 }
 
-// addRow counts each coordinate once at most, whatever user-defined data return.
-func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
+// addRow counts each coordinate once at most, whatever user-defined data return. A row of a person
+// counts for its share: see records.RowsOf.
+func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]
 	if b.Sparse == nil {
 		for j, v := range b.Dense.Row(i) {
@@ -184,9 +187,9 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
 			}
 		}
 	}
-	m.counts.AddInt(cluster, 1)
-	m.sizes.AddInt(cluster*len(m.bins)+m.bins.of(len(m.row)), 1)
-	one, scale := []float32{1}, m.scale(len(m.row))
+	m.counts.AddShare(cluster, share)
+	m.sizes.AddShare(cluster*len(m.bins)+m.bins.of(len(m.row)), share)
+	one, scale := []float32{1}, share*m.scale(len(m.row))
 	for _, j := range m.row {
 		m.sums.AddRowAt(cluster*m.schema.Dim()+j, one, scale)
 	}

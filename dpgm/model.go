@@ -62,6 +62,8 @@ func errNoModel() error {
 
 // Sampler starts a draw. Draw.Means requests the mean of binary coordinates and, in tables, the
 // most probable level of each column.
+//
+// Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if m.known().router == nil {
 		return synth.Sampler{}, errNoModel()

@@ -25,6 +25,10 @@ func System() synth.System {
 // work implements synth.Work.
 type work struct{ config Config }
 
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
+func (w *work) TakesPersons() {}
+
 // Title says what is trained.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)

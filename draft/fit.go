@@ -31,16 +31,20 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	if data == nil {
 		return nil, refused("data", nil, "records")
 	}
-	frame, err := p.frame(data, ledger)
+	frame, shares, err := p.frame(data, ledger)
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame) })
+	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
 // FitStream is [Fit] of records that arrive in parts, in memory that does not
 // grow with their number.
 //
+// Units: a record must be in one part only, and where the ledger protects users so must all of a
+// user. Under such a ledger a second part is refused unless both state different parts of all
+// users, by records.WithPart.
+// Guarantee: that of Fit for the records of all parts together, each of which must be in one part.
 // Errors: those of Fit, and the stream's own, which end the run: the author of the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
@@ -52,15 +56,19 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 		return nil, refused("parts", nil, "records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
+		var seen pieces
 		for part, err := range parts {
+			if err == nil {
+				err = seen.add(part, ledger)
+			}
 			if err != nil {
 				return err
 			}
-			frame, err := p.frame(part, ledger)
+			frame, shares, err := p.frame(part, ledger)
 			if err != nil {
 				return err
 			}
-			if err := c.add(ctx, frame); err != nil {
+			if err := c.add(ctx, frame, shares); err != nil {
 				return err
 			}
 		}
@@ -72,16 +80,22 @@ func refused(field string, value any, want string) error {
 	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
-// frame checks public things about the data: its type, its schema, its unit.
-func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, error) {
-	f, ok := records.AsFrame(data)
+// frame checks public things about the data: its type, its schema, its unit. Of persons it is
+// that of their rows, each of which counts for its share: see records.RowsOf.
+func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
+	error) {
+	rows, shares := records.RowsOf(data)
+	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, refused("data", "data of another type", "a table, *records.Frame")
+		return nil, nil, refused("data", "data of another type", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
-		return nil, ErrSchema
+		return nil, nil, ErrSchema
 	}
-	return f, records.CheckUnit("draft.Fit.data", records.UnitOf(data), ledger.Unit())
+	if err := records.CheckPersons("draft.Fit.data", data, p.Config.Candidates); err != nil {
+		return nil, nil, err
+	}
+	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
 // check checks the public facts about a run before it begins.
@@ -94,6 +108,10 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
 		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	if p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
+		return refused("ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
@@ -117,7 +135,9 @@ func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
 		mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
 		return nil, err
 	}
-	return p.interpret(noisy, ledger.Guarantee())
+	g := ledger.Guarantee()
+	g.RowsPerUnit = p.Config.Candidates.RowsPerPerson()
+	return p.interpret(noisy, g)
 }
 
 // counter adds records up, exactly.
@@ -127,14 +147,15 @@ type counter struct {
 }
 
 func newCounter(p *Plan) *counter {
-	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	// So that a count is a whole number of steps.
+	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
 	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
 }
 
 // checkEvery is how many records are read between two looks at the context.
 const checkEvery = 4096
 
-func (c *counter) add(ctx context.Context, f *records.Frame) error {
+func (c *counter) add(ctx context.Context, f *records.Frame, shares records.Shares) error {
 	for i := range f.Len() {
 		if i%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -142,7 +163,7 @@ func (c *counter) add(ctx context.Context, f *records.Frame) error {
 			}
 		}
 		for k := range c.histograms {
-			c.sum.AddInt(c.histograms[k].cell(f, i), 1)
+			c.sum.AddShare(c.histograms[k].cell(f, i), shares.Of(i))
 		}
 	}
 	return ctx.Err()

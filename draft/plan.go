@@ -100,6 +100,11 @@ func (p *Plan) String() string {
 		c.Candidates)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
+	if most := c.Candidates.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
+			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()

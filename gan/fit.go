@@ -49,6 +49,9 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	}
 	r.learner = newLearner(on.Backend, r.critic, generator, c)
 	r.net = r.network(generator)
+	if c.Schema.RowsPerPerson() > 0 {
+		opts = append(opts, sgd.WithPersons())
+	}
 	r.trainer, err = sgd.New(c.train(), r.net, on.Ledger, append(opts, sgd.WithBackend(on.Backend))...)
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w", err)

@@ -95,13 +95,15 @@ func (c *Config) calibrateMarginals() error {
 type marginalSums struct {
 	cells   cells
 	classes int
+	persons bool // rows count for shares
 	std     float64
 	sum     *mechanism.FixedSum
 }
 
 // newMarginalSums states the noise: a record adds 1 to one cell of each of m columns.
 func newMarginalSums(c Config) *marginalSums {
-	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1)}
+	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1),
+		persons: c.Schema.RowsPerPerson() > 0}
 	sensitivity := math.Sqrt(float64(len(m.cells.columns))) *
 		mechanism.HistogramSensitivity(c.Budget.Relation)
 	m.std = c.Marginals.NoiseMultiplier * sensitivity
@@ -110,9 +112,11 @@ func newMarginalSums(c Config) *marginalSums {
 
 func (m *marginalSums) size() int { return m.classes * m.cells.total }
 
-// add counts every record once in each column of its class.
+// add counts every record once in each column of its class, or every row of a person for its share:
+// see records.RowsOf.
 func (m *marginalSums) add(ctx context.Context, data records.Data) error {
-	m.sum = mechanism.NewFixedSum(m.size(), mechanism.GridFor(m.std))
+	m.sum = mechanism.NewFixedSum(m.size(), mechanism.CountGrid(m.std, m.persons))
+	data, shares := records.RowsOf(data)
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += marginalChunk {
 		if err := ctx.Err(); err != nil {
@@ -126,7 +130,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 			}
 			row := b.Dense.Row(i)
 			for _, col := range m.cells.columns {
-				m.sum.AddInt(class*m.cells.total+col.first+col.cell(row), 1)
+				m.sum.AddShare(class*m.cells.total+col.first+col.cell(row), shares.Of(lo+i))
 			}
 		}
 	}

@@ -113,6 +113,10 @@ func (c Config) noise() []float64 {
 // work implements synth.Work.
 type work struct{ config Config }
 
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
+func (w work) TakesPersons() {}
+
 func (w work) Title() string {
 	c := w.config
 	return fmt.Sprintf("critic %s, generator %s, %v loss, %v", c.Critic.Name(), c.Generator.Name(),

@@ -13,8 +13,9 @@ import (
 type store struct {
 	be    device.Backend
 	f     Features
-	data  records.Data
-	clip  float64 // 0 until a clip norm is known
+	data  records.Data   // rows
+	share records.Shares // of the rows
+	clip  float64        // 0 until a clip norm is known
 	parts []part
 	rows  int  // of a full part
 	keep  bool // features stay in memory
@@ -38,15 +39,25 @@ const (
 )
 
 func newStore(be device.Backend, f Features, data records.Data, limit int64) *store {
+	data, shares := records.RowsOf(data)
 	n, row := data.Len(), 4*f.Dim()
 	rows := min(max(partBytes/row, minRows), maxRows)
-	s := &store{be: be, f: f, data: data, rows: min(rows, n), keep: int64(n)*int64(row) <= limit}
+	s := &store{be: be, f: f, data: data, share: shares, rows: min(rows, n),
+		keep: int64(n)*int64(row) <= limit}
 	for lo := 0; lo < n; lo += rows {
 		s.parts = append(s.parts, part{lo: lo, hi: min(lo+rows, n)})
 	}
 	s.squared = make([]float64, s.rows)
 	s.factors = make([]float32, s.rows)
 	return s
+}
+
+// shares are those of a part's rows; nil where each counts 1.
+func (s *store) shares(p part) records.Shares {
+	if s.share == nil {
+		return nil
+	}
+	return s.share[p.lo:p.hi]
 }
 
 // visit calls fn with the features of each part, clipped once a clip norm is

@@ -35,10 +35,11 @@ func (c Config) Lines() []accountant.Line {
 	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
 }
 
-// Fit clusters private records in feature space.
+// Fit clusters private records in feature space, or the rows of persons, each of which then counts
+// for its share of a person.
 //
-// Guarantee: [Config.Event] under the ledger's relation, one record as the
-// unit, noise of the exact class. The whole event is reserved before any record
+// Guarantee: [Config.Event] under the ledger's relation, one record (or
+// person) as the unit, noise of the exact class. The whole event is reserved before any record
 // is read; nothing else that is returned depends on a record's value.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
 // Errors: mistakes in the configuration (*param.Error, joined), the ledger's
@@ -99,7 +100,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		return errors.Join(append(errs, errData)...)
 	}
 	if ledger != nil {
-		errs = append(errs, records.CheckUnit("kmeans.Fit.data", records.UnitOf(data), ledger.Unit()))
+		errs = append(errs, records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
@@ -210,7 +211,7 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
 	k, dim, rows := l.cfg.K, l.f.Dim(), l.store.rows
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
-	totals := newSums(k, dim, l.opts.be.Workers(), n)
+	totals := newSums(k, dim, l.opts.be.Workers(), n, l.store.share != nil)
 	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
 	path := &path{l: l, s: s, update: newUpdater(l.cfg, n, dim, l.rng), centers: centers}
 	path.replay(l.opts.history)
@@ -220,7 +221,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		totals.reset()
 		err := l.store.visit(ctx, func(p part) error {
 			near.assign(p.features, assigned)
-			totals.add(l.opts.be, p.features, assigned)
+			totals.add(l.opts.be, p.features, assigned, l.store.shares(p))
 			return nil
 		})
 		if err != nil {

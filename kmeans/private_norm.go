@@ -66,9 +66,12 @@ func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, s *store)
 	if err != nil {
 		return 0, err
 	}
+	if s.share != nil {
+		bins.InShares()
+	}
 	err = s.visit(ctx, func(p part) error {
-		for _, squared := range s.norms(p) {
-			bins.Add(squared)
+		for i, squared := range s.norms(p) {
+			bins.AddShare(squared, s.share.Of(p.lo+i))
 		}
 		return nil
 	})

@@ -31,6 +31,7 @@ type hiddenCounts struct {
 type normCounts struct {
 	edges  []float64 // upper ones, ascending
 	counts []int64
+	unit   float64 // of a count: 1, or a small part of it
 }
 
 // mostNormBins bounds the memory that a configuration file can request.
@@ -54,7 +55,7 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	n := &normCounts{edges: make([]float64, bins), counts: make([]int64, bins)}
+	n := &normCounts{edges: make([]float64, bins), counts: make([]int64, bins), unit: 1}
 	h := &NormHistogram{&hiddenCounts{n}}
 	for j := range h.edges {
 		if least > 0 {
@@ -71,7 +72,16 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 func (h *NormHistogram) Reset() { clear(h.counts) }
 
 // Add counts one row by its squared norm.
-func (h *NormHistogram) Add(squaredNorm float64) { h.counts[h.bin(squaredNorm)]++ }
+func (h *NormHistogram) Add(squaredNorm float64) { h.AddShare(squaredNorm, 1) }
+
+// InShares makes a histogram without counts one of parts of 1.
+func (h *NormHistogram) InShares() { h.unit = shareStep }
+
+// AddShare counts a row for a part of 1, a multiple of 2^-20: rows of one person, of which all
+// together count 1. Without [NormHistogram.InShares] the share must be 1.
+func (h *NormHistogram) AddShare(squaredNorm, share float64) {
+	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
+}
 
 // bin is the first bin whose upper edge reaches the norm, or the last.
 func (h *NormHistogram) bin(squaredNorm float64) int {
@@ -85,13 +95,14 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 // Release draws the noise and returns the chosen clip norm.
 //
 // Guarantee: a Gaussian release of the given noise multiplier under the run's relation
-// (noise class: exact), if every record has added one row at most.
+// (noise class: exact), if every record has added one row at most, or rows whose
+// shares add up to 1.
 // Units: noiseMultiplier is the standard deviation of each count's noise ÷ the
 // histogram's sensitivity, see [HistogramSensitivity].
 // Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
 	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
-	j, err := g.NoisyArgmax(h.counts, std, 1/noiseMultiplier)
+	j, err := g.NoisyArgmax(h.counts, std/h.unit, 1/noiseMultiplier)
 	if err != nil {
 		return 0, err
 	}

@@ -31,6 +31,7 @@ type Run struct {
 
 // Begin starts a run that spends from ledger.
 //
+// Guarantee: nothing is drawn before an event is reserved on the ledger.
 // Errors: if the source cannot be opened, every later Reserve and Spend returns the
 // reason.
 func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
@@ -97,6 +98,8 @@ func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 }
 
 // Spend reserves one release of event e and takes it at once.
+//
+// Errors: those of Reserve and of [Allowance.Next].
 func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 	a, err := r.Reserve(purpose, e, 1)
 	if err != nil {

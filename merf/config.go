@@ -113,6 +113,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	}
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
+	b.rows = c.Schema.RowsPerPerson()
 	k.OK(e.In() == c.Schema.Dim(), path, e.In(),
 		fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,

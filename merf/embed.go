@@ -36,6 +36,7 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 // of Embed, and the stream's own, which end the run: the author of the stream decides what its
 // errors reveal about the records; *param.Error for a plan with Batches, which needs random
 // access.
+// Guarantee: that of Embed for the records of all pieces together.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
@@ -46,6 +47,8 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 
 // FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their
 // number. Units and Errors: those of EmbedStream.
+//
+// Guarantee: that of FitOn for the records of all pieces together.
 func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
@@ -81,8 +84,7 @@ func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 			}
 			data = records.Clamped(data)
 			if data != nil {
-				unit := records.UnitOf(data)
-				if err := records.CheckUnit("merf.stream", unit, r.Ledger.Unit()); err != nil {
+				if err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit()); err != nil {
 					return err
 				}
 			}
@@ -217,7 +219,7 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding
 	if err != nil {
 		return nil, err
 	}
-	e.guarantee = r.Ledger.Guarantee()
+	e.guarantee = r.Guarantee()
 	return e, nil
 }
 

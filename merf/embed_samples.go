@@ -41,7 +41,7 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 		}
 		rows, keys = grant.PoissonSample(r.Data.Len(), rows[:0], keys[:0])
 		sums.reset()
-		if err := sums.addRows(ctx, r.Data, rows); err != nil {
+		if err := sums.addSample(ctx, r.Data, rows); err != nil {
 			return err
 		}
 		parts := w.parts(sums.total())

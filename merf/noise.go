@@ -25,6 +25,7 @@ func (n *noise) widen(f float64) {
 type bounds struct {
 	norm, change float64
 	dim          int
+	rows         int // that one person adds at most; 1 for records
 }
 
 // slack is what reading a row as float32, scaling it into the ball of radius B and rounding it
@@ -34,9 +35,11 @@ type bounds struct {
 // the arithmetic, and rounding toward zero makes no row longer.
 const slack = 0x1p-17
 
-// held returns bounds for the rows that are really added, on a grid no coarser than the given one.
+// held returns bounds for what is really added, on a grid no coarser than the given one. Each row
+// of a person is rounded by itself.
 func (b bounds) held(grid float64) bounds {
-	b.change = min(2*b.norm, b.change+slack*b.norm+grid*math.Sqrt(float64(b.dim)))
+	b.change = min(2*b.norm, b.change+slack*b.norm+
+		float64(max(b.rows, 1))*grid*math.Sqrt(float64(b.dim)))
 	return b
 }
 
@@ -56,9 +59,12 @@ func (b bounds) held(grid float64) bounds {
 //
 //	μ² = max(Δ²/s², 2B²/s² + 2/s_c²).
 //
-// With one class only the first case occurs, and the number of records, which all neighbours share,
-// is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and counts
-// are free up to that.
+// A person of several rows adds a mean of such vectors, of all classes that the rows are of, with
+// weights that add up to 1 exactly, and so does not exceed either: see records.RowsOf.
+//
+// With one class only the first case occurs, and the number of records, which all neighbours
+// share, is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and
+// counts are free up to that.
 //
 // A record may be labelled in one data set and unlabelled in another: an unlabelled record is read
 // as one of the declared unknown class, so it is in exactly one class, too.

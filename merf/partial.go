@@ -75,9 +75,13 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data == nil || !data.Schema().Equal(a.work.config.Schema) {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
+	if err := records.CheckPersons("merf.Partial.Add", data, a.work.config.Schema); err != nil {
+		return err
+	}
 	a.note(records.UnitOf(data), partOf(data))
-	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
-		w.add(w.reader.read(data, lo, hi))
+	rows, shares := records.RowsOf(data)
+	err := a.each(ctx, rows.Len(), func(w *worker, lo, hi int) {
+		w.add(w.reader.read(rows, lo, hi), shares)
 	})
 	if records.Failed(data) {
 		err = fmt.Errorf("merf: %w", synth.ErrData)
@@ -98,10 +102,14 @@ func (a *Partial) note(unit string, p parts) {
 	}
 }
 
-// addRows adds some rows.
-func (a *Partial) addRows(ctx context.Context, data records.Data, rows []int32) error {
-	return a.each(ctx, len(rows), func(w *worker, lo, hi int) {
-		w.add(w.reader.gather(data, rows[lo:hi]))
+// addSample adds some records, or all rows of some persons.
+func (a *Partial) addSample(ctx context.Context, data records.Data, sample []int32) error {
+	rows, shares := records.RowsOf(data)
+	if p, ok := records.AsPersons(data); ok {
+		sample = p.AppendRows(nil, sample)
+	}
+	return a.each(ctx, len(sample), func(w *worker, lo, hi int) {
+		w.add(w.reader.gather(rows, sample[lo:hi]), shares)
 	})
 }
 

@@ -27,6 +27,9 @@ type work struct {
 	noise    noise
 }
 
+// TakesPersons says that rows count for their share of a person.
+func (w *work) TakesPersons() {}
+
 // Title describes what is released.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)

@@ -28,17 +28,21 @@ func (x *mixer) releaseCenters() error {
 	return nil
 }
 
-// sums adds up the records of every part, and counts them.
+// sums adds up the records of every part, each beside its count. Of persons each row counts for its
+// share, and the person once, which is exact on any grid: under replace-one counts of one part
+// cancel.
 func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 	c := s.config
 	width := c.dim() + 1
 	sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
 	in := s.reader()
 	for part, rows := range s.parts {
-		in.each(part, rows, func(_ int32, x []float32) {
-			sum.AddRowAt(part*width, x, 1)
-			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
+		in.each(part, rows, func(row int32, x []float32) {
+			sum.AddRowAt(part*width, x, s.share.Of(int(row)))
 		})
+		for range rows {
+			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
+		}
 	}
 	return sum
 }

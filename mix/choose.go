@@ -43,7 +43,7 @@ func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unm
 // A Candidate is one degree that the plan considered.
 type Candidate struct {
 	Degree          int     `json:"degree"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // as Config's
 	Score           float64 `json:"score"`
 }
 

@@ -117,6 +117,8 @@ func (c Config) Validate() error {
 		"a positive integer of at most 2^20")
 	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim,
 		"zero if Centers is set: deviations from centres are mixed")
+	k.OK(!c.ByClass || c.Schema.RowsPerPerson() == 0, path+"ByClass", c.ByClass,
+		"false for persons, who may have rows of several classes")
 	if n := c.Schema.Classes(); c.ByClass {
 		k.OK(n > 1, path+"ByClass", c.ByClass, "false, unless the schema has at least two classes")
 		k.OK(n < 2 || c.Mixtures%n == 0, path+"Mixtures", c.Mixtures,

@@ -55,7 +55,8 @@ func (c *Config) chooseSampling() {
 			"the sampling of the budget's relation; the plan chooses its degree")
 	}
 	classes := c.Schema.Classes()
-	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets {
+	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets &&
+		c.Schema.RowsPerPerson() == 0 {
 		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
 			"mixtures of one class show its properties")
 	}

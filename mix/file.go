@@ -21,6 +21,8 @@ type fileHeader struct {
 }
 
 // Encode writes the release, and nothing else.
+//
+// Errors: *param.Error for the zero value.
 func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err

@@ -175,12 +175,13 @@ func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
 	l.sum.Reset()
 	dim, label := c.dim(), []float64{x.label}
 	l.reader.each(l.part, l.index, func(row int32, features []float32) {
-		l.sum.AddRow(features, 1)
+		share := x.source.share.Of(int(row)) // see records.RowsOf: norms and signs are all that counts
+		l.sum.AddRow(features, share)
 		switch {
 		case c.ByClass:
-			l.sum.AddRow64At(dim, label, 1)
+			l.sum.AddRow64At(dim, label, share)
 		case c.labels() > 0:
-			l.sum.AddRow64At(dim+int(x.source.label[row]), label, 1)
+			l.sum.AddRow64At(dim+int(x.source.label[row]), label, share)
 		}
 	})
 	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),

@@ -46,6 +46,9 @@ func (w *work) noise() (features, labels float64) {
 	return w.std / l, labels
 }
 
+// TakesPersons says that persons are drawn, and that rows count for their share of a person.
+func (w *work) TakesPersons() {}
+
 // Title describes what is released.
 func (w *work) Title() string {
 	what := "mixtures"

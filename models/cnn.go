@@ -49,6 +49,8 @@ func (c *checker) side(path string, n int) {
 }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a CNN) Validate() error {
 	var c checker
 	c.side("models.CNN.Height", a.Height)

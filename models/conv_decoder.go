@@ -65,6 +65,8 @@ type ConvDecoder struct {
 func (ConvDecoder) Name() string { return "conv-decoder" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a ConvDecoder) Validate() error {
 	var c checker
 	c.side("models.ConvDecoder.Channels", a.Channels)

@@ -1,6 +1,8 @@
 package models
 
 // MarshalCritic writes an architecture under its name, as MarshalDensity does.
+//
+// Errors: *param.Error for nil; those of its JSON form.
 func MarshalCritic(a CriticArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalCritic reads what MarshalCritic wrote. An architecture that is not this package's is

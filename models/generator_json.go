@@ -1,6 +1,8 @@
 package models
 
 // MarshalGenerator writes an architecture under its name, as MarshalDensity does.
+//
+// Errors: *param.Error for nil; those of its JSON form.
 func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalGenerator reads what MarshalGenerator wrote. An architecture that is not this package's

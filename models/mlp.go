@@ -27,6 +27,8 @@ type MLP struct {
 func (MLP) Name() string { return "mlp" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a MLP) Validate() error {
 	var c checker
 	c.widths("models.MLP.Hidden", a.Hidden)

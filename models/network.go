@@ -91,6 +91,8 @@ type Visible struct {
 }
 
 // Validate reports every mistake in the description.
+//
+// Errors: *param.Error values, joined.
 func (v Visible) Validate() error {
 	var c checker
 	c.positive("models.Visible.Dim", v.Dim)

@@ -34,6 +34,8 @@ type RBM struct {
 func (RBM) Name() string { return "rbm" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a RBM) Validate() error {
 	var c checker
 	c.positive("models.RBM.Hidden", a.Hidden)
@@ -47,6 +49,8 @@ func (a RBM) Validate() error {
 }
 
 // New builds the machine with weights and chains drawn from a public seed.
+//
+// Errors: joined *param.Error values.
 func (a RBM) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.RBM.New", be, "a backend")

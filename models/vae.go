@@ -35,6 +35,8 @@ type VAE struct {
 func (VAE) Name() string { return "vae" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a VAE) Validate() error {
 	var c checker
 	c.widths("models.VAE.Hidden", a.Hidden)
@@ -48,6 +50,8 @@ func (a VAE) Validate() error {
 }
 
 // New builds the autoencoder with weights drawn from a public seed.
+//
+// Errors: joined *param.Error values.
 func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.VAE.New", be, "a backend")

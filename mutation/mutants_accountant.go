@@ -241,10 +241,10 @@ func ledgerMutants() []mutant {
 			New:   "if false {\n\t\tl.shared.root.spending = true",
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
-			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
-			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
+				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
+				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
 	}
 }

@@ -25,10 +25,15 @@ type Pair struct {
 //
 // Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
 // differs: the last one, or the first, or one in the middle. n bounds the common records; the same
-// seed gives the same pairs. Code that works through many records in chunks wants [Edges] besides.
+// seed gives the same pairs. Of persons (records.Schema.ByPerson) it is a whole person, with one
+// row or many, that comes, goes or changes. Code that works through many records in chunks wants
+// [Edges] besides.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
+	if s.RowsPerPerson() > 0 {
+		return g.personPairs(r, n)
+	}
 	var pairs []Pair
 	for _, base := range g.bases(n) {
 		size := len(base.rows)
@@ -66,6 +71,9 @@ func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) 
 	edges := chunkEdges()
 	for i := range edges[len(edges)-1] + 3 {
 		base.rows = append(base.rows, list[i%distinct])
+	}
+	if s.RowsPerPerson() > 0 {
+		return g.personEdges(r, base)
 	}
 	odd := namedRow{"the heaviest record", g.heaviest()}
 	places := []int{0, 1000, len(base.rows)}

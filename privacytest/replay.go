@@ -146,7 +146,11 @@ type result struct {
 }
 
 func (r Replay[D]) once(t *tape, data D) (res result) {
-	ledger := accountant.NewLedger(r.Budget)
+	unit := records.UnitRecord
+	if d, ok := any(data).(records.Data); ok {
+		unit = records.UnitOf(d)
+	}
+	ledger := accountant.NewLedger(r.Budget, accountant.WithUnit(unit))
 	var visible any
 	defer func() {
 		p := recover()

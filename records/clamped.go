@@ -36,7 +36,7 @@ func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *MappedSets, nil:
+	case *Table, *SetTable, *Frame, *MappedSets, *Persons, nil:
 		return d
 	case *clamped:
 		if anyValue || !own.anyValue {

@@ -10,10 +10,13 @@ import (
 //
 // Errors: *param.Error if a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
-	n := 0
+	s, n := s.ByPerson(0), 0
 	for _, p := range parts {
 		if err := given("records.Concat", p); err != nil {
 			return nil, err
+		}
+		if _, persons := AsPersons(p); persons {
+			return nil, param.New("records.Concat", "persons", "rows, such as those of Persons.Rows")
 		}
 		if !p.Schema().Equal(s) {
 			return nil, &param.Error{Path: "records.Concat", Value: p.Schema().String(), Want: s.String()}

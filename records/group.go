@@ -59,6 +59,8 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 }
 
 // Open is Read on a file.
+//
+// Errors: those of [Visits.Read] and of the file system.
 func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 	return withFile(path, func(r io.Reader) (*SetTable, error) { return v.Read(r, s) })
 }

@@ -143,6 +143,8 @@ func rowBounds(p []byte) (lo, hi uint64) {
 func (m *MappedSets) blockRows(b int) int { return min(m.n-b<<m.shift, 1<<m.shift) }
 
 // Close ends the use of the file. No record may be read afterwards.
+//
+// Errors: the file system's.
 func (m *MappedSets) Close() error {
 	if m.closer == nil {
 		return nil

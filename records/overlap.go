@@ -199,7 +199,8 @@ func (p *places) add(at, size uintptr) {
 
 // ownTypes are this package's types of data.
 var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.TypeFor[Frame](): true,
-	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true}
+	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true,
+	reflect.TypeFor[Persons](): true}
 
 // known notes what a structure of this package's types holds, also where a user-defined type has
 // embedded it; ok is false for other types. Each is one reference: reading an unexported field
@@ -222,10 +223,12 @@ func (p *places) known(v reflect.Value) (ok bool) {
 		t := (*frameRef)(ref)
 		p.table(t.home)
 		for _, c := range t.cells {
-			p.table(nil, c.numbers, c.levels)
+			p.table(nil, c.numbers, c.levels, c.ticks)
 		}
 	case reflect.TypeFor[SetTable]():
 		p.sets(&SetTable{(*setRef)(ref)})
+	case reflect.TypeFor[Persons]():
+		p.walk(reflect.ValueOf((*personsRef)(ref).rows))
 	case reflect.TypeFor[MappedSets]():
 		p.mapped(&MappedSets{(*mappedRef)(ref)})
 	}

@@ -63,6 +63,7 @@ type Schema struct {
 	classes       []string
 	unknown       int
 	table         *mixed // of a table only
+	persons       int    // rows a person; 0 for rows
 }
 
 // Binary describes vectors of dim coordinates that are 0 or 1.
@@ -198,6 +199,8 @@ func roundUp(x float64) float64 {
 
 // Equal reports whether two schemas describe the same records.
 //
+// How many rows a person has ([Schema.ByPerson]) does not count, since the rows are the same: see
+// [CheckPersons].
 // The texts by which files name the levels of a table ([Column.WithAlias]) do not count.
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
@@ -232,6 +235,9 @@ func (s Schema) String() string {
 	}
 	if len(s.classes) > 0 {
 		fmt.Fprintf(&b, ", %d classes", len(s.classes))
+	}
+	if s.persons > 0 {
+		fmt.Fprintf(&b, ", at most %d a person", s.persons)
 	}
 	return b.String()
 }

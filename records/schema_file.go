@@ -56,6 +56,8 @@ func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 }
 
 // OpenSchema is [ReadSchema] on a file.
+//
+// Errors: those of [ReadSchema] and of the file system.
 func OpenSchema(path string, limits ...Limits) (Schema, error) {
 	return withFile(path, func(r io.Reader) (Schema, error) { return ReadSchema(r, limits...) })
 }
@@ -89,6 +91,8 @@ func (l Limits) checkJSON(text []byte) error {
 }
 
 // SaveSchema is [WriteSchema] to a file.
+//
+// Errors: those of [WriteSchema] and of the file system.
 func SaveSchema(path string, s Schema) error {
 	text, err := schemaText(s)
 	if err != nil {

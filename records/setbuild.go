@@ -51,6 +51,7 @@ func newSetBuilder(s Schema) (*setBuilder, error) {
 	if err := setSchema(s); err != nil {
 		return nil, err
 	}
+	s = s.ByPerson(0)
 	return &setBuilder{encoder: setEncoder{schema: s}, writer: newBlockWriter(s)}, nil
 }
 

@@ -13,3 +13,17 @@ func CheckUnit(path, unit, promised string) error {
 	}
 	return nil
 }
+
+// CheckUnitOf is [CheckUnit] for data. Persons are refused by a ledger that does not promise to
+// protect what they state to be: one that counts records would promise too much for a row, since a
+// row that comes to a person who has others changes all that the person contributes.
+//
+// Errors: *param.Error.
+func CheckUnitOf(path string, d Data, promised string) error {
+	unit := UnitOf(d)
+	if _, persons := AsPersons(d); persons && (promised != unit || promised == UnitRecord) {
+		return param.New(path, "persons on a ledger that promises one "+promised,
+			"a ledger made with accountant.WithUnit(records.UnitUser)")
+	}
+	return CheckUnit(path, unit, promised)
+}

@@ -42,7 +42,10 @@ func (s Schema) Validate() error {
 		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),
 			"finite float32 bounds, the lower below the upper")
 	}
-	errs = append(errs, s.validateClasses()...)
+	errs = append(append(errs, s.validateClasses()...), s.validatePersons())
+	if s.table != nil {
+		errs = append(errs, s.table.fault)
+	}
 	return errors.Join(errs...)
 }
 

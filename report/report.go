@@ -14,7 +14,7 @@ const Version = 1
 
 // Caveat is what a report that read real records says of itself, once.
 const Caveat = "Not private. This report was computed from the real records without noise: no ε " +
-	"covers its figures. Show it to nobody who may not see the records themselves."
+	"covers its figures. Show it only to people who may see the records themselves."
 
 // A Report is everything the page shows. [Report.WriteHTML] draws it; its JSON form holds the same
 // numbers.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-var updateSchema = flag.Bool("update-schema", false, "write schema.json anew")
+var updateSchema = flag.Bool("update-schema", false, "write schema.json")
 
 // object is a JSON object.
 type object = map[string]any
@@ -106,7 +106,7 @@ func TestSchemaIsThatOfTheTypes(t *testing.T) {
 		return
 	}
 	if string(report.JSONSchema()) != string(want) {
-		t.Error("schema.json is not the schema of the types: -update-schema writes it anew")
+		t.Error("schema.json is not the schema of the types: -update-schema writes it")
 	}
 }
 

@@ -73,6 +73,8 @@ type Block struct {
 }
 
 // Validate reports every contradiction in the layout, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (l Layout) Validate() error {
 	var errs []error
 	if l.In < 1 || l.In > maxFrequencies {

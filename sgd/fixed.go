@@ -39,8 +39,9 @@ type fixedSum struct {
 	carried bool
 	dirty   bool // whether a unit may not be zero
 
-	reported, measured []float64   // squared norm of one record's gradient
-	ones               [][]float32 // a weight of 1 for each block
+	reported, measured []float64   // squared norms of one example's rows, and of its gradient
+	ones               [][]float32 // the rows' weights for each block
+	kept               []float32   // the rows' weights
 	w                  []float32
 }
 
@@ -133,14 +134,16 @@ func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum 
 	}
 	f.be = summer
 	if !f.form.Fixed() {
-		f.form = models.FixedForm{Terms: 1, Reach: 1}
-		f.one = device.NewParams(f.be, p.Shapes...)
-		f.reported, f.measured, f.w = make([]float64, 1), make([]float64, 1), make([]float32, 1)
-		for range p.Shapes {
-			f.ones = append(f.ones, []float32{1})
-		}
+		f.sumAlone(p)
 	}
 	return f
+}
+
+// makeRoom allocates what examples that are added one by one take.
+func (f *fixedSum) makeRoom(p device.Params) {
+	f.one = device.NewParams(f.be, p.Shapes...)
+	f.measured, f.w = make([]float64, 1), make([]float32, 1)
+	f.ones = make([][]float32, len(p.Shapes))
 }
 
 func formOf(g models.Gradients, grouped bool) models.FixedForm {
@@ -154,26 +157,51 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 // alone reports whether records are added one by one.
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
-// gradient stores the gradient of one record in f.one and returns its squared norm, or the norm
-// that the network states if that is larger or NaN.
-func (f *fixedSum) gradient(g models.Gradients) float64 {
+// gradient leaves the gradient of one example in f.one, the weighted sum of those of its rows,
+// and is its squared norm. Of a single row it is what the network says if that is more or not a
+// number; of several, rows whose norms are not finite are left out.
+func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)
-	f.w[0] = 1
-	g.AddWeightedSum(f.one, f.w)
-	g.SquaredNorms(f.reported[:1])
+	f.reported = grow(f.reported, len(shares))
+	g.SquaredNorms(f.reported)
+	if len(shares) > 1 {
+		shares = f.without(shares, f.reported)
+	}
+	g.AddWeightedSum(f.one, shares)
 	f.be.RowSquaredNorms(f.measured[:1], f.one.Flat)
+	if len(shares) > 1 {
+		return f.measured[0]
+	}
 	return max(f.reported[0], f.measured[0])
 }
 
-// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b.
-func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64) {
+// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b. The
+// norms have room for all rows.
+func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64, shares []float32) {
 	f.be.Fill(f.one.Flat, 0)
-	g.AddBlockSums(f.one, f.ones)
 	g.BlockSquaredNorms(norms)
+	single := len(shares) == 1
+	if !single {
+		f.reported = grow(f.reported, len(shares))
+		clear(f.reported)
+		for _, block := range norms {
+			for i, s := range block {
+				f.reported[i] += s
+			}
+		}
+		shares = f.without(shares, f.reported)
+	}
+	for b := range f.ones {
+		f.ones[b] = shares
+	}
+	g.AddBlockSums(f.one, f.ones)
 	for b := range norms {
 		lo, hi := f.one.Range(b)
 		f.be.RowSquaredNorms(f.measured[:1], f.one.Flat.Slice(0, 1, lo, hi))
-		norms[b][0] = max(norms[b][0], f.measured[0])
+		if single {
+			f.measured[0] = max(norms[b][0], f.measured[0])
+		}
+		norms[b][0] = f.measured[0]
 	}
 }
 

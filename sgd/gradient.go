@@ -51,8 +51,9 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	err error) {
 	if t.exact.alone() {
 		t.gather(data, lo)
-		t.exact.room(t.batch.Rows)
-		for i := range t.batch.Rows {
+		n := t.of.count(t.batch.Rows)
+		t.exact.room(n)
+		for i := range n {
 			some, err := t.addAlone(i)
 			if err != nil {
 				return 0, err
@@ -93,10 +94,10 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 			return nil, err
 		}
 		t.gather(data, lo)
-		norms := t.norms[lo : lo+t.batch.Rows]
+		norms := t.norms[lo : lo+t.of.count(t.batch.Rows)]
 		if t.exact.alone() {
 			for i := range norms {
-				norms[i] = t.exact.gradient(t.net.Gradients(t.batch.Slice(i, i+1)))
+				norms[i] = t.exact.gradient(t.net.Gradients(t.batch.Slice(t.of.span(i))), t.of.weights(i))
 			}
 			continue
 		}
@@ -109,6 +110,10 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 // gather reads the micro-batch that starts at sampled record lo.
 func (t *Trainer) gather(data records.Data, lo int) {
 	hi := min(lo+t.microBatch(), len(t.index))
+	if t.of.persons != nil {
+		t.gatherPersons(lo, hi)
+		return
+	}
 	t.rows = t.index[lo:hi]
 	if d, ok := data.(records.Divided); ok && t.share != nil {
 		d.BeginGather(t.rows, &t.batch)
@@ -159,16 +164,18 @@ var errGradients = errors.New(
 	"sgd: gradients of another type or form than those of an empty batch, by which the sum was " +
 		"planned")
 
-// addAlone adds record i of the micro-batch as a row of its own. The norm is measured on the row
-// that is added, and does not depend on other records.
+// addAlone adds example i of the micro-batch, a record or all rows of a person, as a row of its
+// own: what the network says of an example among others does not matter then, and the norm is
+// measured on the very row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
-	g := t.net.Gradients(t.batch.Slice(i, i+1))
+	lo, hi := t.of.span(i)
+	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)
 	if t.groups != nil {
-		err = t.groups.addAlone(t.exact, g)
+		err = t.groups.addAlone(t.exact, g, shares)
 	} else {
-		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g))))
+		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g, shares))))
 	}
-	return t.loss(g, 1), err
+	return t.loss(g, hi-lo) / float64(hi-lo), err
 }
 
 func (t *Trainer) loss(g models.Gradients, rows int) float64 {
@@ -176,6 +183,7 @@ func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	if !ok || !t.lossy {
 		return 0
 	}
+	t.scratch = grow(t.scratch, rows)
 	losses := t.scratch[:rows]
 	l.Losses(losses)
 	sum := 0.0

@@ -256,14 +256,15 @@ func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients mode
 	return nil
 }
 
-// addAlone adds one record's gradient as a row of its own.
-func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients) error {
+// addAlone adds one example's gradient, of rows with these shares, as a row of its own.
+func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares []float32) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
 		return errGradients
 	}
+	g.resize(len(shares))
+	exact.blockGradient(blocks, g.norms, shares)
 	g.resize(1)
-	exact.blockGradient(blocks, g.norms)
 	g.weigh(exact)
 	exact.addBlocks(g.byBlock)
 	return nil

@@ -49,7 +49,8 @@ func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Net
 		}
 	}
 	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), opts...)
+	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitOf(data)))
+	trainer, err := sgd.New(cfg, net, ledger, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type Trainer struct {
 	decay    float64
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
+	byPerson bool
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
@@ -63,6 +64,7 @@ type stepRecords struct {
 	sum     device.Params // where there is none, in floating point
 	hostSum []float32
 
+	of      examples
 	rows    []int32 // of the micro-batch in hand
 	divided records.Divided
 	part    func(piece int)
@@ -76,6 +78,7 @@ type stepRecords struct {
 
 // New prepares a private training run. It spends nothing.
 //
+// Guarantee: New draws nothing; the package documentation states the guarantee of the steps.
 // Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {
@@ -114,6 +117,11 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
 			return nil, param.New("sgd.New.net", net.Params().Len(),
 				"fewer parameters: rounding this many to units would use up the clip norm")
+		}
+	}
+	if t.byPerson {
+		if err := t.takePersons("sgd.WithPersons"); err != nil {
+			return nil, err
 		}
 	}
 	t.prepare()
@@ -168,7 +176,16 @@ func (t *Trainer) prepare() {
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
 
+// microBatch is how many examples are in hand at a time: of persons fewer, since each has rows.
 func (t *Trainer) microBatch() int {
+	n := t.mostExamples()
+	if p := t.of.persons; p != nil {
+		return max(n/p.Schema().RowsPerPerson(), 1)
+	}
+	return n
+}
+
+func (t *Trainer) mostExamples() int {
 	switch {
 	case t.cfg.MicroBatch == 0:
 		return defaultMicroBatch
@@ -234,8 +251,13 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		return param.New("sgd.Steps.data", fmt.Sprintf("%d coordinates", data.Schema().Dim()),
 			fmt.Sprintf("records of the network's %d coordinates", net.Dim()))
 	}
-	if err := records.CheckUnit("sgd.Steps.data", records.UnitOf(data), t.ledger.Unit()); err != nil {
+	if err := records.CheckUnitOf("sgd.Steps.data", data, t.ledger.Unit()); err != nil {
 		return err
+	}
+	if t.of.persons, _ = records.AsPersons(data); t.of.persons != nil {
+		if err := t.takePersons("sgd.Steps.data"); err != nil {
+			return err
+		}
 	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {

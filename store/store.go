@@ -127,6 +127,8 @@ func closeUnless(err error, c io.Closer) error {
 }
 
 // Names lists the ledgers, sorted; one whose creation was interrupted may be among them.
+//
+// Errors: those of the backend.
 func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
 
 // History yields the lines of a ledger that have not been trimmed, in order, each checked against

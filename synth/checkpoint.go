@@ -44,6 +44,8 @@ func (r *Run) Keeps() bool { return r.keeper != nil }
 
 // Save writes the checkpoint now, if there is one. It preserves results that took long to compute
 // and cost no privacy.
+//
+// Errors: those of writing the checkpoint.
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick calls Save if enough time has passed since the last write. It preserves state between two
@@ -65,6 +67,8 @@ func (r *Run) save(due func() bool) error {
 // Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one or
 // more rounds of each uses. Systems that draw concurrently call it between rounds, when the state
 // is complete.
+//
+// Errors: those of writing the checkpoint.
 func (r *Run) Ahead(purpose string, each int) error {
 	if r.keeper == nil {
 		return nil

@@ -46,6 +46,8 @@ func Part64(name string, list *[]float64, n int) Part {
 }
 
 // NewFile returns a file with a JSON header and parts.
+//
+// Errors: a header that JSON cannot hold; those of the parts.
 func NewFile(header any, parts ...Part) (*File, error) {
 	head, err := json.Marshal(header)
 	if err != nil {
@@ -89,6 +91,8 @@ func (f *File) Load(parts ...Part) error {
 func (p SavedPlan) Decode(config any) error { return decode(p.Config, config) }
 
 // PlanOf returns a system's plan as a Plan, nil if err is not nil.
+//
+// Errors: err, unchanged.
 func PlanOf[P Plan](p P, err error) (Plan, error) {
 	if err != nil {
 		return nil, err

@@ -49,10 +49,11 @@ type Plan interface {
 // A Stage is one priced part of a plan: Count releases of one kind. Its purpose names its lines
 // on the ledger and the stage in progress reports.
 type Stage struct {
-	Purpose         string
-	Event           accountant.Event // of one of Count equal releases
-	Count           int
-	Parts           int // disjoint parts of the records, each with its Count releases; 0 means 1
+	Purpose string
+	Event   accountant.Event // of one of Count equal releases
+	Count   int
+	Parts   int // disjoint parts of the records, each with its Count releases; 0 means 1
+	// NoiseMultiplier is that of the event, relative to its sensitivity.
 	NoiseMultiplier float64
 	Epsilon         accountant.Bound // of this stage if it were the only one; found by NewProgram
 

@@ -28,6 +28,11 @@ type Work interface {
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
+// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf]
+// or [records.AsPersons] instead of single ones. Plans of other systems refuse a
+// schema of persons.
+type PersonWork interface{ TakesPersons() }
+
 // A Program is the part of a plan that all systems share: its stages with their prices, their
 // payment and the run. A system's plan embeds it. The zero value and nil can be printed and return
 // an error when run. A nil pointer to a struct that embeds a Program does not reach these methods,
@@ -86,6 +91,9 @@ func (p *Program) check() error {
 	k.OK(p.system != "", "synth.NewProgram.system", p.system, "a name")
 	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's work")
 	k.OK(len(p.stages) > 0, "synth.NewProgram.stages", len(p.stages), "at least one stage")
+	if _, persons := p.work.(PersonWork); !persons {
+		k.Add(records.RefusePersons(p.system+".Config.Schema", p.schema))
+	}
 	seen := map[string]bool{}
 	for i, s := range p.stages {
 		path := fmt.Sprintf("synth.NewProgram.stages[%d].", i)
@@ -143,6 +151,11 @@ func (p *Program) String() string {
 	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, p.work.Title())
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
+	if most := p.schema.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
+			Relation: p.budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	for _, s := range p.stages {
 		b.WriteString(s.line())
 	}

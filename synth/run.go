@@ -16,6 +16,8 @@ import (
 )
 
 // Fit runs the plan on a new ledger. See [Plan].
+//
+// Errors: those of [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
@@ -26,6 +28,8 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 }
 
 // FitOn runs the plan on a ledger shared with other work. See [Plan].
+//
+// Guarantee and Errors: those of [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
@@ -96,6 +100,10 @@ func (r *Run) judge(ctx context.Context) error {
 	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
+	if p.schema.RowsPerPerson() > 0 && r.Ledger.Unit() == records.UnitRecord {
+		return param.New(p.system+".Fit.ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+	}
 	if data := r.Data; data != nil {
 		if records.Failed(data) {
 			return fmt.Errorf("%s: %w", p.system, ErrData)
@@ -103,7 +111,10 @@ func (r *Run) judge(ctx context.Context) error {
 		if !data.Schema().Equal(p.schema) {
 			return fmt.Errorf("%s: %w", p.system, ErrSchema)
 		}
-		err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit())
+		if err := records.CheckPersons(p.system+".Fit.data", data, p.schema); err != nil {
+			return err
+		}
+		err := records.CheckUnitOf(p.system+".Fit.data", data, r.Ledger.Unit())
 		if err != nil {
 			return err
 		}
@@ -281,6 +292,8 @@ func (r *Run) Report(stage string, step, of int) {
 }
 
 // Preview passes the current generator to the run's observer, if a preview is due after this step.
+//
+// Errors: those of model.
 func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil
@@ -299,8 +312,15 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 // errFree is returned by methods that a run without private releases does not support.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
+// Guarantee is that of the ledger so far, with what the plan says of rows.
+func (r *Run) Guarantee() accountant.Guarantee {
+	g := r.Ledger.Guarantee()
+	g.RowsPerUnit = r.program.schema.RowsPerPerson()
+	return g
+}
+
 func (r *Run) generator(m Model) *Generator {
-	return &Generator{system: r.program.system, model: m, guarantee: r.Ledger.Guarantee()}
+	return &Generator{system: r.program.system, model: m, guarantee: r.Guarantee()}
 }
 
 // end closes the checkpoint and returns err or, if err is nil, the error of closing.

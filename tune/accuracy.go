@@ -73,12 +73,14 @@ func (a Accuracy) Validate(s records.Schema) error {
 }
 
 // Statistic trains the classifier.
+//
+// Errors: those of drawing and training; ctx.Err().
 func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	n := a.Records
 	if n == 0 {
 		n = 5000
 	}
-	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed))
+	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed), synth.Unconstrained())
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,8 @@ type modelJSON struct {
 }
 
 // Encode writes the winner with its place among the candidates.
+//
+// Errors: those of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {
 	f, err := m.Model.Encode()
 	if err != nil {

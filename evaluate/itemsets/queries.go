@@ -179,6 +179,8 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 }
 
 // CompareIndexes is [Queries.Compare] of records that are indexed already.
+//
+// Errors: those of [Queries.Compare].
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 	if err := checkPair(real, synthetic); err != nil {
 		return QueryErrors{}, err

@@ -85,6 +85,8 @@ func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 }
 
 // CompareIndexes is Compare of records that are indexed already.
+//
+// Errors: those of [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
 	if err := errors.Join(s.Validate(), checkPair(real, synthetic)); err != nil {
 		return Report{}, err

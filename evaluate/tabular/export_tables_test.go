@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-var export = flag.Bool("export", false, "write the tables that SDMetrics scores anew")
+var export = flag.Bool("export", false, "write the tables that SDMetrics scores")
 
 // made are pairs of tables for SDMetrics to score, real ones and others.
 func made(t testing.TB) map[string][2]*records.Frame {
