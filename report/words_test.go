@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// TestWords: the promise in words names the unit, what may change, the factor e^ε and 1/δ; without a
-// promise the words say so and name no figure.
+// TestWords: the promise in words names the unit, what may change, the factor e^ε and 1/δ; without
+// a promise the words say so and name no figure.
 func TestWords(t *testing.T) {
 	fake := table(t, 50, 1)
 	for name, c := range map[string]struct {
