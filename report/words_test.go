@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
 )
 
@@ -76,5 +77,35 @@ func TestWhatIsRefused(t *testing.T) {
 		if _, err := report.Compute(t.Context(), c.in, c.s); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestPersonsByRow: of persons the rows are compared, and noise is counted against persons.
+func TestPersonsByRow(t *testing.T) {
+	rows, fake := table(t, 100, 1), table(t, 80, 2)
+	keys := make([]int, rows.Len())
+	for i := range keys {
+		keys[i] = i / 4
+	}
+	persons, err := records.GroupBy(rows, keys, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := accountant.Guarantee{Epsilon: 5, Delta: 1e-5, Unit: records.UnitUser}
+	of := func(real records.Data) *report.Report {
+		r, err := report.Compute(t.Context(), report.Input{Real: real, Synthetic: fake, Guarantee: &g},
+			quick())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a, b := of(persons), of(rows)
+	if a.Quality.Synthetic.Score != b.Quality.Synthetic.Score || a.Sizes.Real != 100 {
+		t.Errorf("the rows of persons score %v, the same rows %v", a.Quality.Synthetic.Score,
+			b.Quality.Synthetic.Score)
+	}
+	if !(a.Ceiling.Noise < b.Ceiling.Noise) || !strings.Contains(pageOf(t, a), "rows of 25 persons") {
+		t.Errorf("noise on 25 persons %v, on 100 rows %v", a.Ceiling.Noise, b.Ceiling.Noise)
 	}
 }

@@ -92,6 +92,77 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	}
 }
 
+// TestPersons: a release by person is replayed on persons of several rows who come, go and are
+// replaced; a plan of rows refuses persons, and one of persons rows and a ledger of records.
+func TestPersons(t *testing.T) {
+	fake := synthetic(t)
+	for _, r := range relations {
+		c := config(t, r)
+		c.Schema = c.Schema.ByPerson(3)
+		p := planned(t, c)
+		for _, pair := range privacytest.Neighbours(t, c.Schema, r, 9, 4) {
+			privacytest.Replay[records.Data]{Run: run(p, fake), Budget: c.Budget, Data: pair.Data,
+				Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+			if t.Failed() {
+				t.Fatalf("%v: %s", r, pair.Name)
+			}
+		}
+	}
+	c := config(t, accountant.AddOrRemoveOne)
+	byRow := planned(t, c)
+	keys := make([]int, fake.Len())
+	for i := range keys {
+		keys[i] = i / 2
+	}
+	persons, err := records.GroupBy(copied(t, fake), keys, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Schema = persons.Schema()
+	c.Budget.Epsilon = 1e7
+	byPerson := planned(t, c)
+	text, err := json.Marshal(byPerson)
+	var read fidelity.Plan
+	if err != nil || json.Unmarshal(text, &read) != nil || read.Config.Schema.RowsPerPerson() != 3 {
+		t.Errorf("a plan of persons is read back as %v (%v)", &read, err)
+	}
+	users := func() *accountant.Ledger {
+		return accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	}
+	out, err := fidelity.Release(t.Context(), byPerson, persons, fake, users())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(out.Records-30) > 0.1 || out.Mean < 0.99 || out.Guarantee.RowsPerUnit != 3 {
+		t.Errorf("%v persons, mean %v, %d rows a person", out.Records, out.Mean,
+			out.Guarantee.RowsPerUnit)
+	}
+	var wrong *param.Error
+	for name, f := range map[string]func() error{
+		"persons by a plan of rows": func() error {
+			_, err := fidelity.Release(t.Context(), byRow, persons, fake, users())
+			return err
+		},
+		"rows by a plan of persons": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, copied(t, fake), fake, users())
+			return err
+		},
+		"a ledger of records": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, persons, fake,
+				accountant.NewLedger(c.Budget))
+			return err
+		},
+		"a person's rows as synthetic ones": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, persons, persons.Rows(), users())
+			return err
+		},
+	} {
+		if err := f(); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // rows are all kinds of record.
 func rows() (list [][]any) {
 	for _, n := range []any{nil, -3, 0, math.NaN()} {
