@@ -26,6 +26,8 @@ func TestWords(t *testing.T) {
 			Relation: accountant.ReplaceOne},
 			[]string{"1.11 times", "one user had been replaced by any other",
 				"each user with everything"}, []string{"except with", "that was set"}},
+		"rows": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-6, Unit: "user", RowsPerUnit: 7},
+			[]string{"at most 7 rows of each were used"}, []string{"one row of the data"}},
 		"large": {&accountant.Guarantee{Epsilon: 20, Delta: 1e-9, Unit: "record"},
 			[]string{"4.9e+08 times", "1 in 1,000,000,000", "100.0 %"}, nil},
 		"infinite": {&accountant.Guarantee{Epsilon: math.Inf(1), Delta: 1e-5},
