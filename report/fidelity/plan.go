@@ -46,10 +46,10 @@ func (c Config) Plan() (*Plan, error) {
 		}
 		c.NoiseMultiplier = z
 	}
-	columns := len(c.Schema.Columns())
+	histograms := c.histograms()
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
-		Sensitivity: sensitivity(c.Budget.Relation, columns, len(c.Methods))}
-	for _, h := range c.histograms() {
+		Sensitivity: sensitivity(c.Budget.Relation, len(histograms), len(c.Methods))}
+	for _, h := range histograms {
 		p.Cells += h.cells
 	}
 	p.Cells += len(c.Methods)
@@ -89,7 +89,7 @@ func (p *Plan) String() string {
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: figures of fidelity, %d columns and %d classifiers in %d counts, %v\n",
-		len(c.Schema.Columns()), len(c.Methods), p.Cells, c.Schema)
+		len(c.histograms()), len(c.Methods), p.Cells, c.Schema)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
 	if most := c.Schema.RowsPerPerson(); most > 0 {
