@@ -29,6 +29,10 @@ type (
 	Progress = synth.Progress
 	// DrawOption selects which synthetic records to draw.
 	DrawOption = synth.DrawOption
+	// Accepted says what constraints did to a draw.
+	Accepted = synth.Accepted
+	// Rejected is the error of a draw whose constraints let too few records through.
+	Rejected = synth.Rejected
 	// LoadOption supplies what a file cannot hold.
 	LoadOption = synth.LoadOption
 	// Interrupted is the error of a run that stopped early and left a checkpoint.
@@ -78,6 +82,20 @@ func Seed(s uint64) DrawOption { return synth.Seed(s) }
 
 // Means asks for the mean of every coordinate instead of a record.
 func Means() DrawOption { return synth.Means() }
+
+// Given draws records that obey constraints, beside those of the schema: see synth.Given.
+func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
+
+// Unconstrained draws records without regard to the constraints of their schema.
+func Unconstrained() DrawOption { return synth.Unconstrained() }
+
+// Effort bounds how many records are generated for each that constraints let through: see
+// synth.Effort.
+func Effort(n int) DrawOption { return synth.Effort(n) }
+
+// OnAccepted has f called at the end of a draw with what constraints did to it: see
+// synth.OnAccepted.
+func OnAccepted(f func(Accepted)) DrawOption { return synth.OnAccepted(f) }
 
 // LoadOn makes the loaded generator compute on the given backend.
 func LoadOn(b device.Backend) LoadOption { return synth.LoadOn(b) }

@@ -168,7 +168,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 	})
 }
 
-// addRow counts each coordinate once at most, whatever foreign data hand out. A row of a person
+// addRow counts each coordinate once at most, whatever user-defined data return. A row of a person
 // counts for its share: see records.RowsOf.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]

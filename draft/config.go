@@ -12,8 +12,8 @@ import (
 // Config describes an estimate. Every field is public.
 type Config struct {
 	// Candidates is a schema of tables wide enough for every possible record. Its numbers,
-	// targets, ordered levels and categories are estimated; its flags and labels cost
-	// nothing and are not changed.
+	// targets, ordered levels and categories are estimated; its flags, labels, moments,
+	// lengths of time, hashed texts and identifiers cost nothing and are not changed.
 	Candidates records.Schema
 	Budget     accountant.Budget
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
@@ -76,7 +76,10 @@ const maxNoise = 1e6
 func estimated(s records.Schema) []int {
 	var columns []int
 	for j, c := range s.Columns() {
-		if k := c.Kind(); k != records.FlagColumn && k != records.LabelColumn {
+		switch c.Kind() {
+		case records.FlagColumn, records.LabelColumn, records.DatetimeColumn, records.DurationColumn,
+			records.HashedColumn, records.IdentifierColumn:
+		default:
 			columns = append(columns, j)
 		}
 	}

@@ -15,7 +15,7 @@ type store struct {
 	f     Features
 	data  records.Data   // rows
 	share records.Shares // of the rows
-	clip  float64        // 0 while no clip norm is known
+	clip  float64        // 0 until a clip norm is known
 	parts []part
 	rows  int  // of a full part
 	keep  bool // features stay in memory

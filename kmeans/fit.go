@@ -40,7 +40,7 @@ func (c Config) Lines() []accountant.Line {
 //
 // Guarantee: [Config.Event] under the ledger's relation, one record (or
 // person) as the unit, noise of the exact class. The whole event is reserved before any record
-// is read; nothing that leaves depends on a record's value except through it.
+// is read; nothing else that is returned depends on a record's value.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
 // Errors: mistakes in the configuration (*param.Error, joined), the ledger's
 // (accountant.ErrBudgetExceeded), the context's, and records.ErrData if data of a

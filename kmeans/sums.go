@@ -43,7 +43,7 @@ func (s *sums) reset() {
 
 // add counts every row once, or for its share of a person, in the cluster it is assigned to. What a
 // person adds is a mean of what records may add: see [records.RowsOf]. Integer sums
-// make the result independent of how rows are spread over workers.
+// make the result independent of how rows are divided among workers.
 func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32,
 	shares records.Shares) {
 	features = s.onHost(be, features)

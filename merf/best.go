@@ -68,7 +68,7 @@ func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (flo
 	t := e.target(GeneratorConfig{}.withDefaults())
 	total := 0.0
 	for c := range t.means {
-		draw := []synth.DrawOption{synth.Seed(uint64(c))}
+		draw := []synth.DrawOption{synth.Seed(uint64(c)), synth.Unconstrained()}
 		if e.Classes() > 1 {
 			draw = append(draw, synth.OfClass(c))
 		}

@@ -35,8 +35,8 @@ type bounds struct {
 // the arithmetic, and rounding toward zero makes no row longer.
 const slack = 0x1p-17
 
-// held are the bounds of what is really added, on a grid no coarser than the given one. Each row of
-// a person is rounded by itself.
+// held returns bounds for what is really added, on a grid no coarser than the given one. Each row
+// of a person is rounded by itself.
 func (b bounds) held(grid float64) bounds {
 	b.change = min(2*b.norm, b.change+slack*b.norm+
 		float64(max(b.rows, 1))*grid*math.Sqrt(float64(b.dim)))
@@ -62,7 +62,7 @@ func (b bounds) held(grid float64) bounds {
 // A person of several rows adds a mean of such vectors, of all classes that the rows are of, with
 // weights that add up to 1 exactly, and so does not exceed either: see records.RowsOf.
 //
-// With one class only the first case is there, and the number of records, which all neighbours
+// With one class only the first case occurs, and the number of records, which all neighbours
 // share, is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and
 // counts are free up to that.
 //

@@ -30,7 +30,7 @@ type work struct {
 // TakesPersons says that rows count for their share of a person.
 func (w *work) TakesPersons() {}
 
-// Title says what is released.
+// Title describes what is released.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)
 }

@@ -79,7 +79,7 @@ func classOf(b device.Batch, i int) int {
 	return int(b.Labels[i])
 }
 
-// addSparse adds rows of features that are mostly zero, at the cost of those that are not.
+// addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
 func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records.Shares) {
 	bound, dim := s.NormBound(), s.Dim()
 	for i := range b.Rows {

@@ -49,7 +49,7 @@ func (w *work) noise() (features, labels float64) {
 // TakesPersons says that persons are drawn, and that rows count for their share of a person.
 func (w *work) TakesPersons() {}
 
-// Title says what is released.
+// Title describes what is released.
 func (w *work) Title() string {
 	what := "mixtures"
 	if w.config.ByClass {

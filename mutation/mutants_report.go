@@ -27,7 +27,7 @@ func reportMutants() []mutant {
 			Why: "figures are computed from the real records without noise"},
 		{Name: "report/fidelity/records on a ledger of users", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),
-			Old:   "records.UnitOf(real), ledger.Unit())", New: "ledger.Unit(), ledger.Unit())",
+			Old:   "records.CheckUnitOf(\"fidelity.Release.real\", real, ledger.Unit()))", New: "nil)",
 			Why: "what protects a record does not protect a user"},
 		{Name: "report/fidelity/plans beyond their budget", In: "report/fidelity",
 			Tests: at("report/fidelity", "WhatIsRefused"),

@@ -8,9 +8,11 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -19,7 +21,7 @@ import (
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"dpgm, marginals", "gan", "gan, table", "mix",
+	"dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
 	"mix, projected, centred", "draft"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
@@ -29,6 +31,7 @@ var alsoByPerson = []struct {
 	fit    func(s records.Schema, b accountant.Budget) fitting
 }{
 	{"merf, samples", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerfSamples},
+	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
 }
@@ -46,6 +49,19 @@ func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
 		}
 		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
 		return embedded(ctx, e, err)
+	}
+}
+
+func fitGANMarginals(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := gan.Config{Schema: s, Budget: b,
+			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
+			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4,
+			Marginals: &gan.Marginals{NoiseMultiplier: 3}, Train: briefly(1)}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
 	}
 }
 

@@ -51,8 +51,8 @@ func (d *defects) err() error {
 
 // Check is a strict test that the data's owner may run beforehand: it reports values
 // that are not numbers, values and labels outside the schema, items outside the
-// universe and rows that are too long. Algorithms do not call it; they read the records
-// clamped.
+// universe, rows that are too long, and rows of a table that break one of the schema's
+// constraints. Algorithms do not call it; they read the records clamped.
 //
 // Guarantee: none. Its result depends on the records and is not private: show it only
 // to their owner. Errors: *[Defect], the first twenty joined, and how many more there

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // ColumnKind is the kind of values of one column of a table.
@@ -18,12 +19,17 @@ const (
 	FlagColumn                              // one of two levels
 	LabelColumn                             // the class of the record
 	TargetColumn                            // the number to be predicted
+	DatetimeColumn                          // a moment between public bounds
+	DurationColumn                          // a length of time between public bounds
+	HashedColumn                            // any text, as one of some public buckets
+	IdentifierColumn                        // a name of the record, never read and made afresh
 	columnKindEnd                           // one past the last kind
 )
 
 // String is also the type in a schema's JSON form.
 func (k ColumnKind) String() string {
-	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target"}
+	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target",
+		"datetime", "duration", "hashed", "identifier"}
 	if k >= NumericColumn && k < columnKindEnd {
 		return names[k-NumericColumn]
 	}
@@ -32,8 +38,12 @@ func (k ColumnKind) String() string {
 
 // hasLevels reports whether values are names rather than numbers.
 func (k ColumnKind) hasLevels() bool {
-	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn
+	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn ||
+		k == HashedColumn
 }
+
+// encoded reports whether a column is part of the encoded vector.
+func (k ColumnKind) encoded() bool { return k != LabelColumn && k != IdentifierColumn }
 
 // Column is the public description of one column of a table: its name, its kind,
 // and the bounds or the levels of its values. It is an immutable value.
@@ -49,6 +59,13 @@ type Column struct {
 	other       string // "" where none is declared
 	missing     bool
 	aliases     []alias // ordered by text
+
+	least, most int64         // bounds of whole numbers, and of durations in nanoseconds
+	from, to    time.Time     // bounds of a datetime
+	step        time.Duration // precision of datetimes and durations
+	parts       CalendarParts
+	known       []string // texts that stand for the buckets they fall into
+	rule        IdentifierRule
 }
 
 // alias is another way in which files write a level.
@@ -62,9 +79,17 @@ func Numeric(name string, lo, hi float64) Column {
 }
 
 // Integer returns a column of whole numbers from lo to hi: other numbers are rounded to
-// the nearest. Otherwise it is like [Numeric].
+// the nearest. Otherwise it is like [Numeric]. Where a bound is beyond 2^53, the largest number up
+// to which float64 holds all whole numbers, values are held as int64: they are read and written
+// exactly, see [Frame.Whole].
 func Integer(name string, lo, hi int) Column {
-	return Column{kind: IntegerColumn, name: name, lo: float64(lo), hi: float64(hi)}
+	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
+}
+
+// withWhole sets the bounds of whole numbers.
+func (c Column) withWhole(lo, hi int64) Column {
+	c.least, c.most, c.lo, c.hi = lo, hi, float64(lo), float64(hi)
+	return c
 }
 
 // Ordinal returns a column of ordered levels. It is encoded as one
@@ -129,8 +154,17 @@ func (c Column) Logarithmic() Column {
 	return c
 }
 
-// WithBounds returns the column of numbers between other public bounds.
+// WithBounds returns the column of numbers between other public bounds. Those of datetimes are in
+// seconds since 1970, and those of durations in seconds; both stay on the grid of their precision.
 func (c Column) WithBounds(lo, hi float64) Column {
+	switch c.kind {
+	case IntegerColumn:
+		c.least, c.most = saturated(lo), saturated(hi)
+	case DatetimeColumn:
+		return c.withTimes(momentOf(lo), momentOf(hi))
+	case DurationColumn:
+		return c.withDurations(time.Duration(saturated(lo*1e9)), time.Duration(saturated(hi*1e9)))
+	}
 	c.lo, c.hi = lo, hi
 	return c
 }
@@ -160,12 +194,12 @@ func (c Column) Name() string { return c.name }
 // Kind returns the kind of the column's values.
 func (c Column) Kind() ColumnKind { return c.kind }
 
-// IsNumber reports whether the column holds numbers rather than levels.
-func (c Column) IsNumber() bool {
-	return c.kind == NumericColumn || c.kind == IntegerColumn || c.kind == TargetColumn
-}
+// IsNumber reports whether the column holds numbers, moments or lengths of time, rather than levels
+// or identifiers.
+func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
 
-// Bounds returns the smallest and the largest value of a number, 0 and 0 for levels.
+// Bounds returns the smallest and the largest value of a number, 0 and 0 for levels. Moments are
+// seconds since 1970, and lengths of time are seconds.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
 // Levels returns the names of the levels in their order, nil for numbers.
@@ -184,9 +218,20 @@ func (c Column) IsLogarithmic() bool { return c.logarithmic }
 func (c Column) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", c.name, c.kind)
-	if c.kind.hasLevels() {
+	switch {
+	case c.kind == HashedColumn:
+		fmt.Fprintf(&b, " into %d buckets", len(c.levels))
+	case c.kind == IdentifierColumn:
+		fmt.Fprintf(&b, " %v", c.rule)
+	case c.kind.hasLevels():
 		fmt.Fprintf(&b, " %q", c.levels)
-	} else {
+	case c.kind == DatetimeColumn:
+		fmt.Fprintf(&b, " [%s, %s] by %v%v", c.timeText(c.from), c.timeText(c.to), c.step, c.parts)
+	case c.kind == DurationColumn:
+		fmt.Fprintf(&b, " [%v, %v] by %v", time.Duration(c.least), time.Duration(c.most), c.step)
+	case c.inTicks():
+		fmt.Fprintf(&b, " [%d, %d]", c.least, c.most)
+	default:
 		fmt.Fprintf(&b, " [%g, %g]", c.lo, c.hi)
 	}
 	if c.logarithmic {
@@ -206,5 +251,7 @@ func (c Column) String() string {
 func (c Column) same(o Column) bool {
 	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi &&
 		c.logarithmic == o.logarithmic &&
-		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels)
+		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels) &&
+		c.least == o.least && c.most == o.most && c.from.Equal(o.from) && c.to.Equal(o.to) &&
+		c.step == o.step && c.parts == o.parts && c.rule == o.rule
 }

@@ -25,10 +25,11 @@ type frameRows struct {
 	home   *origin
 }
 
-// cells is the raw content of one column: numbers or level codes.
+// cells is the raw content of one column: numbers, level codes or ticks.
 type cells struct {
 	numbers []float64
 	levels  []uint16
+	ticks   []int64 // of identifiers the numbers behind them
 }
 
 // Schema returns the public description of the records.
@@ -80,6 +81,11 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 			for k := range n {
 				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row(k)])
 			}
+		case code.kind == IdentifierColumn:
+		case code.tick != nil:
+			for k := range n {
+				code.encodeTick(data[k*dim:(k+1)*dim], cells.ticks[row(k)])
+			}
 		default:
 			for k := range n {
 				code.encodeNumber(data[k*dim:(k+1)*dim], cells.numbers[row(k)])
@@ -92,10 +98,18 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 }
 
 // Number returns the number in one cell, clamped into the schema; NaN for a missing
-// value that is one of its own, and for a column of levels.
+// value that is one of its own, and for a column of levels or identifiers. Moments are seconds
+// since 1970 and lengths of time are seconds, rounded to a float64: [Frame.Time],
+// [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
-	if code.kind.hasLevels() {
+	switch {
+	case code.kind.hasLevels() || code.kind == IdentifierColumn:
+		return math.NaN()
+	case code.tick != nil:
+		if k := code.tickOf(f.cells[column].ticks[row]); k != missingTick {
+			return code.tick.float(k)
+		}
 		return math.NaN()
 	}
 	return code.number(f.cells[column].numbers[row])
@@ -161,9 +175,11 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	for j := range f.cells {
 		code := &f.schema.table.cells[j]
 		switch {
-		case code.kind == LabelColumn:
+		case !code.kind.encoded():
 		case code.kind.hasLevels():
 			code.encodeLevel(dst, f.cells[j].levels[i])
+		case code.tick != nil:
+			code.encodeTick(dst, f.cells[j].ticks[i])
 		default:
 			code.encodeNumber(dst, f.cells[j].numbers[i])
 		}

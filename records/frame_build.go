@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -46,6 +47,9 @@ func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
+	if c.kind == HashedColumn {
+		return map[string]uint16{} // every text is found by its hash
+	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
 		codes[text] = uint16(i)
@@ -60,9 +64,9 @@ func (c Column) codes() map[string]uint16 {
 // included.
 //
 // A value is nil for missing, a text ([]byte too) or any Go number or bool, named
-// types included. A column of numbers reads a text as a number, and true as 1; a
-// column of levels takes a number as its decimal text, and false and true as its
-// first and second level if it has two.
+// types included, and a [time.Time] for a [Datetime]. A column of numbers reads a text as a number,
+// and true as 1; a column of levels takes a number as its decimal text, and false and true as its
+// first and second level if it has two. What an [Identifier] is given is dropped.
 //
 // Errors: *[param.Error] for a wrong number of values, or a Go type that is none
 // of these. Values are never an error; [Check] reports invalid ones.
@@ -89,6 +93,7 @@ func (b *FrameBuilder) truncate() {
 	for j := range b.cells {
 		c := &b.cells[j]
 		c.numbers, c.levels = c.numbers[:min(b.n, len(c.numbers))], c.levels[:min(b.n, len(c.levels))]
+		c.ticks = c.ticks[:min(b.n, len(c.ticks))]
 	}
 }
 
@@ -124,8 +129,20 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 		b.appendMissing(j)
 		return nil
 	}
-	if raw, ok := v.([]byte); ok {
-		v = string(raw)
+	code := &b.schema.table.cells[j]
+	switch x := v.(type) {
+	case []byte:
+		v = string(x)
+	case time.Time:
+		if code.kind == DatetimeColumn {
+			b.appendTick(j, code.tick.ofTime(x))
+			return nil
+		}
+	case time.Duration:
+		if code.kind == DurationColumn {
+			b.appendTick(j, code.tick.ofDuration(x))
+			return nil
+		}
 	}
 	r := reflect.ValueOf(v)
 	switch r.Kind() {
@@ -136,18 +153,37 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	case reflect.Float32, reflect.Float64:
 		b.appendFloat(j, r.Float(), r.Type().Bits())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if code.tick != nil {
+			b.appendTick(j, code.tick.ofWhole(r.Int()))
+			return nil
+		}
 		b.appendInt(j, float64(r.Int()), strconv.FormatInt(r.Int(), 10))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if code.tick != nil {
+			b.appendTick(j, code.tick.ofWhole(int64(min(r.Uint(), math.MaxInt64))))
+			return nil
+		}
 		b.appendInt(j, float64(r.Uint()), strconv.FormatUint(r.Uint(), 10))
 	default:
 		return param.New(fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(),
-			"nil, a text, a number or a bool")
+			"nil, a text, a number or a bool, or a time.Time for a datetime")
 	}
 	return nil
 }
 
 func (b *FrameBuilder) appendNumber(j int, v float64) {
-	b.cells[j].numbers = push(b.cells[j].numbers, v)
+	switch code := &b.schema.table.cells[j]; {
+	case code.kind == IdentifierColumn:
+		b.appendTick(j, missingTick)
+	case code.tick != nil:
+		b.appendTick(j, code.tick.ofFloat(v))
+	default:
+		b.cells[j].numbers = push(b.cells[j].numbers, v)
+	}
+}
+
+func (b *FrameBuilder) appendTick(j int, tick int64) {
+	b.cells[j].ticks = push(b.cells[j].ticks, tick)
 }
 
 func (b *FrameBuilder) appendCode(j int, code uint16) {
@@ -172,14 +208,13 @@ func (b *FrameBuilder) appendUnknown(j int) {
 }
 
 func (b *FrameBuilder) appendText(j int, text string) {
-	code, known := b.lookup[j][text]
-	switch {
+	switch code := &b.schema.table.cells[j]; {
+	case code.tick != nil:
+		b.appendTick(j, code.tick.ofText(text))
 	case b.lookup[j] == nil:
 		b.appendNumber(j, parseNumber(text))
-	case known:
-		b.appendCode(j, code)
 	default:
-		b.appendCode(j, unknownLevel)
+		b.appendCode(j, code.code(b.lookup[j], text))
 	}
 }
 
@@ -201,6 +236,8 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	switch {
 	case b.lookup[j] == nil:
 		b.appendNumber(j, number)
+	case b.schema.table.cells[j].kind == HashedColumn:
+		b.appendText(j, strconv.FormatBool(v))
 	case len(b.schema.table.columns[j].levels) == 2:
 		b.appendCode(j, code)
 	default:

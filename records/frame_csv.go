@@ -107,6 +107,10 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	}
 	for _, column := range s.table.columns {
 		at, found := places[column.name]
+		if column.kind == IdentifierColumn { // is never read
+			in.fields = append(in.fields, -1)
+			continue
+		}
 		if !found {
 			return malformed("no column is named %q", column.name)
 		}
@@ -154,7 +158,7 @@ func (in *frameReader) read(n int) error {
 // row appends one record, of unknown content where its line has a fault.
 func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
-		if fault == readable {
+		if fault == readable && at >= 0 {
 			in.add(j, bytes.TrimSpace(fields[at]))
 		} else {
 			in.rows.appendUnknown(j)
@@ -167,6 +171,9 @@ func (in *frameReader) row(fields [][]byte, fault lineFault) {
 func (in *frameReader) named(fields [][]byte) bool {
 	numbers := 0
 	for j, at := range in.fields {
+		if at < 0 {
+			continue
+		}
 		text := string(bytes.TrimSpace(fields[at]))
 		if levels := in.rows.lookup[j]; levels != nil {
 			if _, level := levels[text]; level {
@@ -189,12 +196,14 @@ func (in *frameReader) add(j int, text []byte) {
 	switch {
 	case in.missing[string(text)] && !level:
 		in.rows.appendMissing(j)
+	case in.rows.schema.table.cells[j].tick != nil:
+		in.rows.appendText(j, string(text))
 	case levels == nil:
 		in.rows.appendNumber(j, number64(text))
 	case level:
 		in.rows.appendCode(j, code)
 	default:
-		in.rows.appendCode(j, unknownLevel)
+		in.rows.appendText(j, string(text))
 	}
 }
 

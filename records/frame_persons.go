@@ -9,9 +9,9 @@ import (
 )
 
 // ReadPersons reads a table with several rows per person, as [CSV.ReadFrame] does, and groups
-// them by the person named in a column of the file that is not in the schema; see [GroupBy]. The
-// person's name is the text of that column without surrounding blanks, byte by byte. Names are
-// discarded after reading.
+// them by the person named in a column of the file that is not in the schema, or that is an
+// [Identifier] of it; see [GroupBy]. The person's name is the text of that column without
+// surrounding blanks, byte by byte. Names are discarded after reading.
 //
 // A line that cannot be read as a record, or has no name, is left out: it belongs to no known
 // person, and a record of unknown content would count as another person.
@@ -28,7 +28,7 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 		return nil, err
 	}
 	for _, column := range s.table.columns {
-		if column.name == person {
+		if column.name == person && column.kind != IdentifierColumn {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
 				"a column of the file that is none of the schema's, since it tells who a person is")
 		}

@@ -223,7 +223,7 @@ func (p *places) known(v reflect.Value) (ok bool) {
 		t := (*frameRef)(ref)
 		p.table(t.home)
 		for _, c := range t.cells {
-			p.table(nil, c.numbers, c.levels)
+			p.table(nil, c.numbers, c.levels, c.ticks)
 		}
 	case reflect.TypeFor[SetTable]():
 		p.sets(&SetTable{(*setRef)(ref)})

@@ -19,7 +19,8 @@ type schemaJSON struct {
 	Classes  []string `json:"classes,omitempty"`
 	Unknown  int      `json:"unknown,omitempty"`
 
-	Columns []columnJSON `json:"columns,omitempty"` // of a table, which has nothing else
+	Columns     []columnJSON     `json:"columns,omitempty"` // of a table, which has nothing else
+	Constraints []constraintJSON `json:"constraints,omitempty"`
 
 	RowsPerPerson int `json:"rows_per_person,omitempty"` // of any kind
 }
@@ -43,6 +44,9 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		j = schemaJSON{Kind: j.Kind}
 		for _, c := range s.table.columns {
 			j.Columns = append(j.Columns, c.json())
+		}
+		for _, c := range s.table.constraints {
+			j.Constraints = append(j.Constraints, c.json())
 		}
 	}
 	j.RowsPerPerson = s.persons
@@ -110,6 +114,17 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 	if err != nil {
 		return s, err
 	}
+	var list []Constraint
+	for _, c := range j.Constraints {
+		read, err := c.constraint()
+		if err != nil {
+			return Schema{}, err
+		}
+		list = append(list, read)
+	}
+	if len(list) > 0 {
+		s = s.WithConstraints(list...)
+	}
 	s = s.ByPerson(j.RowsPerPerson)
 	return s, s.Validate()
 }
@@ -119,7 +134,7 @@ func (j schemaJSON) onlyOwnFields(k Kind) bool {
 	image := k == GreyImage || k == BlackWhiteImage
 	return (vector || j.Dim == 0) &&
 		(image || j.Height == 0 && j.Width == 0) &&
-		(k == MixedTable || j.Columns == nil) &&
+		(k == MixedTable || j.Columns == nil && j.Constraints == nil) &&
 		(k == ItemSet || j.Universe == 0 && j.MaxItems == 0) &&
 		(k == IntervalVector || j.Lo == nil && j.Hi == nil)
 }

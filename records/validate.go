@@ -43,6 +43,9 @@ func (s Schema) Validate() error {
 			"finite float32 bounds, the lower below the upper")
 	}
 	errs = append(append(errs, s.validateClasses()...), s.validatePersons())
+	if s.table != nil {
+		errs = append(errs, s.table.fault)
+	}
 	return errors.Join(errs...)
 }
 

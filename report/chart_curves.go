@@ -89,9 +89,13 @@ func threeChart(t *ThreeWay) template.HTML {
 		if v == 1 {
 			anchor = "end"
 		}
-		d.text(x(v), top+side+17, anchor, "tick", short(Number(v*full)))
+		if !t.Mean.HeldOut.IsNone() {
+			d.text(x(v), top+side+17, anchor, "tick", short(Number(v*full)))
+		}
 	}
-	d.line(x(0), y(0), x(1), y(1), "coin")
+	if !t.Mean.HeldOut.IsNone() {
+		d.line(x(0), y(0), x(1), y(1), "coin")
+	}
 	for i, g := range t.Groups {
 		across := float64(g.HeldOut) / full
 		if g.HeldOut.IsNone() { // by rank

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,9 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{in: in, set: s.withDefaults(), out: &Report{Version: Version, Fidelity: in.Fidelity}}
+	m := &maker{in: in, out: &Report{Version: Version, Fidelity: in.Fidelity}}
 	if m.in.Synthetic == nil {
-		n := m.set.Synthetic
+		n := cmp.Or(s.Synthetic, 50_000)
 		if in.Real != nil {
 			n = min(n, max(in.Real.Len(), 2))
 		}
@@ -89,6 +90,11 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	if m.in.Synthetic.Len() < 2 {
 		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(), "at least two records")
 	}
+	coordinates := m.schema().Dim()
+	if m.schema().Sparse() {
+		coordinates = 0 // time follows the items of a record instead
+	}
+	m.set = s.withDefaults(coordinates)
 	m.guarantee = in.Guarantee
 	if m.guarantee == nil && in.Generator != nil {
 		g := in.Generator.Guarantee()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
@@ -41,25 +42,43 @@ type Settings struct {
 	Rows      int // records of each kind that are compared, drawn at random; 0 for 50,000
 	Synthetic int // records drawn of the generator at most; 0 for 50,000
 	Train     int // records of each kind that classifiers are trained on; 0 for 10,000
-	Near      int // records of each kind whose nearest neighbours are looked for; 0 for 2,000
-	Bins      int // of a histogram of numbers, between the schema's bounds; 0 for 20
-	Queries   int // counting queries; 0 for 1,000
-	Groups    int // groups of three columns, drawn at random; 0 for 200
+	// Near is how many members and others are attacked, and how many synthetic records' nearest
+	// neighbours are looked for; 0 for 2,000, or for records of many coordinates so many that it takes
+	// no longer than those.
+	Near    int
+	Bins    int // of a histogram of numbers, between the schema's bounds; 0 for 20
+	Queries int // counting queries; 0 for 1,000
+	Groups  int // groups of three columns, drawn at random; 0 for 200
 	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
-	// forest and gradient boosting.
+	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
+	// perceptron.
 	Methods []classify.Method
 	Seed    uint64 // of draws of records, groups and queries
 }
 
-func (s Settings) withDefaults() Settings {
+// manyCoordinates are so many that what grows with them is kept short.
+const manyCoordinates = 200 // of a record
+
+func (s Settings) withDefaults(coordinates int) Settings {
+	if s.Near == 0 {
+		s.Near = 2000
+		if coordinates > manyCoordinates { // time grows with the square of Near
+			s.Near = int(1500 * math.Sqrt(manyCoordinates/float64(coordinates)))
+		}
+	}
 	for _, d := range []struct {
 		field *int
 		value int
-	}{{&s.Rows, 50_000}, {&s.Synthetic, 50_000}, {&s.Train, 10_000}, {&s.Near, 2000}, {&s.Bins, 20},
+	}{{&s.Rows, 50_000}, {&s.Synthetic, 50_000}, {&s.Train, 10_000}, {&s.Bins, 20},
 		{&s.Queries, 1000}, {&s.Groups, 200}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
+	}
+	if s.Methods == nil && coordinates > manyCoordinates {
+		s.Methods = []classify.Method{classify.LogisticRegression{Iterations: 50},
+			classify.RandomForest{Trees: 50, Depth: 12, Seed: s.Seed},
+			classify.NeuralNetwork{Hidden: []int{100}, Seed: s.Seed}}
 	}
 	if s.Methods == nil {
 		s.Methods = []classify.Method{classify.LogisticRegression{},

@@ -60,7 +60,7 @@ const groupBins = 5
 // threeWay compares tables of three columns.
 func (m *maker) threeWay(context.Context) error {
 	if !m.tabular() || len(m.real.Columns()) < 3 {
-		m.omit("three-way tables", "the records have no three columns")
+		m.omit("three-way tables", "the records have fewer than three columns")
 		return nil
 	}
 	groups, err := m.real.Groups(3, m.set.Groups, m.set.Seed)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // A Draw describes which synthetic records to draw.
@@ -13,6 +14,15 @@ type Draw struct {
 	Class   int    // records of one class only, or -1 for all
 	Means   bool   // the mean of every coordinate instead of a record
 	Seed    uint64 // drawing is post-processing: any seed is safe
+
+	// Given are constraints on this draw, beside those of the schema.
+	Given []records.Constraint
+	// Unconstrained draws ignore the constraints of the schema.
+	Unconstrained bool
+	// Effort is how many records may be generated for each that is kept; 0 for 1000.
+	Effort int
+	// OnAccepted is called at the end of the draw with how many were kept.
+	OnAccepted func(Accepted)
 }
 
 // A DrawOption selects which synthetic records to draw.
@@ -56,6 +66,7 @@ func (g *Generator) check(n int, d Draw) error {
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
+	k.OK(d.Effort >= 0, "synth.Effort", d.Effort, "a number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "synth.OfClass", d.Class, want)
 	return k.Err()
 }

@@ -85,7 +85,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return g.guarantee
 }
 
-// Schema is the schema of the synthetic records. Of persons it generates rows.
+// Schema returns the schema of the synthetic records. Of persons it generates rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}
@@ -130,10 +130,14 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n; the private number of training records does not
 // enter.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not
-// exist.
+// Records of a table obey the constraints that are declared with its schema, and of any draw those
+// that [Given] states for it; identifiers are made afresh.
+//
+// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
+// or for constraints that the records cannot have; *[Rejected] where constraints leave too few.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
-	s, err := g.open(n, drawOf(opts))
+	d := drawOf(opts)
+	s, err := g.open(n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -163,31 +167,6 @@ func (g *Generator) Stream(ctx context.Context, n int,
 	}
 }
 
-func (g *Generator) open(n int, d Draw) (Sampler, error) {
-	if err := g.made(); err != nil {
-		return Sampler{}, err
-	}
-	if err := g.check(n, d); err != nil {
-		return Sampler{}, err
-	}
-	return g.model.Sampler(d)
-}
-
 // SampleChunk is the largest number of records requested from a [Sampler] at once. It bounds the
 // memory of a draw of any size.
 const SampleChunk = 1024
-
-func (s Sampler) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
-		for lo := 0; lo < n; lo += SampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.Next(min(SampleChunk, n-lo))
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
-}

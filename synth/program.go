@@ -33,10 +33,10 @@ type Work interface {
 // schema of persons.
 type PersonWork interface{ TakesPersons() }
 
-// A Program is the part of a plan that all systems share: its stages with their prices, and the way
-// they are paid for and carried out. A system's plan embeds it. The zero value and nil print
-// themselves and refuse to run. A nil pointer to what embeds it is no Program: a system's plan has
-// methods of its own for that.
+// A Program is the part of a plan that all systems share: its stages with their prices, their
+// payment and the run. A system's plan embeds it. The zero value and nil can be printed and return
+// an error when run. A nil pointer to a struct that embeds a Program does not reach these methods,
+// so a system's plan defines its own.
 type Program struct {
 	system string
 	schema records.Schema

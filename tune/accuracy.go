@@ -80,7 +80,7 @@ func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic,
 	if n == 0 {
 		n = 5000
 	}
-	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed))
+	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed), synth.Unconstrained())
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (q Queries) cells(ctx context.Context, g *synth.Generator) (*pairs, [][4]in
 	if q.Records == 0 {
 		q.Records = 5000
 	}
-	drawn, err := g.Sample(ctx, q.Records, synth.Seed(q.Seed))
+	drawn, err := g.Sample(ctx, q.Records, synth.Seed(q.Seed), synth.Unconstrained())
 	if err != nil {
 		return nil, nil, err
 	}

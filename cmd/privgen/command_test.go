@@ -38,7 +38,8 @@ func withProgram(do func() int) int {
 	defer os.RemoveAll(folder)
 	program = filepath.Join(folder, "privgen")
 	build := exec.Command("go", "build", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	// naming GOFLAGS keeps results that go test remembers apart by them
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS"))
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 		return 1
@@ -199,6 +200,7 @@ func withShortPlan(t *testing.T) *session {
 func fitted(t *testing.T) *session {
 	t.Helper()
 	s := withShortPlan(t)
-	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o", "people.gen")
+	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen")
 	return s
 }

@@ -83,8 +83,10 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "--system", []string{"plan", "schema.json", "--records", "9", "--system", "x"}},
 		{exitUsage, "--progress", fit("--progress", "loud")},
 		{exitUsage, "--out", []string{"fit", "plan.json", "people.csv", "--ledger", "p", "-o", "-"}},
-		{exitInput, "age", []string{"fit", "plan.json", "other.csv", "--ledger", "people", "-o", "x.gen"}},
-		{exitInput, "none.csv", []string{"fit", "plan.json", "none.csv", "--ledger", "people", "-o", "x.gen"}},
+		{exitInput, "age", []string{"fit", "plan.json", "other.csv", "--ledger", "people", "-o",
+			"x.gen"}},
+		{exitInput, "none.csv", []string{"fit", "plan.json", "none.csv", "--ledger", "people", "-o",
+			"x.gen"}},
 		{exitInput, "wide.json", []string{"plan", "wide.json", "--records", "100"}},
 		{exitInput, "plan.json", []string{"plan", "plan.json", "--records", "100"}},
 		{exitInput, "schema.json", []string{"fit", "schema.json", "people.csv", "--ledger", "people",
@@ -130,7 +132,8 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 	}
 	defer full.Close()
 	s := fitted(t)
-	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"}, {"guarantee", "people.gen"},
+	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"},
+		{"guarantee", "people.gen"},
 		{"ledger", "show", "people"}, {"plan", "schema.json", "--records", "3000"}} {
 		c := s.command(args...)
 		var stderr strings.Builder
@@ -186,6 +189,15 @@ func TestFileThatMayNotGrow(t *testing.T) {
 		t.Errorf("the last line is %q", last)
 	}
 	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
+	limited = exec.Command("sh", "-c", `ulimit -f 16; exec "$0" sample people.gen -n 5000 -o s.csv`,
+		program)
+	limited.Dir = s.folder
+	if e := finish(t, limited.Run(), limited); e.code != exitIO {
+		t.Errorf("exit code %d, want %d", e.code, exitIO)
+	}
+	if exists(s.path("s.csv")) || exists(s.path("s.csv.tmp")) {
+		t.Error("half a file is left")
+	}
 	whole := decode[fitAnswer](t, withShortPlan(t).run(0, fit...).stdout)
 	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {
 		t.Errorf("ε = %v, want %v", again.Guarantee.Epsilon, whole.Guarantee.Epsilon)

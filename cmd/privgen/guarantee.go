@@ -83,7 +83,8 @@ func modelCard(gen *privgen.Generator) string {
 	if columns := s.Columns(); len(columns) > 0 {
 		p("| column | description |\n|---|---|")
 		for _, c := range columns {
-			fmt.Fprintf(&b, "| %s | %s |\n", cell(c.Name()), cell(strings.TrimPrefix(c.String(), c.Name()+": ")))
+			kind := strings.TrimPrefix(c.String(), c.Name()+": ")
+			fmt.Fprintf(&b, "| %s | %s |\n", cell(c.Name()), cell(kind))
 		}
 	} else {
 		p("%v", s)

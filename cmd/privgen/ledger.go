@@ -257,6 +257,9 @@ type verifyResult struct {
 	Within bool             `json:"within_budget"`
 }
 
+// within reports whether what is set aside is within the budget.
+func (r verifyResult) within() bool { return r.Spent.Upper <= r.Budget }
+
 func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant.Ledger) error {
 	s, err := j.where.open()
 	if err != nil {
@@ -269,7 +272,7 @@ func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant
 		}
 		r.Lines, r.Hash = r.Lines+1, line.Hash
 	}
-	r.Within = r.Spent.Upper <= r.Budget
+	r.Within = r.within()
 	err = j.result(r, func() string {
 		return fmt.Sprintf("ledger %s: %d lines, every hash right, the last one %.16s…\n"+
 			"priced again: ε ≤ %.4g of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// writeNPZ writes n encoded records, one after another, as records.WriteNPZ does: array x and, where
-// there are classes, array y. Of records that are written only their classes stay in memory.
+// writeNPZ writes n encoded records, one after another, as records.WriteNPZ does: array x and,
+// where there are classes, array y. Of records that are written only their classes stay in memory.
 func writeNPZ(w io.Writer, s records.Schema, n int, parts iter.Seq2[records.Data, error]) error {
 	z := zip.NewWriter(w)
 	x, err := z.Create("x.npy")
@@ -53,7 +53,8 @@ func writeNPZ(w io.Writer, s records.Schema, n int, parts iter.Seq2[records.Data
 		if err != nil {
 			return err
 		}
-		if _, err := y.Write(append(npy.Preamble("<i4", fmt.Sprintf("(%d,)", n)), labels...)); err != nil {
+		head := npy.Preamble("<i4", fmt.Sprintf("(%d,)", n))
+		if _, err := y.Write(append(head, labels...)); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,9 @@ func newPlan(a *app) *cobra.Command {
 			"  privgen plan schema.json --records 30000 --system gan --json",
 		Args:              arguments("SCHEMA"),
 		ValidArgsFunction: files("json"),
-		RunE:              a.action(func(_ *cobra.Command, args []string) error { return j.run(args[0]) }),
+		RunE: a.action(func(_ *cobra.Command, args []string) error {
+			return j.run(args[0])
+		}),
 	}
 	f := c.Flags()
 	budgetFlags(f, &j.budget, 1, 1e-5)

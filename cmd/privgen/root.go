@@ -50,8 +50,9 @@ func newRoot(a *app) *cobra.Command {
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no notes and no progress on standard error")
 	flags.StringVar(&a.progress, "progress", "auto",
 		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
-	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newGuarantee(a), newLedger(a),
-		newAudit(a), newReport(a), newFidelity(a), newCompare(a), newMan(a))
+	cobra.EnableCommandSorting = false // the order of work says more
+	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newReport(a), newCompare(a),
+		newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
 		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
 	return root

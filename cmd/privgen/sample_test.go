@@ -31,7 +31,8 @@ func TestSamplesAreTheLibrarys(t *testing.T) {
 	if err := (records.CSV{Header: true}).WriteFrame(&want, drawn.(*records.Frame)); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7").stdout; got != want.String() {
+	printed := s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7").stdout
+	if printed != want.String() {
 		t.Error("CSV on standard output differs")
 	}
 	for _, name := range []string{"s.csv", "s.jsonl", "s.parquet", "s.npz"} {
@@ -97,7 +98,8 @@ func TestSamplesOfConditions(t *testing.T) {
 	}
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=91"), "--attempts")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "private")
-	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>1"), "column=level")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>1"),
+		"column=level")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
 }
 
@@ -145,7 +147,7 @@ func TestRecordsOnStandardInput(t *testing.T) {
 	s.run(0, "fit", "plan.json", "-", "--ledger", "people", "--new-ledger", "-o", "people.gen")
 	s.run(0, "sample", "people.gen", "-n", "10")
 	s.stdin = "age,work\n1,self\n"
-	s.oneLine(s.run(exitInput, "fit", "plan.json", "-", "--ledger", "b", "--new-ledger", "-o", "b.gen"),
+	s.oneLine(s.run(exitInput, "fit", "plan.json", "-", "--ledger", "b", "-o", "b.gen"),
 		"standard input")
 }
 
@@ -177,7 +179,8 @@ func TestStraysAreTold(t *testing.T) {
 		"people.gen", "--json"}
 	e := s.run(0, fit...)
 	text := strings.Join(strings.Fields(e.stderr), " ")
-	if !strings.Contains(text, "not private") || !strings.Contains(text, "age 2, work 1 of 3003 records") {
+	if !strings.Contains(text, "not private") ||
+		!strings.Contains(text, "age 2, work 1 of 3003 records") {
 		t.Errorf("standard error has %q", e.stderr)
 	}
 	validate(t, "fit", e.stdout)

@@ -123,7 +123,8 @@ func TestReportFollowsItsSchema(t *testing.T) {
 			"500", "--train", "300"},
 		{"report", "people.gen", "--publish", "-o", "public.html"},
 	} {
-		value, err := jsonschema.UnmarshalJSON(strings.NewReader(s.run(0, append(args, "--json")...).stdout))
+		printed := s.run(0, append(args, "--json")...).stdout
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(printed))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,8 @@ func TestWhatIsLeft(t *testing.T) {
 	if good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise}); err != nil || !good {
 		t.Errorf("noise %v does not fit: %v", noise, err)
 	}
-	if good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise / 1.01}); err != nil || good {
+	good, err := affords(l, accountant.Gaussian{NoiseMultiplier: noise / 1.01})
+	if err != nil || good {
 		t.Errorf("less noise than %v fits too: %v", noise, err)
 	}
 	if err := l.Spend("all", accountant.Gaussian{NoiseMultiplier: noise}); err != nil {
@@ -93,7 +94,7 @@ func TestPlansThatFit(t *testing.T) {
 func TestAuditRefutesAFalseClaim(t *testing.T) {
 	var list []records.Column
 	for i := range 16 {
-		list = append(list, records.Categorical(fmt.Sprint("c", i), "a", "b", "c", "d", "e", "f", "g", "h"))
+		list = append(list, records.Categorical(fmt.Sprint("c", i), strings.Split("abcdefgh", "")...))
 	}
 	schema, err := records.NewSchema(list...)
 	if err != nil {
@@ -142,4 +143,46 @@ func writeTemp(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestWithinItsBudget(t *testing.T) {
+	for spent, within := range map[float64]bool{0: true, 1: true, 1.0000001: false} {
+		r := verifyResult{Spent: accountant.Bound{Upper: spent}, Budget: 1}
+		if r.within() != within {
+			t.Errorf("ε = %v of 1: within is %v", spent, !within)
+		}
+	}
+}
+
+// TestGeneratorsAreNotReplaced: what was paid for stays, unless a checkpoint holds it or --force
+// says so.
+func TestGeneratorsAreNotReplaced(t *testing.T) {
+	s := fitted(t)
+	s.run(0, "ledger", "create", "more", "--epsilon", "3")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "more", "-o", "people.gen",
+		"--no-checkpoint"}
+	before := s.read("people.gen")
+	s.oneLine(s.run(exitUsage, fit...), "--force")
+	if s.read("people.gen") != before {
+		t.Error("the generator is another one")
+	}
+	s.run(0, append(fit, "--force")...)
+	if s.read("people.gen") == before {
+		t.Error("--force replaces nothing")
+	}
+}
+
+// TestComparisonIsAllOrNothing: plans that fit one by one and not together are refused before the
+// first of them is paid for.
+func TestComparisonIsAllOrNothing(t *testing.T) {
+	s := withShortPlan(t)
+	s.write("other.json", s.read("plan.json"))
+	s.run(0, "ledger", "create", "people", "--epsilon", "1.2")
+	e := s.run(exitBudget, "compare", "people.csv", "plan.json", "other.json", "--ledger", "people",
+		"-o", "out")
+	s.oneLine(e, "all plans together")
+	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
+	if left.Spent.Upper != 0 {
+		t.Errorf("ε = %v is spent", left.Spent.Upper)
+	}
 }

@@ -11,21 +11,27 @@ import (
 )
 
 // points are records between which there is a distance: dense ones by the mean over columns of
-// |a − b| on the scale of the schema, where another level counts 1; sets by Jaccard's distance.
+// |a − b| on the scale of the schema, where another level or class counts 1; sets by Jaccard's
+// distance.
 type points struct {
-	n, dim int
-	flat   []float32 // weighted so that the sum of |a − b| is the distance
+	n      int
+	width  int       // numbers of a record
+	flat   []float32 // record by record
+	names  int       // levels of a record, the class among them
+	codes  []uint16
 	sets   [][]uint32
-	labels []int32 // of the class, which counts as a column
-	label  float32 // what another class counts
+	column float32 // what one column counts
 }
 
 // read reads some of the records, drawn at random.
 func read(d records.Data, most int, seed uint64) points {
 	d = recordset.InSchema(recordset.AtMost(d, most, seed))
 	s := d.Schema()
-	weights, label := columnWeights(s)
-	p := points{dim: s.Dim(), label: label}
+	blocks := s.Blocks()
+	if blocks == nil {
+		blocks = []records.Block{{Width: s.Dim()}}
+	}
+	p := points{column: 1 / float32(columns(s))}
 	const chunk = 1024
 	var b device.Batch
 	for lo := 0; lo < d.Len(); lo += chunk {
@@ -34,58 +40,89 @@ func read(d records.Data, most int, seed uint64) points {
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				p.sets = append(p.sets, append([]uint32(nil), b.Sparse.Row(i)...))
-				continue
+			} else {
+				p.add(b.Dense.Row(i), blocks)
 			}
-			for j, v := range b.Dense.Row(i) {
-				p.flat = append(p.flat, v*weights[j])
+			if b.Labels != nil {
+				p.codes = append(p.codes, uint16(b.Labels[i]))
 			}
 		}
-		p.labels = append(p.labels, b.Labels...)
 		p.n += b.Rows
+	}
+	if p.n > 0 {
+		p.width, p.names = len(p.flat)/p.n, len(p.codes)/p.n
 	}
 	return p
 }
 
-// columnWeights are what one unit of each coordinate counts.
-func columnWeights(s records.Schema) (weights []float32, label float32) {
-	columns := s.Dim()
+// columns is how many columns a record has, the class among them.
+func columns(s records.Schema) int {
+	n := s.Dim()
 	if blocks := s.Blocks(); blocks != nil {
-		columns = len(blocks)
+		n = len(blocks)
 	}
 	if s.Classes() > 0 {
-		columns++
-		label = 1 / float32(columns)
+		n++
 	}
-	weights = make([]float32, s.Dim())
-	for j := range weights {
-		weights[j] = 1 / float32(columns)
-	}
-	for _, b := range s.Blocks() {
-		if b.OneHot { // two coordinates differ where two levels do
-			for j := range b.Width {
-				weights[b.Offset+j] /= 2
-			}
-		}
-	}
-	return weights, label
+	return n
 }
 
-// distance is that of one of p from one of q.
-func (p points) distance(i int, q points, j int) float64 {
+// add adds a dense record.
+func (p *points) add(row []float32, blocks []records.Block) {
+	for _, b := range blocks {
+		cell := row[b.Offset : b.Offset+b.Width]
+		if !b.OneHot {
+			p.flat = append(p.flat, cell...)
+			continue
+		}
+		best := 0
+		for j, v := range cell {
+			if v > cell[best] {
+				best = j
+			}
+		}
+		p.codes = append(p.codes, uint16(best))
+	}
+}
+
+// distance is that of one of p from one of q, or something above limit where it is that.
+func (p points) distance(i int, q points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])
 	}
-	sum := float32(0)
-	a, b := p.flat[i*p.dim:(i+1)*p.dim], q.flat[j*p.dim:(j+1)*p.dim]
-	for k, v := range a {
-		d := v - b[k]
-		sum += max(d, -d)
+	apart := 0
+	a, b := p.codes[i*p.names:(i+1)*p.names], q.codes[j*p.names:(j+1)*p.names]
+	for k, code := range a {
+		if code != b[k] {
+			apart++
+		}
 	}
-	if p.labels != nil && q.labels != nil && p.labels[i] != q.labels[j] {
-		sum += p.label
+	sum := float32(apart)
+	most := float32(limit) / p.column
+	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
+	for len(x) >= stride && sum <= most {
+		a, b := (*[stride]float32)(x), (*[stride]float32)(y)
+		var even, odd float32
+		for k := 0; k < stride; k += 2 {
+			even += abs(a[k] - b[k])
+			odd += abs(a[k+1] - b[k+1])
+		}
+		sum += even + odd
+		x, y = x[stride:], y[stride:]
 	}
-	return float64(sum)
+	if len(x) < stride {
+		for k, v := range x {
+			sum += abs(v - y[k])
+		}
+	}
+	return float64(sum * p.column)
 }
+
+// stride is how many coordinates are compared between two looks at the limit.
+const stride = 16
+
+// abs clears the sign.
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
 // jaccard is 1 less the part of the items of either that both have; two empty sets are the same.
 func jaccard(a, b []uint32) float64 {
@@ -112,7 +149,7 @@ func (p points) closest(q points) []float64 {
 	parallel.Each(p.n, func(i int) {
 		out[i] = math.Inf(1)
 		for j := range q.n {
-			out[i] = min(out[i], p.distance(i, q, j))
+			out[i] = min(out[i], p.distance(i, q, j, out[i]))
 		}
 	})
 	return out
@@ -124,7 +161,7 @@ func (p points) density(q points, width float64) []float64 {
 	parallel.Each(p.n, func(i int) {
 		sum := 0.0
 		for j := range q.n {
-			sum += math.Exp(-p.distance(i, q, j) / width)
+			sum += math.Exp(-p.distance(i, q, j, math.Inf(1)) / width)
 		}
 		out[i] = math.Log(sum/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
 	})

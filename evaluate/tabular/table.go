@@ -98,6 +98,9 @@ func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batc
 func ofFrame(f *records.Frame) *Table {
 	t := &Table{}
 	for j, c := range f.Schema().Columns() {
+		if c.Kind() == records.IdentifierColumn {
+			continue // says nothing about the record
+		}
 		own := column{name: c.Name(), kind: c.Kind().String(), number: c.IsNumber(),
 			missing: c.HasMissing()}
 		if own.number {

@@ -48,7 +48,7 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 		return nil, err
 	}
 	err = errors.Join(ctx.Err(),
-		records.CheckUnit("fidelity.Release.real", records.UnitOf(real), ledger.Unit()))
+		records.CheckUnitOf("fidelity.Release.real", real, ledger.Unit()))
 	if records.Overlap(real, synthetic) {
 		err = errors.Join(err, refused("synthetic", "the real records", "synthetic ones"))
 	}

@@ -3,6 +3,7 @@ package synthtest
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
@@ -78,7 +79,21 @@ func kinds(t testing.TB) []kind {
 		list = append(list, kind{k.name + " with labels", k.schema.WithLabels("a", "b", "c")})
 	}
 	return append(list, kind{"table", columns()},
-		kind{"table with labels", columns(records.Label("income", "low", "high"))})
+		kind{"table with labels", columns(records.Label("income", "low", "high"))},
+		kind{"table of every kind of column", columns(otherColumns()...).
+			WithConstraints(records.Determines([]string{"drug", "pain"}))})
+}
+
+// otherColumns are one of each kind that a plain table lacks.
+func otherColumns() []records.Column {
+	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	return []records.Column{records.Identifier("id", records.UUID()),
+		records.Datetime("seen", from, from.AddDate(1, 0, 0), time.Hour).
+			WithParts(records.WeekdayPart).WithMissing(),
+		records.Duration("stay", 0, time.Hour, time.Second),
+		records.Integer("account", 1<<55, 1<<55+40).WithMissing(),
+		records.Ordinal("pain", "none", "some", "bad"), records.Hashed("drug", 3),
+		records.Label("outcome", "well", "ill")}
 }
 
 // quickest is the first kind of records that the system handles, with its plan and records.

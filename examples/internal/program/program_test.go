@@ -52,7 +52,8 @@ func TestHelpFitsTheScreen(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}
-	for _, words := range []string{"  -n int\n", "(default 7)\n", "  -quick\n        leave something out\n"} {
+	for _, words := range []string{"  -n int\n", "(default 7)\n",
+		"  -quick\n        leave something out\n"} {
 		if !strings.Contains(out.String(), words) {
 			t.Errorf("no %q in\n%s", words, &out)
 		}
