@@ -154,7 +154,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"a huge layer":            {`"hidden":[8]`, `"hidden":[2000000000]`},
 		"many layers":             {`"hidden":[8]`, `"hidden":[8,8]`},
-		"no batch norm":           {`"batch_norm":true`, `"batch_norm":false`},
+		"without batch norm":           {`"batch_norm":true`, `"batch_norm":false`},
 		"huge codes":              {`"latent":2`, `"latent":1000000`},
 		"no codes":                {`"latent":2`, `"latent":0`},
 		"an unknown network":      {`"name":"mlp"`, `"name":"gpt"`},
