@@ -87,7 +87,7 @@ type Beside struct {
 	HeldOut   Number `json:"held_out"`
 }
 
-// Column is one column, real beside synthetic. Shares are of all records of their kind, missing
+// Column is one column, real and synthetic. Shares are of all records of their kind, missing
 // ones included.
 type Column struct {
 	Name   string `json:"name"`
