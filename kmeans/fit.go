@@ -103,8 +103,8 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
-	} else if cfg.K > maxCoordinates/f.Dim() {
-		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.K,
+	} else if cfg.centers() > maxCoordinates/f.Dim() {
+		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.centers(),
 			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
@@ -176,7 +176,7 @@ func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) 
 	if l.store != nil {
 		l.store.setClip(clip)
 	}
-	s := start{l.opts.be, l.f, schema, l.cfg.K, clip, l.rng}
+	s := start{l.opts.be, l.f, schema, l.cfg.centers(), clip, l.rng}
 	centers, err := l.cfg.Init.centers(ctx, s)
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 }
 
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
-	k, dim := l.cfg.K, l.f.Dim()
+	k, dim := l.cfg.centers(), l.f.Dim()
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
 	pass := l.pass
 	if pass == nil {
@@ -250,8 +250,8 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 
 // reading makes the passes over the fit's own records.
 func (l *lloyd) reading(n noise) passing {
-	totals := newSums(l.cfg.K, l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
-	a := newAssigning(l.opts.be, l.cfg.K, l.f.Dim(), l.store.rows, totals)
+	totals := newSums(l.cfg.centers(), l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
+	a := newAssigning(l.opts.be, l.cfg.centers(), l.f.Dim(), l.store.rows, totals)
 	return func(ctx context.Context, centers [][]float64, _ float64) (workerSums, bool, error) {
 		totals.reset()
 		a.near.set(centers)
@@ -293,11 +293,16 @@ func (p *path) replay(h *History) {
 // model returns the resulting model: the first centres with equal weights if every release was
 // lost.
 func (p *path) model() (*Model, error) {
-	counts := make([]float64, p.l.cfg.K)
+	c := p.l.cfg
+	counts := make([]float64, c.centers())
 	if len(p.counts) > 0 {
-		counts = averaged(p.counts, p.l.cfg.AverageCounts)
+		counts = averaged(p.counts, c.AverageCounts)
 	}
 	m := newModel(p.centers, counts, p.s.clip)
+	if c.centers() > c.K {
+		m.Groups = merge(p.centers, counts, c.K)
+		m.Counts = grouped(counts, m.Groups, c.K)
+	}
 	return m, m.Validate()
 }
 

@@ -38,7 +38,7 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 	}
 	dim := f.Dim()
 	n := spread(p.Relation, p.ClipNorm, p.Config.NoiseMultiplier, p.Config.countShare(dim))
-	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.K, dim, be.Workers(), n,
+	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.centers(), dim, be.Workers(), n,
 		p.Schema.RowsPerPerson() > 0)}
 	return partial.New(id, p.Schema, c, isReal(be)), nil
 }
@@ -59,11 +59,11 @@ func (p Pass) check(f Features) error {
 	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm of 2^-60 or more")
 	k.OK(p.Relation == accountant.AddOrRemoveOne || p.Relation == accountant.ReplaceOne,
 		"kmeans.Pass.Relation", int(p.Relation), "a relation")
-	fits := len(p.Centers) == p.Config.K
+	fits := len(p.Centers) == p.Config.centers()
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)
 	}
-	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres, K × features")
+	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres × features, as many as the configuration moves")
 	return k.Err()
 }
 
@@ -82,7 +82,7 @@ func (c *counter) Add(ctx context.Context, data records.Data) error {
 	}
 	s := newStore(c.be, c.f, data, 0)
 	s.setClip(c.pass.ClipNorm)
-	a := newAssigning(c.be, c.pass.Config.K, c.f.Dim(), s.rows, c.totals)
+	a := newAssigning(c.be, c.pass.Config.centers(), c.f.Dim(), s.rows, c.totals)
 	a.near.set(c.pass.Centers)
 	return a.add(ctx, s)
 }
