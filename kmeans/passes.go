@@ -63,7 +63,7 @@ func (p Pass) check(f Features) error {
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)
 	}
-	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres × features, as many as the configuration moves")
+	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres, as many as Config moves")
 	return k.Err()
 }
 

@@ -34,8 +34,8 @@ type rowArray struct {
 	level  *[256]float32        // of bytes that stand for levels
 }
 
-// NPYPart describes an array in NumPy's format that holds records as [ReadNPY] reads them, and, where
-// labels is not nil, one of their labels. Only headers are read.
+// NPYPart describes an array in NumPy's format that holds records as [ReadNPY] reads them, and,
+// where labels is not nil, one of their labels. Only headers are read.
 //
 // Errors: [ErrFormat] for a file that is malformed, of another shape, or shorter or longer than its
 // header says; *[param.Error] for a schema of no vectors or images, or with classes and no labels.
@@ -175,13 +175,13 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 }
 
 // PartedTable is the rows of many parts, one part behind the other, read where they lie: a batch of
-// rows by position costs reading those rows, however large the parts are together. What it hands out
-// are the same bits as those of a [Table] of the same rows. It is immutable and safe for concurrent
-// use as long as the parts' readers are.
+// rows by position costs reading those rows, however large the parts are together. What it hands
+// out are the same bits as those of a [Table] of the same rows. It is immutable and safe for
+// concurrent use as long as the parts' readers are.
 //
-// Whatever bytes a part holds, what is handed out lies in the schema. A row that its reader fails to
-// read, by an error or a panic, is neutral: of value zero, moved into the schema, and of the first
-// class; [Failed] reports it. Parts must stay as they are while they are in use.
+// Whatever bytes a part holds, what is handed out lies in the schema. A row that its reader fails
+// to read, by an error or a panic, is neutral: of value zero, moved into the schema, and of the
+// first class; [Failed] reports it. Parts must stay as they are while they are in use.
 type PartedTable struct{ *partedRef }
 
 // partedRef hides what it points to, see private.go.
@@ -204,12 +204,13 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 	if err := partSchema(s, s.Classes() > 0); err != nil {
 		return nil, err
 	}
-	t := &partedRows{schema: s, enc: newEncoder(s), parts: append([]TablePart(nil), parts...), width: 8}
+	t := &partedRows{schema: s, enc: newEncoder(s), parts: append([]TablePart(nil), parts...),
+		width: 8}
 	n := 0
 	for i, p := range parts {
 		if p.values.r == nil || !p.schema.Equal(s) {
-			return nil, param.New(fmt.Sprintf("records.NewPartedTable.parts[%d]", i), p.schema.String(),
-				s.String())
+			return nil, param.New(fmt.Sprintf("records.NewPartedTable.parts[%d]", i),
+				p.schema.String(), s.String())
 		}
 		if p.values.rows > maxRows-n {
 			return nil, param.New("records rows", "more together", fmt.Sprintf("at most %d", maxRows))
