@@ -21,7 +21,8 @@ type Pass struct {
 	// Features names the features, which every process makes by itself and alike.
 	Features string      `json:"features"`
 	Centers  [][]float64 `json:"centers"` // K × features
-	ClipNorm float64     `json:"clip_norm"`
+	// Units: norm of features, to which they are clipped.
+	ClipNorm float64 `json:"clip_norm"`
 }
 
 // NewPartial returns the sums of a pass over no records, for shards that other processes sum up:
