@@ -195,3 +195,21 @@ func ExampleSchema_WithConstraints() {
 	// floor: categorical ["1" "2"]
 	// [arrived <= left ward determines floor]
 }
+
+// Orders of which a customer may have many: at most two of each are read, and a guarantee protects
+// the customer.
+func ExampleGroupBy() {
+	orders, err := records.FromFlat(records.Interval(1, 0, 100), []float32{20, 30, 5, 80, 90})
+	if err != nil {
+		panic(err)
+	}
+	customers, err := records.GroupBy(orders, []string{"ann", "ann", "bob", "ann", "ann"}, 2)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(customers.Schema())
+	fmt.Println(customers.Len(), "of unit", customers.Unit(), "with", customers.Rows().Len(), "rows")
+	// Output:
+	// vectors of 1 in [0, 100], at most 2 a person
+	// 2 of unit user with 3 rows
+}
