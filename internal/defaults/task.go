@@ -19,7 +19,7 @@ type Task struct {
 // Largest is the largest nominal size.
 const Largest = math.MaxInt32
 
-// New works out the signal.
+// New computes the signal.
 //
 // Errors: those of the budget.
 func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
@@ -104,7 +104,7 @@ const (
 	overhead = 10 << 20
 )
 
-// CostOf are so many operations on numbers of so many bytes.
+// CostOf returns the cost of operations on numbers of the given size.
 func CostOf(operations, bytes float64) Cost {
 	return Cost{Seconds: operations / flops, Bytes: overhead + bytes}
 }
