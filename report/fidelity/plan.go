@@ -11,11 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Purpose is the ledger line of a release.
+// Purpose is the purpose of a release on the ledger.
 const Purpose = "fidelity figures"
 
-// A Plan is a Config with the noise decided, and the bill. It is made by arithmetic alone, before
-// any record is read.
+// A Plan is a Config with the noise chosen, and its price. It is computed before any record is
+// read.
 type Plan struct {
 	Config      Config
 	Event       accountant.Event // the one release
@@ -29,7 +29,7 @@ type Plan struct {
 // the sums.
 const leastStd = 0x1p-10
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices the release.
 //
 // Guarantee: the event of the plan is the one that Release reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -59,7 +59,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("fidelity: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper,
+		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g, the budget is %.4g: %w", p.Total.Upper,
 			c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
@@ -128,8 +128,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		c.Seed, p.Total})
 }
 
-// UnmarshalJSON reads a plan and works out its bill again: what a file says a plan costs is not
-// believed. Errors: those of Config.Plan.
+// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted. Errors:
+// those of Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -14,30 +14,29 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrSchema is returned for data of another schema than the plan's. Schemas are public, so it says
-// nothing about the records.
+// ErrSchema is returned for data of another schema than the plan's. Schemas are public, so it
+// reveals nothing about the records.
 var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
 
 // trained is how many synthetic records classifiers learn from at most.
 const trained = 10_000
 
-// Release carries out a plan on private records: those that the synthetic ones were made of, or
-// others, such as held-out ones. Either way the ledger is theirs. Classifiers that are tested on
-// the records that the generator was trained on may look a little better than on others.
+// Release runs a plan on private records: those that the synthetic ones were made from, or
+// others, such as held-out ones. The ledger must be that of these records. Classifiers tested on
+// the records that the generator was trained on may score slightly better than on others.
 //
 // Of persons (records.GroupBy) all rows count, those of one person for one record together, and the
 // figures are about persons: what an average row of each is like.
 //
-// The synthetic records are public: they have been released, or are about to be, and do not depend
-// on the real ones but for that.
+// The synthetic records are public: they have been or will be released, and depend on the real
+// ones only through that release.
 //
-// Guarantee: the figures are a function of one release of noisy counts, which the ledger holds; the
+// Guarantee: the figures are a function of one release of noisy counts, recorded on the ledger; the
 // event is the plan's, noise of the exact class. It is reserved before any real record is read, and
-// a cancelled run gets no refund.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan that
-// Config.Plan has not made, for data that is no table, for synthetic records that are the real
-// ones, and for a ledger that promises what the data cannot keep. No error depends on a record's
-// value.
+// a cancelled run gets no refund. Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
+// *param.Error for a plan not made by Config.Plan, for data other than tables, for synthetic
+// records that are the real ones, and for a ledger whose unit the data do not support. No error
+// depends on a record's value.
 func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	ledger *accountant.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
