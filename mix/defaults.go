@@ -11,15 +11,15 @@ import (
 
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	mostRows       = 60_000
-	centersShare   = 0.15
-	imageClip      = 0.32 // of the largest norm: most of an image is dark
-	deviationClip  = 0.72 // of the clip norm
-	usualItems     = 12   // of a set
-	rowCost      = 500 // operations on each feature of each row
-	recordCost   = 37  // operations on each feature of each record in a mixture
-	usualDegree  = 40  // records in a mixture, while the plan has not chosen how many
-	bytesOfValue = 10  // of a row while it is made
+	mostRows      = 60_000
+	centersShare  = 0.15
+	imageClip     = 0.32 // of the largest norm: most of an image is dark
+	deviationClip = 0.72 // of the clip norm
+	usualItems    = 12   // of a set
+	rowCost       = 500  // operations on each feature of each row
+	recordCost    = 37   // operations on each feature of each record in a mixture
+	usualDegree   = 40   // records in a mixture, while the plan has not chosen how many
+	bytesOfValue  = 10   // of a row while it is made
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
