@@ -16,7 +16,10 @@ const (
 	imageClip      = 0.32 // of the largest norm: most of an image is dark
 	deviationClip  = 0.72 // of the clip norm
 	usualItems     = 12   // of a set
-	parametricCost = 200  // operations per feature of each row, of estimates from rows
+	rowCost      = 500 // operations on each feature of each row
+	recordCost   = 37  // operations on each feature of each record in a mixture
+	usualDegree  = 40  // records in a mixture, while the plan has not chosen how many
+	bytesOfValue = 10  // of a row while it is made
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -38,8 +41,11 @@ func (c Config) chosen() (Config, error) {
 	c.chooseNorms()
 	rows, dim := float64(c.Mixtures), float64(c.dim())
 	_, degree := c.Sampling.public()
-	operations := rows * dim * (float64(max(degree, 64))*2 + parametricCost)
-	bytes := rows*dim*4 + dim*dim*8*float64(c.parts())
+	if degree == 0 {
+		degree = usualDegree
+	}
+	operations := rows * dim * (float64(degree)*recordCost + rowCost)
+	bytes := rows * dim * bytesOfValue
 	c.choices.Add("", "", defaults.CostOf(operations, bytes).String())
 	c.Nominal = 0
 	return c, nil

@@ -20,6 +20,7 @@ type maker struct {
 	out *Report
 
 	guarantee *accountant.Guarantee // nil for none
+	units     int                   // real ones that the guarantee protects: records or persons
 	// tables of the records that are compared; nil for records without columns
 	real, held, fake *tabular.Table
 }
@@ -29,10 +30,20 @@ type maker struct {
 // Errors: *[param.Error], joined, for invalid settings and inputs, and records of different
 // schemas; ctx.Err(). Guarantee: none; see the package.
 func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
+	units, byPerson := 0, false
+	if in.Real != nil {
+		_, byPerson = records.AsPersons(in.Real)
+		units = in.Real.Len()
+		in.Real, _ = records.RowsOf(in.Real)
+	}
+	if in.HeldOut != nil {
+		in.HeldOut, _ = records.RowsOf(in.HeldOut)
+	}
 	m, err := begin(ctx, in, s)
 	if err != nil {
 		return nil, err
 	}
+	m.units = units
 	if in.Real == nil || in.Real.Len() < 2 {
 		return nil, param.New("report.Input.Real", nil, "at least two real records")
 	}
@@ -41,6 +52,10 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	}
 	m.out.Caveat = Caveat
 	m.sizes()
+	if byPerson {
+		m.out.Sizes.Sampling = append(m.out.Sizes.Sampling, fmt.Sprintf("The real records are the rows "+
+			"of %d persons. Rows are compared, whoever they belong to.", units))
+	}
 	return m.make(ctx, m.quality, m.threeWay, m.sets, m.images, m.classifiers, m.ceiling,
 		m.propensity, m.queries, m.risk)
 }

@@ -51,7 +51,7 @@ type Settings struct {
 	Groups  int // groups of three columns, drawn at random; 0 for 200
 	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
 	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
-	// perceptron.
+	// perceptron; an empty list for none.
 	Methods []classify.Method
 	Seed    uint64 // of draws of records, groups and queries
 }

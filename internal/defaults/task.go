@@ -65,7 +65,9 @@ func (t Task) Steps(parameters float64, least, most int) int {
 	return round(min(max(steps, float64(least)), float64(most)))
 }
 
-// round keeps two digits.
+// Rounded keeps two digits.
+func Rounded(x float64) int { return round(x) }
+
 func round(x float64) int {
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(max(x, 1)))-1))
 	return int(math.Round(x/unit) * unit)
@@ -99,7 +101,7 @@ type Cost struct {
 // Arithmetic on two cores, and what a process needs beside the numbers it holds.
 const (
 	flops    = 3e10 // a second
-	overhead = 32 << 20
+	overhead = 10 << 20
 )
 
 // CostOf returns the cost of operations on numbers of the given size.

@@ -46,10 +46,10 @@ func (c Config) Plan() (*Plan, error) {
 		}
 		c.NoiseMultiplier = z
 	}
-	columns := len(c.Schema.Columns())
+	histograms := c.histograms()
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
-		Sensitivity: sensitivity(c.Budget.Relation, columns, len(c.Methods))}
-	for _, h := range c.histograms() {
+		Sensitivity: sensitivity(c.Budget.Relation, len(histograms), len(c.Methods))}
+	for _, h := range histograms {
 		p.Cells += h.cells
 	}
 	p.Cells += len(c.Methods)
@@ -72,7 +72,8 @@ func event(noiseMultiplier float64) accountant.Event {
 // sensitivity is how far one record moves all counts. It is in one cell of every column, and it is
 // counted or not as one that a classifier is right about. Coming or going it moves each of these
 // counts by 1 at most. Replaced by another it leaves one cell of every column and joins another,
-// two counts a column, and moves each classifier's count by 1 at most.
+// two counts a column, and moves each classifier's count by 1 at most. Of persons, whose rows count
+// for shares that add up to 1, none of this is more: see records.RowsOf.
 func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -88,9 +89,14 @@ func (p *Plan) String() string {
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: figures of fidelity, %d columns and %d classifiers in %d counts, %v\n",
-		len(c.Schema.Columns()), len(c.Methods), p.Cells, c.Schema)
+		len(c.histograms()), len(c.Methods), p.Cells, c.Schema)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
+	if most := c.Schema.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
+			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()
