@@ -10,6 +10,8 @@ import tempfile
 
 import duckdb
 import numpy
+import onnx
+import onnxruntime
 import pandas
 import pyarrow
 import pyarrow.parquet as parquet
@@ -81,3 +83,18 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ["back.safetensors", "back.npz", "wide.npz"]:
         assert go("-weights", f"{folder}/{name}") == expected, name
         print(f"{name}, written in Python: every parameter the same")
+
+    go("-networks", folder)
+    for name in sorted(n for n in os.listdir(folder) if n.endswith(".onnx")):
+        onnx.checker.check_model(f"{folder}/{name}", full_check=True)
+        with open(f"{folder}/{name[:-5]}.json", encoding="utf-8") as file:
+            asked = json.load(file)
+        session = onnxruntime.InferenceSession(f"{folder}/{name}", providers=["CPUExecutionProvider"])
+        rows = numpy.array(asked["Input"], "f4")
+        want = numpy.array(asked["Output"], "f4")
+        got, = session.run(None, {"input": rows})
+        one, = session.run(None, {"input": rows[:1]})
+        off = max(numpy.max(numpy.abs(got - want) / numpy.maximum(1, numpy.abs(want))),
+                  numpy.max(numpy.abs(one - want[:1]) / numpy.maximum(1, numpy.abs(want[:1]))))
+        assert got.shape == want.shape and off <= 1e-5, f"{asked['Name']}: off by {off}"
+        print(f"onnxruntime: {asked['Name']}: {want.size} numbers, off by at most {off:.1e}")

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/seed7ba64551/privgen v0.0.0
+	github.com/seed7ba64551/privgen/connect/onnx v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
 )
 
@@ -19,10 +20,11 @@ require (
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
-	google.golang.org/protobuf v1.34.2 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace (
 	github.com/seed7ba64551/privgen => ../../..
+	github.com/seed7ba64551/privgen/connect/onnx => ../../../connect/onnx
 	github.com/seed7ba64551/privgen/connect/parquet => ../../../connect/parquet
 )

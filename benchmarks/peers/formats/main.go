@@ -4,6 +4,7 @@
 //	go run . -write FOLDER     writes table.jsonl, table.parquet, net.safetensors and net.npz
 //	go run . -read FILE        prints the records of a Parquet file as lines of JSON
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
+//	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
 package main
 
 import (
@@ -23,6 +24,7 @@ func main() {
 	log.SetFlags(0)
 	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
 	net := flag.String("weights", "", "safetensors or .npz file")
+	nets := flag.String("networks", "", "folder")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -34,6 +36,8 @@ func main() {
 		log.Fatal(err)
 	}
 	switch {
+	case *nets != "":
+		err = writeNetworks(*nets)
 	case *net != "":
 		err = showWeights(*net)
 	case *file != "":
