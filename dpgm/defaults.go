@@ -157,7 +157,7 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 	if c.Model == nil {
 		hidden := t.Width(2*c.Schema.Dim(), 150, 16, 256)
 		vae := models.VAE{Hidden: []int{hidden}, Latent: 2}
-		if c.Schema.IsImage() {
+		if c.Schema.Channels() == 1 { // most of a grey image is dark
 			vae.OutputBias = -2
 		}
 		c.Model = vae

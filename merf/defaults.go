@@ -79,7 +79,7 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 	if c.Features != 0 {
 		d, why = c.Features, "Features says how many"
 	}
-	if s.IsImage() && min(s.Height(), s.Width()) >= 8 {
+	if s.Channels() == 1 && min(s.Height(), s.Width()) >= 8 { // PatchesFor is for strokes on black
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
@@ -90,8 +90,9 @@ func (c *Config) chooseGenerator() {
 	g := &c.Generator
 	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
 		defaults.Fill[models.GeneratorArchitecture](&c.choices, &g.Architecture, models.ConvDecoder{
-			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: 1, Hidden: []int{200},
-			Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
+			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: c.Schema.Channels(),
+			Hidden: []int{200},
+			Maps:   []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
 			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels go together")
 		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost nothing")
 		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")

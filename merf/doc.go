@@ -32,7 +32,7 @@
 // s = n/σ₁, where σ₁ is the noise of one release that costs all of ε; k is the number of classes.
 //
 //	tables        rff.Pairs, of columns alone where k·√features/s is above .15 for pairs of them
-//	images        rff.PatchesFor and a ConvDecoder
+//	images        rff.PatchesFor (in colour rff.Rule) and a ConvDecoder
 //	others        rff.Rule
 //	features      (s/16k)², from 200 to the least of 10,000 and 50 for each coordinate
 //	steps         2,000, or what is done in 5 minutes
