@@ -20,6 +20,9 @@ type Values struct {
 	Dictionary []string
 	// Missing says which cells hold a missing value, whatever else they hold; nil for none.
 	Missing []bool
+	// Shared lets the frame keep Numbers where it can, instead of copying them: they must not be
+	// written to while the frame is in use.
+	Shared bool
 }
 
 // len is the number of cells.
@@ -36,7 +39,8 @@ func (v Values) forms() (n int) {
 }
 
 // FromColumns makes a frame of whole columns, one for each of the schema's, in its order, the label
-// included. Files that are kept by column are read this way. The slices are copied.
+// included. Files that are kept by column are read this way. The slices are copied, but for those
+// that are Shared.
 //
 // The values themselves are never refused; [Check] tells what is odd about them.
 //
@@ -84,6 +88,9 @@ func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 
 // numbers reads cells as those of a column of numbers.
 func (v Values) numbers(rows int) []float64 {
+	if v.Shared && v.Numbers != nil && v.Missing == nil {
+		return v.Numbers
+	}
 	dictionary := make([]float64, len(v.Dictionary))
 	for i, text := range v.Dictionary {
 		dictionary[i] = parseNumber(strings.TrimSpace(text))
