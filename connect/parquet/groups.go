@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Groups reads records of a table in one frame for each row group of the file, in order, of which so
-// many are read at a time. It holds no more of them than that and the one that was handed out. It
-// ends after the first error, which is one of those of [ReadFrame]: a group is held to the limits of
-// a file.
+// Groups reads records of a table in one frame for each row group of the file, in order, of which
+// so many are read at a time. It holds no more of them than that and the one that was handed out.
+// It ends after the first error, which is one of those of [ReadFrame]: a group is held to the
+// limits of a file.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {

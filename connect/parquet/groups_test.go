@@ -57,7 +57,8 @@ func TestGroupsRefuse(t *testing.T) {
 	if p := new(param.Error); !errors.As(first(data, 0), &p) {
 		t.Error("no workers")
 	}
-	if over := new(records.LimitError); !errors.As(first(data, 1, records.Limits{Values: 100}), &over) {
+	few := records.Limits{Values: 100}
+	if over := new(records.LimitError); !errors.As(first(data, 1, few), &over) {
 		t.Error("too many values")
 	}
 	broken := bytes.Clone(data)
@@ -85,7 +86,8 @@ func TestDataset(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "people")
 	d := parquet.Dataset{Name: "Made \"up\"\n: people", ShardRows: 100, Tags: []string{"synthetic"},
 		Text: "ε is 1."}
-	if err := parquet.WriteDataset(folder, d, s, parts(f.Slice(0, 130), f.Slice(130, 250))); err != nil {
+	err := parquet.WriteDataset(folder, d, s, parts(f.Slice(0, 130), f.Slice(130, 250)))
+	if err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
@@ -101,7 +103,8 @@ func TestDataset(t *testing.T) {
 		t.Error("other records")
 	}
 	text := string(must(os.ReadFile(filepath.Join(folder, "README.md")))(t))
-	for _, part := range []string{"---\npretty_name: \"Made \\\"up\\\"\\n: people\"\n", "\ntags:\n- \"synth",
+	for _, part := range []string{"---\npretty_name: \"Made \\\"up\\\"\\n: people\"\n",
+		"\ntags:\n- \"synth",
 		"path: \"data/train-*\"", "num_examples: 250\n", "  - name: \"age\"\n    dtype: int64\n",
 		"\n---\n\n# Made \"up\" : people\n\nε is 1.\n"} {
 		if !strings.Contains(text, part) {

@@ -5,6 +5,8 @@
 //	go run . -read FILE        prints the records of a Parquet file as lines of JSON
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
 //	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
+//	go run . -large FILE -rows N        writes a large Parquet file
+//	go run . -large FILE -scan WAY      reads it: "stream", "groups" or "two columns"
 package main
 
 import (
@@ -25,6 +27,8 @@ func main() {
 	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
 	net := flag.String("weights", "", "safetensors or .npz file")
 	nets := flag.String("networks", "", "folder")
+	large, rows := flag.String("large", "", "Parquet file"), flag.Int("rows", 10_000_000, "to write")
+	scan := flag.String("scan", "", "how to read it")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -36,6 +40,10 @@ func main() {
 		log.Fatal(err)
 	}
 	switch {
+	case *scan != "":
+		err = scanLarge(*large, *scan)
+	case *large != "":
+		err = writeLarge(*large, *rows)
 	case *nets != "":
 		err = writeNetworks(*nets)
 	case *net != "":
