@@ -92,8 +92,6 @@ type shards struct {
 	dataset Dataset
 	schema  records.Schema
 	paths   []string
-	rows    int   // of all files
-	bytes   int64 // of all files
 	file    *os.File
 	buffer  *bufio.Writer
 	out     *writer
@@ -115,7 +113,7 @@ func (w *shards) add(part records.Data) error {
 		if err := w.out.write(f.Slice(lo, lo+n)); err != nil {
 			return fmt.Errorf("parquet: writing: %w", err)
 		}
-		lo, w.rows, w.room = lo+n, w.rows+n, w.room-n
+		lo, w.room = lo+n, w.room-n
 		if w.room == 0 {
 			if err := w.close(); err != nil {
 				return err
@@ -142,9 +140,6 @@ func (w *shards) close() error {
 	err := w.out.file.Close()
 	if err == nil {
 		err = w.buffer.Flush()
-	}
-	if info, failed := w.file.Stat(); err == nil && failed == nil {
-		w.bytes += info.Size()
 	}
 	if closed := w.file.Close(); err == nil {
 		err = closed
@@ -206,8 +201,7 @@ func (w *shards) card() string {
 	for _, c := range w.schema.Columns() {
 		line("  - name: %s\n    dtype: %s", quoted(c.Name()), dtype(c))
 	}
-	line("  splits:\n  - name: %s\n    num_examples: %d", quoted(w.dataset.Split), w.rows)
-	line("  download_size: %d\n---\n", w.bytes)
+	line("---\n")
 	line("# %s\n\n%s", strings.Join(strings.Fields(w.dataset.Name), " "), w.dataset.Text)
 	return b.String()
 }

@@ -13,6 +13,9 @@
 // Files that this package writes hold each column in the schema's order: a number as DOUBLE, a
 // whole number as INT64, a level as a STRING with a dictionary, and null for a missing value.
 //
+// [WriteDataset] writes a folder of files with a card, and [Groups] reads several row groups at a
+// time.
+//
 // Pages may be compressed by Snappy, Gzip, Brotli or Zstandard.
 //
 // # Limits
